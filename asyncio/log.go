@@ -1,0 +1,52 @@
+package asyncio
+
+import "github.com/fiberfill/fiberfill/polyfill"
+
+// Event is a kind of entry in the scheduler's log.
+type Event uint8
+
+const (
+	Spawned   Event = iota + 1 // a fiber was made
+	Notified                   // I/O of a fiber is complete and in the inbox
+	Entered                    // the event loop entered the scheduler: a turn begins
+	Resumed                    // a fiber was entered, for the first time or again
+	Waited                     // the running fiber waits
+	Yielded                    // the running fiber went to the end of the ready queue
+	Finished                   // the running fiber ended
+	Dropped                    // a fiber was ended before it ever ran
+	Paused                     // control goes back to the event loop: something is outstanding
+	Completed                  // control goes back to the event loop: nothing is left to do
+)
+
+var eventNames = [...]string{"", "spawned", "notified", "entered", "resumed", "waited", "yielded", "finished", "dropped", "paused", "completed"}
+
+// String returns the event's name, the word used in the documentation.
+func (e Event) String() string {
+	if int(e) < len(eventNames) {
+		return eventNames[e]
+	}
+	return ""
+}
+
+// Record is one entry of the log. Fiber is null for the events of the scheduler itself.
+type Record struct {
+	Event Event
+	Fiber polyfill.Fiber
+}
+
+// StartLog empties the log and begins to record. Recording costs memory for
+// each event and is meant for tests and for looking inside.
+func (s *Scheduler) StartLog() {
+	s.logging = true
+	s.log = s.log[:0]
+}
+
+// Log returns what has been recorded since StartLog. The slice is the
+// scheduler's own: it is valid until the next operation.
+func (s *Scheduler) Log() []Record { return s.log }
+
+func (s *Scheduler) record(e Event, f polyfill.Fiber) {
+	if s.logging {
+		s.log = append(s.log, Record{e, f})
+	}
+}

@@ -1,0 +1,82 @@
+// Command core is the scheduler as a WebAssembly module: package asyncio behind
+// functions that take and return numbers. It imports nothing.
+//
+// # The wire contract
+//
+// The other side is jsglue/src/core.ts; the two files change together. A fiber
+// crosses the border as its 32-bit reference. Every function that ends a step of
+// a fiber or begins a turn returns a command: the reference of the one fiber to
+// run now, 0 when nothing is ready, or -1 when the turn's time is used up. Times
+// are milliseconds of performance.now(). Booleans are 0 and 1.
+//
+// No function calls out, so none can be re-entered, and no exception ever passes
+// through these frames. A trap in here is a bug of ours that leaves the
+// scheduler in an unknown state: the glue rejects every fiber and says so.
+package main
+
+import (
+	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+var scheduler asyncio.Scheduler
+
+//go:wasmexport init
+func initialise(budget float64, soft, hard int32) { scheduler.Init(budget, soft, hard) }
+
+//go:wasmexport spawn
+func spawn() uint32 { return uint32(scheduler.Spawn()) }
+
+//go:wasmexport wait
+func wait(now float64) uint32 { return uint32(scheduler.Wait(now)) }
+
+//go:wasmexport sleep
+func sleep(until, now float64) uint32 { return uint32(scheduler.Sleep(until, now)) }
+
+//go:wasmexport yield
+func yield(now float64) uint32 { return uint32(scheduler.Yield(now)) }
+
+//go:wasmexport finish
+func finish(trap bool, now float64) uint32 { return uint32(scheduler.Finish(trap, now)) }
+
+//go:wasmexport drop
+func drop(f uint32) bool { return scheduler.Drop(polyfill.Fiber(f)) }
+
+//go:wasmexport notify
+func notify(f, wait uint32) bool { return scheduler.Notify(polyfill.Fiber(f), wait) }
+
+//go:wasmexport wanted
+func wanted() bool { return scheduler.Wanted() }
+
+//go:wasmexport turn
+func turn(now float64) uint32 { return uint32(scheduler.Turn(now)) }
+
+// deadline returns when the next turn is due, or a negative number.
+//
+//go:wasmexport deadline
+func deadline() float64 {
+	at, ok := scheduler.Deadline()
+	if !ok {
+		return -1
+	}
+	return at
+}
+
+// live returns how many fibers are not over.
+//
+//go:wasmexport live
+func live() int32 { return int32(scheduler.Machine.Live()) }
+
+//go:wasmexport log_start
+func logStart() { scheduler.StartLog() }
+
+//go:wasmexport log_len
+func logLen() int32 { return int32(len(scheduler.Log())) }
+
+//go:wasmexport log_event
+func logEvent(i int32) int32 { return int32(scheduler.Log()[i].Event) }
+
+//go:wasmexport log_fiber
+func logFiber(i int32) uint32 { return uint32(scheduler.Log()[i].Fiber) }
+
+func main() {}

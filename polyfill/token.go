@@ -1,0 +1,41 @@
+package polyfill
+
+// Token is a single-use reference: it denotes one suspension of one fiber and
+// is consumed by entering it (C-REF-1, D-ONE-1). The zero Token is null. A
+// token that is consumed or outdated stays a legal value that is refused.
+type Token struct {
+	fiber  Fiber
+	number uint32
+}
+
+// Mint returns a token for the suspended fiber f and makes every earlier token
+// of f stale (P8, C-BIND-2).
+func (m *Machine) Mint(f Fiber) (Token, Trap) {
+	if trap := m.checkSuspended(f); trap != OK {
+		return Token{}, trap
+	}
+	s := &m.slots[f.Index()]
+	s.token++
+	return Token{f, s.token}, OK
+}
+
+// Check reports whether t would be redeemed, without consuming it: an operation
+// that traps for another reason consumes nothing (C-SWITCH-4).
+func (m *Machine) Check(t Token) Trap {
+	if t.fiber == 0 {
+		return NullReference
+	}
+	if m.State(t.fiber) != Suspended || m.slots[t.fiber.Index()].token != t.number {
+		return StaleToken
+	}
+	return OK
+}
+
+// Redeem consumes t and returns the fiber that it denotes.
+func (m *Machine) Redeem(t Token) (Fiber, Trap) {
+	if trap := m.Check(t); trap != OK {
+		return 0, trap
+	}
+	m.slots[t.fiber.Index()].token++
+	return t.fiber, OK
+}
