@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+func checkCommand(*flag.FlagSet) func() error {
+	return func() error {
+		// All of them run, so that one look shows all there is to mend.
+		return errors.Join(formatted(), vetted(), typed(), clean())
+	}
+}
+
+func formatted() error {
+	files, err := output("git", "ls-files", "--cached", "--others", "--exclude-standard", "*.go")
+	if err != nil {
+		return err
+	}
+	var there []string
+	for _, file := range strings.Fields(files) {
+		if exists(file) {
+			there = append(there, file)
+		}
+	}
+	list, err := output("gofmt", append([]string{"-l"}, there...)...)
+	if err != nil {
+		return err
+	}
+	if list != "" {
+		return fmt.Errorf("not formatted by gofmt:\n%s", list)
+	}
+	return nil
+}
+
+// vetted runs go vet for this machine and for the browser, whose files the first run does not see.
+func vetted() error {
+	browser := exec.Command("go", "vet", "./polyfill/...", "./asyncio/...", "./jsglue/...", "./examples/...")
+	browser.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	return errors.Join(shell("go", "vet", "./..."), run(browser))
+}
+
+// typed has TypeScript check all sources of the project.
+func typed() error {
+	tsc, err := npmTool("tsc")
+	if err != nil {
+		return err
+	}
+	return shell(tsc, "-p", ".")
+}
+
+// clean fails if building or testing left something behind that git would see.
+func clean() error {
+	status, err := output("git", "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if status != "" {
+		return fmt.Errorf("the work tree is not clean:\n%s", status)
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+const checkUsage = "rebuild into a temporary file and fail if the committed one differs"
+
+func coreCommand(flags *flag.FlagSet) func() error {
+	check := flags.Bool("check", false, checkUsage)
+	return func() error { return rebuild(binary{"jsglue/core/core.wasm", buildCore}, *check) }
+}
+
+// binary is a wasm file that is committed, and how it is made. Nothing of the machine or the moment may get into it.
+type binary struct {
+	path string
+	make func(out string) error
+}
+
+// rebuild makes a binary anew. With check it leaves the committed file alone and fails if the two differ.
+func rebuild(b binary, check bool) error {
+	dir, err := os.MkdirTemp("", "fiberfill-rebuild")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fresh := filepath.Join(dir, filepath.Base(b.path))
+	if err := b.make(fresh); err != nil {
+		return err
+	}
+	built, err := os.ReadFile(fresh)
+	if err != nil {
+		return err
+	}
+	if !check {
+		fmt.Printf("%-40s %8s bytes %8s brotli\n", b.path, count(len(built)), count(brotliSize(built)))
+		return writeFile(b.path, built)
+	}
+	committed, err := os.ReadFile(b.path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(built, committed) {
+		return fmt.Errorf("%s is not what its source builds to: committed %s bytes (sha256 %.6x), rebuilt %s bytes (sha256 %.6x); rebuild it and commit the result",
+			b.path, count(len(committed)), sha256.Sum256(committed), count(len(built)), sha256.Sum256(built))
+	}
+	fmt.Printf("%-40s is what its source builds to\n", b.path)
+	return nil
+}
+
+// buildCore compiles the core with TinyGo and has Binaryen shrink it.
+func buildCore(out string) error {
+	root, err := tinygo()
+	if err != nil {
+		return err
+	}
+	optimizer, err := npmTool("wasm-opt")
+	if err != nil {
+		return err
+	}
+	compiled := out + ".compiled"
+	c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target=jsglue/core/core.json", "-o", compiled,
+		"-opt=z", "-no-debug", "-panic=trap", "-scheduler=none", "-gc=precise", "./jsglue/core")
+	// TinyGo runs wasm-opt by itself, and must not find another one than ours.
+	c.Env = append(os.Environ(), "TINYGOROOT="+root, "WASMOPT="+optimizer)
+	if err := run(c); err != nil {
+		return err
+	}
+	return shell(optimizer, "-Oz", "--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext", "--enable-mutable-globals",
+		"--strip-debug", "--strip-producers", "--strip-target-features", compiled, "-o", out)
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/fiberfill/fiberfill/internal/webserver"
+)
+
+const demoDir = "web/dist/demo"
+
+// demoFiles are what the page loads beside its own script, as it is: name in demoDir, and source.
+var demoFiles = map[string]string{
+	"fiberfill.js":   scriptTag.out,
+	"c-fetch.wasm":   "examples/c-fetch/guest.wasm",
+	"wat-fetch.wasm": "examples/wat-fetch/guest.wasm",
+}
+
+func demoCommand(*flag.FlagSet) func() error { return demo }
+
+// demo writes the page into a folder that needs nothing from outside of it.
+func demo() error {
+	if err := bundle(); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(demoDir); err != nil {
+		return err
+	}
+	if err := build(demoScript); err != nil {
+		return err
+	}
+	if err := copyPage(); err != nil {
+		return err
+	}
+	for to, from := range demoFiles {
+		if err := copyFile(filepath.Join(demoDir, to), from); err != nil {
+			return err
+		}
+	}
+	return goGuest()
+}
+
+// copyPage copies what in web/demo is neither script nor test: the page, its styles, its pictures.
+func copyPage() error {
+	return fs.WalkDir(os.DirFS("web/demo"), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".ts", ".mjs", ".go", ".md":
+			return nil
+		}
+		return copyFile(filepath.Join(demoDir, path), filepath.Join("web/demo", path))
+	})
+}
+
+// goGuest builds the Go guest and lays beside it the loader of the same toolchain; the two must be of one version.
+func goGuest() error {
+	if err := compileGo("examples/go-fetch", filepath.Join(demoDir, "go-fetch.wasm")); err != nil {
+		return err
+	}
+	goroot, err := output("go", "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	return copyFile(filepath.Join(demoDir, "wasm_exec.js"), filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
+}
+
+func serveCommand(*flag.FlagSet) func() error {
+	return func() error {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		server, err := serveDemo(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Println("the demo is at", server.URL, "(Ctrl-C ends it)")
+		return server.Wait()
+	}
+}
+
+// serveDemo serves the page that demo wrote until ctx is done, under the policy that fiberfill promises to work with.
+func serveDemo(ctx context.Context) (*webserver.Server, error) {
+	if !exists(filepath.Join(demoDir, "index.html")) {
+		return nil, fmt.Errorf("%s is not built yet: go run ./cmd/build demo", demoDir)
+	}
+	return webserver.Start(ctx, webserver.Options{
+		Files:                 map[string]fs.FS{"/": os.DirFS(demoDir)},
+		ContentSecurityPolicy: "script-src 'self' 'wasm-unsafe-eval'",
+	})
+}

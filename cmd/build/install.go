@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// group is a set of things from outside that some command needs.
+type group struct {
+	name    string
+	about   string
+	present func() bool
+	debian  []string // packages that apt-get installs
+	npm     bool     // or: npm ci
+}
+
+var groups = []group{
+	{name: "npm", about: "what package.json pins: TypeScript, Binaryen, Node 26, Vite, sql.js", present: npmPresent, npm: true},
+	{name: "llvm", about: "what TinyGo is built with", present: llvmPresent,
+		debian: []string{"llvm-19-dev", "libclang-19-dev", "lld-19", "clang-19", "gcc", "g++"}},
+	{name: "clang", about: "the compiler of the C guests", present: programs("clang-19", "wasm-ld-19"),
+		debian: []string{"clang-19", "lld-19"}},
+	{name: "browsers", about: "the browsers of the end-to-end tests", present: programs("chromium", "firefox-esr"),
+		debian: []string{"chromium", "firefox-esr", "fonts-dejavu-core"}},
+}
+
+func groupNames() string {
+	var names []string
+	for _, g := range groups {
+		names = append(names, g.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func installCommand(flags *flag.FlagSet) func() error {
+	return func() error {
+		names := flags.Args()
+		if len(names) == 0 {
+			return fmt.Errorf("install what? groups: %s", groupNames())
+		}
+		return install(names...)
+	}
+}
+
+// install makes the named groups present and does nothing for those that are. Debian packages it installs only where it
+// may: as root, with apt-get. Elsewhere its error says what to install.
+func install(names ...string) error {
+	var debian []string
+	for _, name := range names {
+		i := slices.IndexFunc(groups, func(g group) bool { return g.name == name })
+		if i < 0 {
+			return fmt.Errorf("unknown group %q; groups: %s", name, groupNames())
+		}
+		g := groups[i]
+		switch {
+		case g.present():
+		case g.npm:
+			// Install scripts run: the package node fetches its binary in one.
+			if err := shell("npm", "ci", "--no-audit", "--no-fund"); err != nil {
+				return fmt.Errorf("%s: %w", g.about, err)
+			}
+		default:
+			debian = append(debian, g.debian...)
+		}
+	}
+	if len(debian) == 0 {
+		return nil
+	}
+	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
+		return errors.New("please install, by their Debian names: " + strings.Join(debian, " "))
+	}
+	if err := aptGet("update", "-q"); err != nil {
+		return err
+	}
+	return aptGet(append([]string{"install", "-q", "-y", "--no-install-recommends"}, debian...)...)
+}
+
+func aptGet(args ...string) error {
+	c := exec.Command("apt-get", args...)
+	c.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	return run(c)
+}
+
+// programs tells whether all of them are on the PATH.
+func programs(names ...string) func() bool {
+	return func() bool {
+		for _, name := range names {
+			if _, err := exec.LookPath(name); err != nil {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// llvmPresent looks for headers and libraries where the packages put them, because TinyGo's cgo flags name these folders.
+func llvmPresent() bool {
+	return exists("/usr/lib/llvm-19/include/llvm-c/Core.h") && exists("/usr/lib/llvm-19/include/clang-c/Index.h") &&
+		programs("clang-19", "wasm-ld-19", "g++")()
+}
+
+// npmPresent tells whether node_modules is what the lock file says. npm writes the state of the folder beside it; a lock
+// file that is newer than that has been changed since.
+func npmPresent() bool {
+	installed, err := os.Stat("node_modules/.package-lock.json")
+	if err != nil || !exists("node_modules/.bin/node") {
+		return false
+	}
+	locked, err := os.Stat("package-lock.json")
+	return err == nil && !locked.ModTime().After(installed.ModTime())
+}

@@ -1,0 +1,82 @@
+// Command build is the one build tool of fiberfill. Everything that is generated in this repository is written by one of
+// its commands, and everything that is committed in built form (the core, the guests) can be rebuilt and compared by it.
+//
+//	go run ./cmd/build bundle     # the script tag and the npm package
+//	go run ./cmd/build demo       # the demo page with its guests
+//	go run ./cmd/build --help     # all commands
+//
+// The Makefile has a target for each of them. The tool bundles with esbuild's Go API, so that a bundle needs no step of
+// JavaScript; only the type declarations ask for the compiler from npm.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+// command is one word on the command line. Its flags are declared in setup, which returns what runs once they are parsed.
+type command struct {
+	name  string
+	about string
+	setup func(flags *flag.FlagSet) func() error
+}
+
+var commands = []command{
+	{"bundle", "write web/dist/fiberfill.js and web/dist/npm, print their sizes, fail over the budget", bundleCommand},
+	{"demo", "bundle, then write web/dist/demo: the page with the guests it runs", demoCommand},
+	{"serve", "serve web/dist/demo on the loopback interface and print its address", serveCommand},
+	{"demo-report", "run the demo in headless Chromium, print the table, write a screenshot", reportCommand},
+	{"core", "rebuild jsglue/core/core.wasm with TinyGo; -check compares instead of writing", coreCommand},
+	{"guests", "rebuild the wasm of the C and WAT sources; -check compares instead of writing", guestsCommand},
+	{"install", "install what the named groups need: " + groupNames(), installCommand},
+	{"check", "gofmt, go vet, TypeScript's checker, and a work tree without leftovers", checkCommand},
+	{"test", "run every Go and JavaScript test and close with one summary line", testCommand},
+}
+
+func main() {
+	err := dispatch(os.Args[1:])
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "build:", err)
+	os.Exit(1)
+}
+
+// dispatch runs the command that args name, from the top of the repository, wherever the tool was started.
+func dispatch(args []string) error {
+	if len(args) == 0 || args[0] == "-h" || args[0] == "-help" || args[0] == "--help" || args[0] == "help" {
+		usage(os.Stdout)
+		return nil
+	}
+	for _, c := range commands {
+		if c.name != args[0] {
+			continue
+		}
+		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		flags.Usage = func() {
+			fmt.Fprintf(flags.Output(), "go run ./cmd/build %s [flags]\n\n%s\n\n", c.name, c.about)
+			flags.PrintDefaults()
+		}
+		run := c.setup(flags)
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		if err := enterRoot(); err != nil {
+			return err
+		}
+		return run()
+	}
+	usage(os.Stderr)
+	return fmt.Errorf("unknown command %q", args[0])
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "usage: go run ./cmd/build <command> [flags]\n\n")
+	for _, c := range commands {
+		fmt.Fprintf(w, "  %-12s %s\n", c.name, c.about)
+	}
+	fmt.Fprint(w, "\n<command> --help lists the flags of a command.\n")
+}

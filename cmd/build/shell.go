@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// enterRoot changes to the top of the repository, so that every path in this tool is relative to it.
+func enterRoot() error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	for {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.HasPrefix(string(text), "module github.com/fiberfill/fiberfill\n") {
+			return os.Chdir(dir)
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return errors.New("not inside the fiberfill repository: no go.mod of it in this folder or above")
+		}
+		dir = parent
+	}
+}
+
+// shell runs a program with the tool's own output and returns an error that names the whole command.
+func shell(name string, args ...string) error {
+	return run(exec.Command(name, args...))
+}
+
+func run(c *exec.Cmd) error {
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(c.Args, " "), err)
+	}
+	return nil
+}
+
+// output runs a program and returns what it printed, without the last newline; its complaints go to standard error.
+func output(name string, args ...string) (string, error) {
+	c := exec.Command(name, args...)
+	c.Stderr = os.Stderr
+	text, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", strings.Join(c.Args, " "), err)
+	}
+	return strings.TrimRight(string(text), "\n"), nil
+}
+
+// npmTool returns the path of a program that package.json pins, after npm ci if it is missing.
+func npmTool(name string) (string, error) {
+	if err := install("npm"); err != nil {
+		return "", err
+	}
+	return filepath.Abs(filepath.Join("node_modules", ".bin", name))
+}
+
+// writeFile writes a generated file and the folders above it.
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
+}
+
+func copyFile(to, from string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return writeFile(to, data)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

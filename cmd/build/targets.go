@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// target is one bundle: what goes in, what comes out, and how large it may be.
+type target struct {
+	entry  string
+	out    string
+	format api.Format
+	global string // name of the variable that a script tag defines
+	minify bool
+	budget int // most bytes in brotli; 0: no limit
+}
+
+// scriptBudget is what a page may have to load before its first fiber runs: the decision of the design, 30 KB in brotli.
+const scriptBudget = 30 * 1024
+
+var (
+	scriptTag = target{
+		entry: "web/src/script.ts", out: "web/dist/fiberfill.js",
+		format: api.FormatIIFE, global: "fiberfill", minify: true, budget: scriptBudget,
+	}
+	// The package is not minified: whoever bundles it minifies, and whoever debugs through it wants to read it.
+	npmModule   = target{entry: "web/src/index.ts", out: "web/dist/npm/esm/index.js", format: api.FormatESModule}
+	npmCommonJS = target{entry: "web/src/index.ts", out: "web/dist/npm/cjs/index.js", format: api.FormatCommonJS}
+	demoScript  = target{entry: "web/demo/demo.ts", out: "web/dist/demo/demo.js", format: api.FormatIIFE, minify: true}
+)
+
+func bundleCommand(*flag.FlagSet) func() error { return bundle }
+
+// bundle writes the script tag and the npm package. The folder of the package is made anew each time, so that a file
+// that is no longer built is no longer published.
+func bundle() error {
+	if err := os.RemoveAll("web/dist/npm"); err != nil {
+		return err
+	}
+	if err := build(scriptTag); err != nil {
+		return err
+	}
+	for _, t := range []target{npmModule, npmCommonJS} {
+		if err := build(t); err != nil {
+			return err
+		}
+	}
+	return writePackage()
+}
+
+// build bundles one target, prints its sizes, and fails when it is over its budget. A bundle over the budget is not written.
+func build(t target) error {
+	parts := &wasmParts{}
+	result := api.Build(api.BuildOptions{
+		EntryPoints: []string{t.entry},
+		Outfile:     t.out,
+		Bundle:      true,
+		Format:      t.format,
+		GlobalName:  t.global,
+		// Only Node's CommonJS loader needs a hint which names a file exports; esbuild writes it for this platform.
+		Platform: map[bool]api.Platform{true: api.PlatformNode, false: api.PlatformNeutral}[t.format == api.FormatCommonJS],
+		// Old enough that an engine without JSPI reaches our error instead of a SyntaxError.
+		Target:            api.ES2022,
+		Charset:           api.CharsetASCII,
+		MinifyWhitespace:  t.minify,
+		MinifySyntax:      t.minify,
+		MinifyIdentifiers: t.minify,
+		LegalComments:     api.LegalCommentsNone,
+		Plugins:           []api.Plugin{embedWasm(parts)},
+		Metafile:          true,
+		LogLevel:          api.LogLevelWarning,
+		TsconfigRaw:       `{}`,
+	})
+	if len(result.Errors) > 0 {
+		return fmt.Errorf("%s does not build", t.entry)
+	}
+	if len(result.OutputFiles) != 1 {
+		return errors.New(t.entry + " does not build to one file")
+	}
+	text := result.OutputFiles[0].Contents
+	for i, c := range text {
+		if c >= 0x80 {
+			return fmt.Errorf("%s: byte %d is not ASCII", t.out, i)
+		}
+	}
+	sizes := measure(t, text, parts, result.Metafile)
+	if err := sizes.print(os.Stdout); err != nil {
+		return err
+	}
+	return writeFile(t.out, text)
+}
