@@ -1,0 +1,66 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// Preferences that keep a fresh Firefox from opening pages of its own and from asking its maker's servers.
+const firefoxPreferences = `
+user_pref("app.normandy.enabled", false);
+user_pref("app.update.disabledForTesting", true);
+user_pref("browser.aboutwelcome.enabled", false);
+user_pref("browser.shell.checkDefaultBrowser", false);
+user_pref("browser.startup.homepage_override.mstone", "ignore");
+user_pref("datareporting.policy.dataSubmissionEnabled", false);
+user_pref("datareporting.policy.firstRunURL", "");
+user_pref("network.captive-portal-service.enabled", false);
+user_pref("network.connectivity-service.enabled", false);
+user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
+`
+
+// Firefox opens url in a headless Firefox with an empty profile of its own, and returns what result returns. The page
+// has to tell its result by itself, typically by a POST to the server it came from, and result waits for that; its
+// context ends when ctx does or when Firefox ends before its time. Firefox and its profile are gone when this returns.
+func Firefox(ctx context.Context, url string, result func(context.Context) ([]byte, error)) ([]byte, error) {
+	path, err := find("FIREFOX", "firefox-esr", "firefox")
+	if err != nil {
+		return nil, err
+	}
+	profile, err := os.MkdirTemp("", "fiberfill-firefox-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(profile)
+	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte(firefoxPreferences), 0o600); err != nil {
+		return nil, err
+	}
+
+	ctx, stop := context.WithCancelCause(ctx)
+	var output bytes.Buffer
+	firefox := exec.CommandContext(ctx, path, "--headless", "--no-remote", "--profile", profile, url)
+	firefox.Env = append(os.Environ(), "MOZ_CRASHREPORTER_DISABLE=1")
+	firefox.Stdout, firefox.Stderr = &output, &output
+	firefox.WaitDelay = 5 * time.Second // its child processes end after it, and hold its output until then
+	if err := firefox.Start(); err != nil {
+		stop(nil)
+		return nil, fmt.Errorf("browser: start Firefox: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err := firefox.Wait()
+		stop(fmt.Errorf("browser: Firefox ended before the page told its result: %v\n%s", err, output.Bytes()))
+	}()
+	defer func() {
+		stop(errors.New("browser: Firefox is no longer needed"))
+		<-ended
+	}()
+	return result(ctx)
+}
