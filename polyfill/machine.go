@@ -152,6 +152,7 @@ func (m *Machine) attach(i, parent uint32) Fiber {
 	top := &m.slots[i]
 	leaf := top.leaf
 	top.parent = parent
+	top.token++ // the suspension that a token may denote is over (C-REF-1)
 	for j := leaf; j != i; j = m.slots[j].parent {
 		m.slots[j].state = Busy
 	}
