@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -60,8 +61,7 @@ func install(names ...string) error {
 		switch {
 		case g.present():
 		case g.npm:
-			// Install scripts run: the package node fetches its binary in one.
-			if err := shell("npm", "ci", "--no-audit", "--no-fund"); err != nil {
+			if err := npmCI(); err != nil {
 				return fmt.Errorf("%s: %w", g.about, err)
 			}
 		default:
@@ -104,13 +104,23 @@ func llvmPresent() bool {
 		programs("clang-19", "wasm-ld-19", "g++")()
 }
 
-// npmPresent tells whether node_modules is what the lock file says. npm writes the state of the folder beside it; a lock
-// file that is newer than that has been changed since.
+// installedLock is a copy of the lock file that node_modules was installed from. (The time of the file would not do: a
+// checkout renews it.)
+const installedLock = "node_modules/.installed-package-lock.json"
+
 func npmPresent() bool {
-	installed, err := os.Stat("node_modules/.package-lock.json")
+	installed, err := os.ReadFile(installedLock)
 	if err != nil || !exists("node_modules/.bin/node") {
 		return false
 	}
-	locked, err := os.Stat("package-lock.json")
-	return err == nil && !locked.ModTime().After(installed.ModTime())
+	locked, err := os.ReadFile("package-lock.json")
+	return err == nil && bytes.Equal(installed, locked)
+}
+
+func npmCI() error {
+	// Install scripts run: the package node fetches its binary in one.
+	if err := shell("npm", "ci"); err != nil {
+		return err
+	}
+	return copyFile(installedLock, "package-lock.json")
 }

@@ -9,23 +9,22 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
-	"strings"
 )
 
 // nodeTests runs node --test with the project's Node, which has JSPI, and counts by the runner's own summary.
 func nodeTests() (tally, error) {
-	files, err := output("git", "ls-files", "--cached", "--others", "--exclude-standard", "*_test.mjs")
+	files, err := sources("_test.mjs")
 	if err != nil {
 		return tally{}, err
 	}
-	if files == "" {
+	if len(files) == 0 {
 		return tally{}, errors.New("no *_test.mjs found")
 	}
 	node, err := npmTool("node")
 	if err != nil {
 		return tally{}, err
 	}
-	c := exec.Command(node, append([]string{"--test", "--test-reporter=spec"}, strings.Fields(files)...)...)
+	c := exec.Command(node, append([]string{"--test", "--test-reporter=spec"}, files...)...)
 	c.Stderr = os.Stderr
 	stream, err := c.StdoutPipe()
 	if err != nil {

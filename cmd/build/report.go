@@ -6,5 +6,10 @@ import (
 )
 
 func reportCommand(*flag.FlagSet) func() error {
-	return func() error { return errors.New("the headless report is not there yet") }
+	return func() error {
+		if err := install("browsers"); err != nil {
+			return err
+		}
+		return errors.New("the headless report is not there yet")
+	}
 }

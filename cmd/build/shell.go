@@ -60,6 +60,24 @@ func npmTool(name string) (string, error) {
 	return filepath.Abs(filepath.Join("node_modules", ".bin", name))
 }
 
+// sources returns the files of the repository whose names end so, without what is installed and what is built. It does
+// not ask git, so that a copy without a history can be built and tested too.
+func sources(suffix string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (path == ".git" || path == ".cache" || path == "node_modules" || path == filepath.Join("web", "dist")):
+			return filepath.SkipDir
+		case !entry.IsDir() && strings.HasSuffix(path, suffix):
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, err
+}
+
 // writeFile writes a generated file and the folders above it.
 func writeFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -10,64 +10,70 @@ import (
 // tally counts tests as their runners reported them. A test with subtests counts beside its subtests.
 type tally struct{ passed, failed, skipped int }
 
-func (t *tally) add(u tally) {
-	t.passed += u.passed
-	t.failed += u.failed
-	t.skipped += u.skipped
-}
-
 func (t tally) String() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", t.passed, t.failed, t.skipped)
 }
 
-func testCommand(flags *flag.FlagSet) func() error {
-	pattern := flags.String("run", "", "only Go tests whose name matches, and no JavaScript tests")
+func testCommand(*flag.FlagSet) func() error {
 	return func() error {
 		if err := install("npm", "browsers"); err != nil {
 			return err
 		}
+		// The tests run over what is built, as a page gets it.
 		if err := demo(); err != nil {
 			return err
 		}
-		var total tally
-		var failures []error
-		note := func(runner string, t tally, err error) {
-			fmt.Printf("%-12s %s\n", runner, t)
-			total.add(t)
-			if err != nil {
-				failures = append(failures, fmt.Errorf("%s: %w", runner, err))
-			}
-		}
-		var types tally
-		err := typed()
-		types.one(err == nil)
-		note("TypeScript", types, err)
-
-		t, err := goTests(*pattern)
-		note("Go", t, err)
-		if *pattern == "" {
-			t, err = nodeTests()
-			note("JavaScript", t, err)
-		}
-		err = errors.Join(failures...)
-		if err == nil && total.failed > 0 {
-			err = errors.New("a test failed though its runner did not say so")
-		}
-		if err != nil {
-			fmt.Println(err)
-		}
-		fmt.Println(total)
-		if err != nil {
-			os.Exit(1)
-		}
-		return nil
+		return runTests([]runner{{"checks", checks}, {"go test", goTests}, {"node --test", nodeTests}})
 	}
 }
 
-func (t *tally) one(ok bool) {
-	if ok {
-		t.passed++
-	} else {
-		t.failed++
+// runner runs one kind of tests and counts them. Its error is that of the run; failed tests may be told by either.
+type runner struct {
+	name string
+	run  func() (tally, error)
+}
+
+// runTests runs all runners, whatever the others say, and closes with one line that sums them up. It does not return if
+// a test failed.
+func runTests(runners []runner) error {
+	var total tally
+	var failures []error
+	var lines string
+	for _, r := range runners {
+		t, err := r.run()
+		if err == nil && t.failed > 0 {
+			err = errors.New("tests failed")
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", r.name, err))
+			t.failed = max(t.failed, 1)
+		}
+		lines += fmt.Sprintf("%-12s %s\n", r.name, t)
+		total.passed += t.passed
+		total.failed += t.failed
+		total.skipped += t.skipped
 	}
+	for _, failure := range failures {
+		fmt.Println(failure)
+	}
+	fmt.Printf("\n%s%s\n", lines, total)
+	if len(failures) > 0 {
+		os.Exit(1) // without a word on standard error: the summary is the last line
+	}
+	return nil
+}
+
+// checks are what make check does, each counted as a test, but for the clean work tree.
+func checks() (tally, error) {
+	var t tally
+	var failures []error
+	for _, check := range []func() error{formatted, vetted, typed} {
+		if err := check(); err != nil {
+			t.failed++
+			failures = append(failures, err)
+		} else {
+			t.passed++
+		}
+	}
+	return t, errors.Join(failures...)
 }

@@ -1,0 +1,145 @@
+// The package as a stranger gets it: packed by npm, installed into an empty project, and used there.
+import assert from "node:assert/strict"
+import { execFile } from "node:child_process"
+import { copyFile, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { promisify } from "node:util"
+
+const run = promisify(execFile)
+const root = new URL("../../", import.meta.url).pathname
+const tool = (name) => join(root, "node_modules/.bin", name)
+const value = (id) => Number((BigInt(id) * 2654435761n + 12345n) % 1000003n)
+
+let project, server, address
+
+before(async () => {
+  project = await mkdtemp(join(tmpdir(), "fiberfill-package-"))
+  await writeFile(join(project, "package.json"), `{"name":"stranger","private":true}`)
+  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project, join(root, "web/dist/npm")])
+  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", "./" + JSON.parse(stdout)[0].filename], { cwd: project })
+  await copyFile(join(root, "examples/wat-fetch/guest.wasm"), join(project, "guest.wasm"))
+  server = createServer((request, response) => {
+    const id = Number(new URL(request.url, "http://host").searchParams.get("id"))
+    response.setHeader("content-type", "application/json")
+    response.end(JSON.stringify({ id, value: value(id), title: `Item ${id}` }))
+  })
+  await new Promise((done) => server.listen(0, "127.0.0.1", done))
+  address = `http://127.0.0.1:${server.address().port}`
+})
+
+after(async () => {
+  await new Promise((done) => server.close(done))
+  await rm(project, { recursive: true })
+})
+
+// What every consumer below does: three fibers in one guest fetch and print what they got.
+const use = `
+async function main(fiberfill, bytes, address) {
+  const { exports, instance } = await fiberfill.instantiate(bytes, { env: {
+    fetch_text: fiberfill.suspending(async (url, length, buffer, capacity) => {
+      const memory = () => new Uint8Array(instance.exports.memory.buffer)
+      const text = new TextDecoder().decode(memory().slice(url, url + length))
+      const body = new Uint8Array(await (await fetch(text)).arrayBuffer())
+      memory().set(body.subarray(0, capacity), buffer)
+      return body.length
+    }),
+    log() {},
+  } })
+  console.log(JSON.stringify(await Promise.all([1, 2, 3].map((id) => exports.item(address + "/item?id=" + id)))))
+}
+`
+const want = [1, 2, 3].map(value)
+
+/** Runs a file of the project and returns what it printed as JSON. */
+async function printed(node, file) {
+  const { stdout } = await run(node, [file, address], { cwd: project })
+  return JSON.parse(stdout)
+}
+
+test("an ES module in Node imports it", async () => {
+  await writeFile(join(project, "esm.mjs"), `import * as fiberfill from "fiberfill"
+import { readFileSync } from "node:fs"
+${use} await main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`)
+  assert.deepEqual(await printed(tool("node"), "esm.mjs"), want)
+})
+
+test("a CommonJS module in Node requires it", async () => {
+  await writeFile(join(project, "cjs.cjs"), `const fiberfill = require("fiberfill")
+const { readFileSync } = require("node:fs")
+${use} main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`)
+  assert.deepEqual(await printed(tool("node"), "cjs.cjs"), want)
+})
+
+test("both halves export the same names", async () => {
+  await writeFile(join(project, "names.mjs"), `import * as esm from "fiberfill"
+import { createRequire } from "node:module"
+const cjs = createRequire(import.meta.url)("fiberfill")
+console.log(JSON.stringify([Object.keys(esm).sort(), Object.keys(cjs).sort()]))`)
+  const [esm, cjs] = await printed(tool("node"), "names.mjs")
+  assert.deepEqual(esm, cjs)
+  assert.ok(esm.includes("instantiate") && esm.includes("suspending"), esm.join(" "))
+})
+
+test("Vite bundles it", async () => {
+  await writeFile(join(project, "entry.js"), `import * as fiberfill from "fiberfill"
+${use} export default (bytes, address) => main(fiberfill, bytes, address)`)
+  await writeFile(join(project, "vite.config.mjs"), `export default { logLevel: "warn", build: {
+  lib: { entry: "entry.js", formats: ["es"], fileName: () => "out.mjs" } } }`)
+  const { stderr } = await run(tool("node"), [tool("vite"), "build"], { cwd: project })
+  assert.equal(stderr, "")
+  await writeFile(join(project, "bundled.mjs"), `import run from "./dist/out.mjs"
+import { readFileSync } from "node:fs"
+await run(readFileSync("guest.wasm"), process.argv[2])`)
+  await rm(join(project, "node_modules"), { recursive: true }) // the bundle needs nothing else
+  try {
+    assert.deepEqual(await printed(tool("node"), "bundled.mjs"), want)
+  } finally {
+    await run("npm", ["install", "--offline", "--no-audit", "--no-fund"], { cwd: project })
+  }
+})
+
+test("an engine without JSPI gets one error that says so", async () => {
+  await writeFile(join(project, "old.mjs"), `// The Node of this machine; one that has JSPI already loses it here, before anything looked.
+delete WebAssembly.Suspending
+delete WebAssembly.promising
+const fiberfill = await import("fiberfill")
+const { readFileSync } = await import("node:fs")
+const error = await fiberfill.instantiate(readFileSync("guest.wasm")).then(() => "no error", (e) => e)
+console.log(JSON.stringify({ ours: error instanceof fiberfill.FiberError, code: error.code, message: error.message }))`)
+  const { ours, code, message } = await printed("node", "old.mjs")
+  assert.deepEqual({ ours, code }, { ours: true, code: "no-jspi" })
+  assert.match(message, /JavaScript Promise Integration|JSPI/)
+})
+
+for (const [kind, file] of [["an ES module", "types.mts"], ["a CommonJS module", "types.cts"]]) {
+  test(`TypeScript finds the types from ${kind}`, async () => {
+    await writeFile(join(project, file), `import { instantiate, suspending, FiberError } from "fiberfill"
+export async function title(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const { exports, instance } = await instantiate(bytes, { env: { get: suspending(async (n: number) => n + 1) } })
+  const platform: WebAssembly.Instance = instance
+  const fiber = exports.title!("https://example.org", platform)
+  const state: string = fiber.state
+  const name: string = fiber.name
+  return state + name + String(await fiber) + new FiberError("trap", "why").code
+}
+// @ts-expect-error: the package declares its types, so a wrong name is an error
+import { noSuchName } from "fiberfill"
+`)
+    await run(tool("tsc"), ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", "", file], { cwd: project })
+      .catch((error) => assert.fail(error.stdout || error.message))
+  })
+}
+
+test("the package holds what it names, and nothing that was meant to stay at home", async () => {
+  const installed = join(project, "node_modules/fiberfill")
+  const manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8"))
+  const files = (await readdir(installed, { recursive: true })).map((file) => "./" + file)
+  const named = (entry) => typeof entry === "string" ? [entry] : Object.values(entry).flatMap(named)
+  for (const file of [...named(manifest.exports), manifest.main, manifest.module, manifest.types]) {
+    assert.ok(files.includes(file), `${file} is named in package.json and missing`)
+  }
+  assert.deepEqual(files.filter((file) => /\.(ts|mjs|wasm)$/.test(file) && !file.endsWith(".d.ts")), [])
+})
