@@ -1,0 +1,128 @@
+package main
+
+import (
+	"unsafe"
+
+	"github.com/fiberfill/fiberfill/jsglue/wasm"
+)
+
+// The parser and the generator of stubs. The glue uses them in an instance of
+// this module that it throws away afterwards, so that a large guest leaves no
+// large memory behind; nothing here is ever freed.
+//
+// Bytes cross the border through this module's memory: input makes room, the
+// glue writes there, and what is produced lies at output until the next call.
+
+// Names under which the module editor exports what the border needs and the
+// guest keeps to itself. They need to be in sync with jsglue/src/module.ts.
+const (
+	exposedStackPointer = "fiberfill:stack_pointer"
+	exposedMemory       = "fiberfill:memory"
+)
+
+var (
+	source []byte
+	module wasm.Module
+	result []byte
+)
+
+// input makes room for n bytes and returns where.
+//
+//go:wasmexport input
+func input(n int32) uint32 {
+	source = make([]byte, n+1) // never empty, so that it has an address
+	return address(source)
+}
+
+// inspect parses the first n bytes of the input, a module or the header of one.
+// It returns 0 or what is wrong with them (wasm.Code); error_at tells where.
+//
+//go:wasmexport inspect
+func inspect(n int32) int32 { return int32(wasm.Parse(source[:n], &module)) }
+
+//go:wasmexport error_at
+func errorAt() int32 { return int32(module.At) }
+
+// expose returns the size of the input edited so that it exports its shadow
+// stack's pointer and its memory, or 0 if it does already or has none.
+//
+//go:wasmexport expose
+func expose() int32 {
+	edited := source[:0]
+	add := func(name string, kind byte, index uint32) {
+		if len(edited) > 0 {
+			wasm.Parse(edited, &module)
+		}
+		edited = module.AppendExport(make([]byte, 0, len(source)+64), name, kind, index)
+	}
+	needsMemory := module.Memory.Exists && !module.Memory.Imported && memoryExport() < 0
+	if sp := module.StackPointer(); sp >= 0 && stackPointerExport() < 0 {
+		add(exposedStackPointer, wasm.KindGlobal, uint32(sp))
+	}
+	if needsMemory {
+		add(exposedMemory, wasm.KindMemory, 0)
+	}
+	return give(edited)
+}
+
+// header returns the size of what has to be kept of the input beside a compiled module.
+//
+//go:wasmexport header
+func header() int32 { return give(module.Header()) }
+
+// stack_pointer_export returns which export is the shadow stack's pointer, or -1.
+//
+//go:wasmexport stack_pointer_export
+func stackPointerExport() int32 {
+	return findExport(wasm.KindGlobal, module.StackPointer())
+}
+
+// memory_export returns which export is memory 0, or -1.
+//
+//go:wasmexport memory_export
+func memoryExport() int32 {
+	if !module.Memory.Exists {
+		return -1
+	}
+	return findExport(wasm.KindMemory, 0)
+}
+
+func findExport(kind byte, index int32) int32 {
+	for i := range module.Exports {
+		if e := &module.Exports[i]; e.Kind == kind && int32(e.Index) == index {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+// grows returns 1 if the input, a whole module, may grow its memory itself.
+//
+//go:wasmexport grows
+func grows() bool { return module.Grows() }
+
+// trampolines returns the size of module A for the marks, of which there are n,
+// at the beginning of the input that was made after inspect.
+//
+//go:wasmexport trampolines
+func trampolines(n int32) int32 { return give(module.AppendTrampolines(nil, source[:n])) }
+
+// stubs returns the size of module B, likewise.
+//
+//go:wasmexport stubs
+func stubs(n int32, copies bool) int32 {
+	return give(module.AppendStubs(nil, source[:n], wasm.StubOptions{
+		StackPointer: stackPointerExport() >= 0,
+		Copies:       copies,
+	}))
+}
+
+//go:wasmexport output
+func output() uint32 { return address(result) }
+
+func give(b []byte) int32 {
+	result = b
+	return int32(len(b))
+}
+
+func address(b []byte) uint32 { return uint32(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }

@@ -1,0 +1,239 @@
+// The border of one guest instance: what stands between its exports and the
+// workers, and between it and its imports. The wasm half, module A (trampolines)
+// and module B (stubs and thunks), is made by package jsglue/wasm.
+
+import { FiberError, words } from "./errors.js";
+import { fiberFunction, strict } from "./exports.js";
+import type { Task } from "./fiber.js";
+import { complete, current, kill, sleep, wait, yieldNow } from "./loop.js";
+import { generate, shapeOf } from "./module.js";
+import { Regions, type RegionSource } from "./regions.js";
+import { SLEEP, Suspending, YIELD, builtins, isThenable } from "./suspending.js";
+import { transfer } from "./transfer.js";
+import { caught, deadly, workerModule } from "./workers.js";
+
+export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue | Suspending>>;
+
+const REGION_SIZE = 65536; // bytes: what C compilers give a program's only stack
+
+type Wait = (task: Task, what: string) => Promise<unknown>;
+
+/** Instantiates a module with its border; returns the instance and its exports as fibers. */
+export async function bind(
+  module: WebAssembly.Module,
+  given: ImportObject | undefined,
+): Promise<[WebAssembly.Instance, Record<string, unknown>]> {
+  const shape = shapeOf(module);
+  const imports = WebAssembly.Module.imports(module);
+  const exports = WebAssembly.Module.exports(module);
+  const values = resolve(imports, given);
+
+  const binding = new Binding();
+  const functions = values.filter((_, i) => imports[i]!.kind === "function");
+  const names = imports.filter(({ kind }) => kind === "function").map(({ module, name }) => `${module}.${name}`);
+  const marks = Uint8Array.from(functions, (value) => (value instanceof Suspending ? 1 : 0));
+  const mayWait = marks.includes(1);
+  const malloc = exports.some(({ name }) => name === "free") && exports.find(({ name }) => name === "malloc");
+  const source: RegionSource = malloc ? "allocator" : shape.grows ? "copy" : "grow";
+  // A fiber that cannot wait needs no stack of its own: it is over before another starts.
+  const separate = mayWait && shape.stackPointer >= 0;
+  const copies = separate && source === "copy";
+  const { trampolines, stubs } = await generate(shape, marks, copies);
+
+  const slots = (await instance(trampolines, {})).exports;
+  const linked: Record<string, Record<string, unknown>> = {};
+  let f = 0;
+  imports.forEach(({ module, name, kind }, i) => {
+    const index = kind === "function" ? f++ : -1;
+    (linked[module] ??= {})[name] = values[i] instanceof Suspending ? slots[`f${index}`] : values[i];
+  });
+  const guest = await WebAssembly.instantiate(module, linked as WebAssembly.Imports).catch((error) => {
+    throw refusal(error, mayWait);
+  });
+
+  const exported = (k: number) => guest.exports[exports[k]!.name];
+  binding.memory = (shape.memory >= 0 ? exported(shape.memory) : values[imports.findIndex(({ kind }) => kind === "memory")]) as WebAssembly.Memory | undefined;
+  if (shape.stackPointer >= 0) {
+    binding.stackPointer = exported(shape.stackPointer) as WebAssembly.Global;
+    binding.base = binding.stackPointer.value as number;
+  }
+  if (separate && source !== "copy") {
+    binding.regions = new Regions(source, REGION_SIZE, binding.memory!, malloc ? (guest.exports["malloc"] as (n: number) => number) : undefined);
+  }
+  const b = (
+    await instance(stubs, {
+      guest: new Proxy({}, { get: (_, k: string) => (k === "sp" ? binding.stackPointer : exported(Number(k))) }),
+      slots,
+      wait: Object.fromEntries(functions.map((value, i) => [i, value instanceof Suspending && binding.waiting(names[i]!, value.fn)])),
+      worker: workerModule(),
+      js: new Proxy(binding.glue(names), { get: (glue, name: string) => glue[name] ?? transfer(name) }),
+    })
+  ).exports;
+  if (copies) binding.parked = b["parked"] as WebAssembly.Global;
+
+  const fibers: Record<string, unknown> = {};
+  exports.forEach(({ name, kind }, k) => {
+    if (name.startsWith("fiberfill:")) return; // added by the module editor
+    const value = guest.exports[name] as unknown;
+    fibers[name] = kind !== "function" ? value : fiberFunction(binding, { name, job: b[`t${k}`] as Function, parameters: (value as Function).length });
+  });
+  return [guest, strict(fibers)];
+}
+
+/** The values for a module's imports: the user's, and ours for the module "fiberfill". */
+function resolve(imports: WebAssembly.ModuleImportDescriptor[], given: ImportObject | undefined): unknown[] {
+  const values = imports.map(({ module, name }) => given?.[module]?.[name] ?? (module === "fiberfill" ? builtins[name] : undefined));
+  const missing = imports.filter((_, i) => values[i] === undefined);
+  if (missing.length > 0) {
+    const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
+    throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
+  }
+  return values;
+}
+
+async function instance(bytes: Uint8Array, imports: Record<string, unknown>): Promise<WebAssembly.Instance> {
+  return (await WebAssembly.instantiate(bytes as BufferSource, imports as WebAssembly.Imports)).instance;
+}
+
+function refusal(error: unknown, mayWait: boolean): unknown {
+  if (error instanceof WebAssembly.LinkError || error instanceof TypeError) {
+    return new FiberError("bad-import", `the engine refuses the import object: ${words(error)}`, { cause: error });
+  }
+  if (error instanceof WebAssembly.RuntimeError) {
+    const hint = mayWait ? " A start function cannot call an import that may wait: no fiber runs yet." : "";
+    return new FiberError("trap", `the module trapped while it was instantiated: ${words(error)}.${hint}`, { cause: error });
+  }
+  return error;
+}
+
+export class Binding {
+  memory: WebAssembly.Memory | undefined;
+  stackPointer: WebAssembly.Global | undefined;
+  base = 0; // the stack pointer when no fiber runs
+  regions: Regions | undefined;
+  parked: WebAssembly.Global | undefined; // where the waiting stack ends; only if stacks are copied
+
+  /** The user's function as the Suspending import behind a stub. */
+  waiting(name: string, fn: (...args: any[]) => unknown): WebAssembly.Suspending {
+    if (fn === YIELD) return this.#suspending(name, (task) => this.#park(task, name, yieldNow));
+    if (fn === SLEEP) {
+      return this.#suspending(name, (task, [ms]) => this.#park(task, name, (task, name) => sleep(task, Math.max(0, ms as number), name)));
+    }
+    return this.#suspending(name, (task, args) => {
+      const result = fn(...args);
+      if (!isThenable(result)) return result;
+      // Not result.then: a thenable of the user's must not call back before the fiber waits. [J-IMP-2]
+      const promise = Promise.resolve(result);
+      const parked = this.#park(task, name, wait);
+      const n = task.waits;
+      promise.then(
+        (value) => complete(task, n, false, value),
+        (reason) => complete(task, n, true, reason),
+      );
+      return parked;
+    });
+  }
+
+  #suspending(name: string, fn: (task: Task, args: unknown[]) => unknown): WebAssembly.Suspending {
+    return new WebAssembly.Suspending((...args: unknown[]) => {
+      const task = current!;
+      const overflow = this.overflow(task);
+      if (overflow) {
+        task.death = overflow;
+        throw deadly();
+      }
+      if (!task.cancelled) return fn(task, args);
+      // It has swallowed its cancellation and waits again, so it is cancelled again; by way of the
+      // scheduler, so that a fiber that never gives up does not stop the page.
+      const parked = this.#park(task, name, wait);
+      complete(task, task.waits, true, task.reason);
+      return parked;
+    });
+  }
+
+  #park(task: Task, name: string, how: Wait): Promise<unknown> {
+    if (this.parked) {
+      task.savedAt = this.parked.value as number;
+      task.saved = this.bytes().slice(task.savedAt, this.base);
+    }
+    return how(task, name);
+  }
+
+  /** What module B imports from "js" beside the functions of transfer.ts. */
+  glue(names: string[]): Record<string, unknown> {
+    return {
+      base: this.base,
+      start: () => this.#start(current!),
+      failed: () => {
+        const task = current!;
+        task.threw = true;
+        task.result = caught();
+      },
+      refused: (i: number) => {
+        const error = caught();
+        if (error instanceof WebAssembly.SuspendError) throw cannotSuspend(names[i]!, error);
+      },
+      restore: () => {
+        const task = current!;
+        if (task.saved) this.bytes().set(task.saved, task.savedAt);
+        task.saved = undefined;
+      },
+    };
+  }
+
+  /** Prepares a fiber that starts: its region, and its arguments on it. Returns its stack pointer. */
+  #start(task: Task): number {
+    if (this.regions) {
+      task.region = this.regions.take(task.name);
+      task.region.task = task;
+    }
+    const high = task.region?.high ?? this.base;
+    const { bytes, size } = task.encoded;
+    if (!bytes) return high;
+    if (!this.memory || !this.stackPointer) {
+      throw new FiberError("bad-argument", `export ${task.exportName} was given a string or bytes, and its guest has no stack in memory to put them on`, { fiber: task.name });
+    }
+    task.top = (high - size) & ~15;
+    if (task.top < (task.region?.low ?? 0) + 1024) {
+      throw new FiberError("bad-argument", `the ${size} bytes passed to export ${task.exportName} do not fit on the fiber's stack; write them to the guest's memory and pass their address`, { fiber: task.name });
+    }
+    return task.top;
+  }
+
+  /** The guest's memory, which may have grown since the last call. */
+  bytes(): Uint8Array {
+    return new Uint8Array(this.memory!.buffer);
+  }
+
+  /** The error for a fiber that has written below its region, if it has. It costs its neighbour's life if that was hit. */
+  overflow(task: Task): FiberError | undefined {
+    if (!task.region) return undefined;
+    const { hit, below } = this.regions!.overflow(task.region);
+    if (!hit) return undefined;
+    const text = `fiber ${task.name} needs more shadow stack than the ${REGION_SIZE} bytes it has, in export ${task.exportName}`;
+    if (below) kill(below, new FiberError("region-overflow", `fiber ${below.name} lost its shadow stack: ${text}`, { fiber: below.name }));
+    return new FiberError("region-overflow", text, { fiber: task.name });
+  }
+
+  /** Puts the stack pointer where it is when no fiber runs: after a trap nobody else has. */
+  rest(): void {
+    if (this.stackPointer) this.stackPointer.value = this.base;
+  }
+
+  /** Takes back what a fiber that has ended used. */
+  release(task: Task): void {
+    task.saved = undefined;
+    const { region } = task;
+    if (!region) return;
+    task.region = undefined;
+    region.task = undefined;
+    this.regions!.give(region);
+  }
+}
+
+function cannotSuspend(name: string, cause: unknown): FiberError {
+  const why = current
+    ? `it was reached through JavaScript: fiber ${current.name} called an import, which called an export as a plain function, which waits. The frames of JavaScript in between cannot be suspended; call the export from fiberfill's exports instead`
+    : "the export was called as a plain function; call it from fiberfill's exports, which makes it a fiber";
+  return new FiberError("cannot-suspend", `import ${name} may wait, and cannot here: ${why}.`, { ...(current && { fiber: current.name }), cause });
+}

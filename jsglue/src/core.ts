@@ -1,0 +1,62 @@
+// The Go core: package asyncio and the parser, compiled to wasm.
+//
+// The wire contract stands in jsglue/core/main.go; the two files change
+// together. A fiber crosses the border as its 32-bit reference (an i32, so it
+// may be negative here). Every function that ends a step of a fiber or begins a
+// turn returns a command: the reference of the one fiber to run now, IDLE when
+// nothing is ready, or TURN_OVER when the turn's time is used up. Times are
+// milliseconds of performance.now(). Booleans are 0 and 1.
+
+import coreBytes from "../core/core.wasm";
+
+export const IDLE = 0;
+export const TURN_OVER = -1;
+/** The low bits of a reference: the fiber's place in a table. */
+export const INDEX = (1 << 22) - 1;
+
+/** The scheduler's side of the border. */
+export interface Core {
+  init(budget: number, soft: number, hard: number): void;
+  spawn(): number;
+  wait(now: number): number;
+  sleep(until: number, now: number): number;
+  yield(now: number): number;
+  finish(trap: boolean, now: number): number;
+  drop(fiber: number): number;
+  notify(fiber: number, wait: number): number;
+  wanted(): number;
+  turn(now: number): number;
+  deadline(): number;
+  live(): number;
+  log_start(): void;
+  log_len(): number;
+  log_event(i: number): number;
+  log_fiber(i: number): number;
+}
+
+/** The parser's side (jsglue/core/inspect.go), for an instance that is thrown away afterwards. */
+export interface Inspector {
+  memory: WebAssembly.Memory;
+  input(n: number): number;
+  inspect(n: number): number;
+  error_at(): number;
+  expose(): number;
+  header(): number;
+  stack_pointer_export(): number;
+  memory_export(): number;
+  grows(): number;
+  trampolines(marks: number): number;
+  stubs(marks: number, copies: boolean): number;
+  output(): number;
+}
+
+let compiled: Promise<WebAssembly.Module> | undefined;
+
+/** Makes an instance of the core; the module is compiled once. */
+export async function newCore(): Promise<Core & Inspector> {
+  compiled ??= WebAssembly.compile(coreBytes as BufferSource);
+  const { exports } = await WebAssembly.instantiate(await compiled, {});
+  const core = exports as unknown as Core & Inspector & { _initialize?(): void };
+  core._initialize?.();
+  return core;
+}

@@ -1,0 +1,53 @@
+// What fiberfill itself has to say when something goes wrong. What the user's
+// own code throws or rejects with never becomes a FiberError: it reaches the
+// user's Promise unchanged, by identity.
+
+/** The stable codes of {@link FiberError}; a message may change, a code does not. */
+export type FiberErrorCode =
+  | "no-jspi" // the engine has no JavaScript Promise Integration
+  | "not-wasm" // the engine does not accept the bytes as a module
+  | "unsupported-module" // the engine accepts the module, our parser does not
+  | "not-a-response" // a streaming function was given something else than a Response
+  | "wrong-mime-type" // the Response is not application/wasm
+  | "bad-response" // the server answered with an error status, or the body broke off
+  | "foreign-module" // a WebAssembly.Module that fiberfill.compile has not made
+  | "missing-import" // the import object lacks something that the module asks for
+  | "bad-import" // the engine refused the import object
+  | "unknown-export"
+  | "bad-argument"
+  | "no-memory" // no room for a region or a fiber
+  | "trap" // the guest trapped
+  | "stack-overflow" // the guest recursed too deeply for the engine's stack
+  | "region-overflow" // the guest used more shadow stack than its region has
+  | "cannot-suspend" // a wait where the engine cannot suspend
+  | "cancelled" // cancel() without a reason
+  | "core-trap"; // the scheduler itself failed: a bug of ours
+
+/**
+ * A trap, or a refusal of fiberfill's. `code` is stable, `fiber` is the name of
+ * the fiber that it is about, if it is about one, and `cause` is the engine's
+ * own error where there is one.
+ */
+export class FiberError extends Error {
+  override readonly name = "FiberError";
+
+  constructor(
+    readonly code: FiberErrorCode,
+    message: string,
+    options: { fiber?: string; cause?: unknown } = {},
+  ) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    if (options.fiber !== undefined) this.fiber = options.fiber;
+  }
+
+  readonly fiber?: string;
+}
+
+/** The engine's words for an error, for use inside a message of ours. */
+export function words(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return "a value without a description";
+  }
+}

@@ -1,0 +1,67 @@
+// The exports of a guest as the user sees them.
+
+import type { Binding } from "./binding.js";
+import { FiberError } from "./errors.js";
+import { Task, type Fiber } from "./fiber.js";
+import { nextId, spawn } from "./loop.js";
+import { describe } from "./module.js";
+
+/** How a call differs from others. */
+export interface CallOptions {
+  /** What the fiber is called in errors and lists, instead of the export's name and a number. */
+  name?: string;
+  /** Cancels the fiber, with the signal's reason, when it is aborted. */
+  signal?: AbortSignal;
+}
+
+/** An export of a guest: a call makes a fiber, and returns it at once. [J-EXP-1, J-EXP-5] */
+export interface FiberFunction {
+  (...args: any[]): Fiber<any>;
+  /** The same export, whose calls have a name or a signal. */
+  with(options: CallOptions): (...args: any[]) => Fiber<any>;
+}
+
+/** The way of a call to its export: a thunk of module B, and how many parameters the export has. */
+export interface Thunk {
+  readonly name: string;
+  readonly job: Function;
+  readonly parameters: number;
+}
+
+/** Makes the function that the user calls. */
+export function fiberFunction(binding: Binding, thunk: Thunk): FiberFunction {
+  const call = (args: unknown[], options?: CallOptions): Fiber<any> => {
+    const id = nextId();
+    const task = new Task(id, options?.name ?? `${thunk.name}#${id}`, thunk, binding, args);
+    spawn(task, options?.signal);
+    return task.fiber;
+  };
+  const fn = ((...args: unknown[]) => call(args)) as FiberFunction;
+  fn.with = (options) => {
+    check(options);
+    return (...args) => call(args, options);
+  };
+  return Object.defineProperty(fn, "name", { value: thunk.name });
+}
+
+function check(options: CallOptions): void {
+  if (typeof options !== "object" || options === null) throw new FiberError("bad-argument", `with takes { name, signal }, got ${describe(options)}`);
+  const { name, signal } = options;
+  if (name !== undefined && typeof name !== "string") throw new FiberError("bad-argument", `a fiber's name is a string, got ${describe(name)}`);
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new FiberError("bad-argument", `signal is an AbortSignal, got ${describe(signal)}`);
+}
+
+// What JavaScript itself asks any object for.
+const asked = new Set(["then", "toJSON"]);
+
+/** An object that says so when it is asked for an export that the guest does not have. */
+export function strict(exports: Record<string, unknown>): Record<string, unknown> {
+  return new Proxy(exports, {
+    get(target, name, receiver) {
+      if (typeof name === "string" && !(name in target) && !asked.has(name)) {
+        throw new FiberError("unknown-export", `the guest does not export ${JSON.stringify(name)}; it exports ${Object.keys(target).join(", ") || "nothing"}`);
+      }
+      return Reflect.get(target, name, receiver);
+    },
+  });
+}

@@ -1,0 +1,141 @@
+// What a fiber is on this side of the border: a Task, which the glue works
+// with, and a Fiber, the face that it shows to the user.
+
+import type { Worker } from "./workers.js";
+import type { Binding } from "./binding.js";
+import type { Region } from "./regions.js";
+import type { Thunk } from "./exports.js";
+import { cancel } from "./loop.js";
+import { encode, type Encoded } from "./transfer.js";
+
+/**
+ * Where a fiber stands. `queued`: its export has not started. `running`: its
+ * code runs, or is about to. `waiting`: for an import's Promise, for time, or
+ * for its turn after that. The other three are ends: its export returned,
+ * threw, or threw the reason for which it was cancelled.
+ */
+export type FiberState = "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
+
+/** All that the glue knows of one call of an export. */
+export class Task {
+  reference = 0; // in the core
+  state: FiberState = "queued";
+  since = 0;
+  waitsFor: string | undefined = undefined;
+  readonly fiber: Fiber<unknown>;
+  resolve!: (value: unknown) => void;
+  reject!: (reason: unknown) => void;
+
+  worker: Worker | undefined = undefined;
+  region: Region | undefined = undefined;
+  readonly encoded: Encoded; // the strings and bytes among args
+  cursor = 0; // the next of args that the thunk asks for
+  length = -1; // of the bytes whose pointer was handed out last; -1: none
+  top = 0; // where the next bytes among the arguments are put
+  result: unknown = undefined;
+  threw = false; // result is what the export threw
+
+  waits = 0; // waits begun, as the core counts them
+  wake!: (value: unknown) => void;
+  fail!: (reason: unknown) => void;
+  failed = false; // the current wait ends with an exception
+  outcome: unknown = undefined; // what the current wait ends with
+  saved: Uint8Array | undefined = undefined; // shadow stack bytes, copied out
+  savedAt = 0;
+
+  cancelled = false;
+  reason: unknown = undefined;
+  controller: AbortController | undefined = undefined;
+  unlisten: (() => void) | undefined = undefined;
+  death: unknown = undefined; // why its stack was ended by a trap of ours
+
+  constructor(
+    readonly id: number,
+    readonly name: string,
+    readonly thunk: Thunk,
+    readonly binding: Binding,
+    readonly args: unknown[],
+  ) {
+    this.fiber = new Fiber(this);
+    this.encoded = encode(args);
+  }
+
+  get exportName(): string {
+    return this.thunk.name;
+  }
+}
+
+/**
+ * One call of an export: a Promise for its result that can be looked at and
+ * cancelled. It settles exactly once, when the export has ended: with what it
+ * returned (undefined for no result, an array for several), or with what it
+ * threw, unchanged. A trap rejects it with a {@link FiberError}. [J-EXP-1, J-EXP-2]
+ */
+export class Fiber<T = unknown> extends Promise<T> {
+  /** then, catch and finally return plain Promises: only a call is a fiber. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  readonly #task: Task;
+
+  /** @internal */
+  constructor(task: Task) {
+    super((resolve, reject) => {
+      task.resolve = resolve as (value: unknown) => void;
+      task.reject = reject;
+    });
+    this.#task = task;
+  }
+
+  /** A number that no other fiber of this page has; they count up from 1. */
+  get id(): number {
+    return this.#task.id;
+  }
+
+  /** The name given by `with`, or the export's name and the id. */
+  get name(): string {
+    return this.#task.name;
+  }
+
+  /** The name of the export. */
+  get export(): string {
+    return this.#task.exportName;
+  }
+
+  get state(): FiberState {
+    return this.#task.state;
+  }
+
+  /** While waiting: for which import, such as "env.fetch_text". */
+  get waitsFor(): string | undefined {
+    return this.#task.waitsFor;
+  }
+
+  /** When the state was entered, in milliseconds of performance.now(). */
+  get since(): number {
+    return this.#task.since;
+  }
+
+  /** Aborted, with the reason, when the fiber is cancelled: hand it to fetch. */
+  get signal(): AbortSignal {
+    const task = this.#task;
+    if (!task.controller) {
+      task.controller = new AbortController();
+      if (task.cancelled) task.controller.abort(task.reason);
+    }
+    return task.controller.signal;
+  }
+
+  /**
+   * Ends the fiber from outside. One that has not started never starts. One
+   * that waits sees its import throw the reason, so that its own cleanup runs;
+   * every later wait of it throws again. One that runs sees it at its next
+   * wait. The Promise rejects with the reason, which is a FiberError with the
+   * code "cancelled" if none is given, unless the guest catches it and returns.
+   * Cancelling again, or after the end, does nothing.
+   */
+  cancel(reason?: unknown): void {
+    cancel(this.#task, reason);
+  }
+}

@@ -1,0 +1,277 @@
+// The driver of the scheduler: it does what the core commands, and schedules
+// turns. One fiber is active at a time; it is `current` from the moment the core
+// names it until it waits or ends.
+//
+// A stack is resumed by resolving the promise that it waits on, so the fiber
+// itself runs in a later microtask, on a flat stack. Between turns, and only
+// then, the page has control.
+
+import { IDLE, INDEX, TURN_OVER, newCore, type Core } from "./core.js";
+import { read, recent } from "./clock.js";
+import { FiberError, words } from "./errors.js";
+import type { Fiber, FiberState, Task } from "./fiber.js";
+import { deadly, give } from "./workers.js";
+
+let core: Core;
+let loading: Promise<void> | undefined;
+
+/** Resolves when fibers can be made. */
+export function ready(): Promise<void> {
+  return (loading ??= newCore().then((fresh) => {
+    core = fresh;
+    core.init(8, 1000, 4000);
+  }));
+}
+
+const tasks: (Task | undefined)[] = []; // by the index of the reference
+let count = 0; // of all fibers ever made
+let broken: FiberError | undefined; // the core has trapped
+
+/** The fiber that the core has named and that has not waited or ended since. */
+export let current: Task | undefined;
+
+/** The fiber whose import is being called; undefined outside of an import. */
+export function currentFiber(): Fiber | undefined {
+  return current?.fiber;
+}
+
+/** All fibers that have not ended, in no particular order. */
+export function liveFibers(): Fiber[] {
+  return tasks.filter((task) => task !== undefined).map((task) => task.fiber);
+}
+
+export function nextId(): number {
+  return ++count;
+}
+
+const observers = new Set<(fiber: Fiber) => void>();
+
+/**
+ * Calls `observer` whenever a fiber has entered a new state; returns a function
+ * that ends this. The observer must not throw; it may run thousands of times a
+ * second.
+ */
+export function observe(observer: (fiber: Fiber) => void): () => void {
+  observers.add(observer);
+  return () => void observers.delete(observer);
+}
+
+export function enter(task: Task, state: FiberState): void {
+  task.state = state;
+  task.since = recent();
+  if (observers.size > 0) for (const observer of observers) observer(task.fiber);
+}
+
+// --- turns
+
+/** Gives the event loop a chance to do everything else, then goes on. */
+const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
+  const immediate = (globalThis as { setImmediate?: (fn: () => void) => void }).setImmediate;
+  if (immediate) return (fn) => immediate(fn);
+  let channel: MessageChannel | undefined;
+  let pending: (() => void) | undefined;
+  return (fn) => {
+    if (!channel) {
+      channel = new MessageChannel();
+      channel.port1.onmessage = () => pending!();
+    }
+    pending = fn;
+    channel.port2.postMessage(0);
+  };
+})();
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+let timerAt = Infinity;
+
+function turn(): void {
+  guard(() => core.turn(read()));
+}
+
+/** Schedules a turn if the core wants one. */
+function schedule(): void {
+  if (core.wanted()) queueMicrotask(turn);
+}
+
+/** Obeys a command of the core. */
+export function run(command: number): void {
+  if (command === IDLE) {
+    current = undefined;
+    arm();
+  } else if (command === TURN_OVER) {
+    current = undefined;
+    later(turn);
+  } else {
+    const task = tasks[command & INDEX]!;
+    current = task;
+    enter(task, "running");
+    if (task.worker === undefined) {
+      give(task);
+    } else if (task.failed) {
+      task.fail(task.outcome);
+    } else {
+      task.wake(task.outcome);
+    }
+  }
+}
+
+/** Has the event loop call when the earliest timer is due. */
+function arm(): void {
+  const at = core.deadline();
+  if (at === timerAt) return;
+  clearTimeout(timer);
+  timerAt = Infinity;
+  if (at < 0) return;
+  timerAt = at;
+  timer = setTimeout(() => {
+    timerAt = Infinity;
+    turn();
+  }, Math.max(0, at - performance.now()));
+}
+
+/** Calls into the core and obeys. A trap in the core is the end of every fiber. */
+function guard(step: () => number): void {
+  if (broken) return;
+  let command: number;
+  try {
+    command = step();
+  } catch (error) {
+    broken = new FiberError(
+      "core-trap",
+      `the scheduler itself has failed (${words(error)}); no fiber of this page can go on. This is a bug in fiberfill.`,
+      { cause: error },
+    );
+    current = undefined;
+    for (const task of tasks) if (task) settle(task, true, broken);
+    return;
+  }
+  run(command);
+}
+
+// --- the life of a fiber
+
+/** Queues a new fiber. It starts in a later microtask at the earliest. */
+export function spawn(task: Task, signal: AbortSignal | undefined): void {
+  task.since = read();
+  if (broken) return settle(task, true, broken);
+  const reference = core.spawn();
+  if (reference === 0) {
+    return settle(task, true, new FiberError("no-memory", `no more than ${INDEX - 1} fibers can be alive`, { fiber: task.name }));
+  }
+  task.reference = reference;
+  tasks[reference & INDEX] = task;
+  enter(task, "queued");
+  if (signal) {
+    if (signal.aborted) {
+      cancel(task, signal.reason);
+    } else {
+      const abort = () => cancel(task, signal.reason);
+      signal.addEventListener("abort", abort, { once: true });
+      task.unlisten = () => signal.removeEventListener("abort", abort);
+    }
+  }
+  schedule();
+}
+
+/** The current fiber waits until its wait is ended by {@link complete}; what its stack waits on. */
+export function wait(task: Task, what: string): Promise<unknown> {
+  return park(task, what, () => core.wait(recent()));
+}
+
+/** The current fiber waits for `ms` milliseconds. */
+export function sleep(task: Task, ms: number, what: string): Promise<unknown> {
+  return park(task, what, () => {
+    const now = read();
+    return core.sleep(now + ms, now);
+  });
+}
+
+/** The current fiber goes to the end of the ready queue. */
+export function yieldNow(task: Task, what: string): Promise<unknown> {
+  return park(task, what, () => core.yield(recent()));
+}
+
+function park(task: Task, what: string, step: () => number): Promise<unknown> {
+  task.waits++;
+  task.failed = false;
+  task.outcome = undefined;
+  task.waitsFor = what;
+  enter(task, "waiting");
+  const promise = new Promise<unknown>((resolve, reject) => {
+    task.wake = resolve;
+    task.fail = reject;
+  });
+  guard(step);
+  return promise;
+}
+
+/**
+ * Ends wait number n of a fiber, through the scheduler, never directly. What
+ * comes for a wait that is over belongs to nobody and is dropped. [J-MUX-4, J-MUX-7]
+ */
+export function complete(task: Task, n: number, failed: boolean, outcome: unknown): void {
+  if (broken || core.notify(task.reference, n) === 0) return;
+  task.failed = failed;
+  task.outcome = outcome;
+  schedule();
+}
+
+/** The current fiber has ended; obeys what the core commands next. */
+export function finish(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
+  settle(task, threw, result);
+  guard(() => core.finish(trapped, recent()));
+}
+
+function settle(task: Task, threw: boolean, result: unknown): void {
+  if (tasks[task.reference & INDEX] === task) tasks[task.reference & INDEX] = undefined;
+  task.binding.release(task);
+  task.unlisten?.();
+  task.waitsFor = undefined;
+  task.worker = undefined;
+  if (threw) {
+    enter(task, task.cancelled && result === task.reason ? "cancelled" : "failed");
+    task.reject(result);
+  } else {
+    enter(task, "done");
+    task.resolve(result);
+  }
+}
+
+/** See Fiber.cancel. */
+export function cancel(task: Task, reason: unknown): void {
+  if (task.cancelled || task.state === "done" || task.state === "failed") return;
+  task.cancelled = true;
+  task.reason =
+    reason === undefined
+      ? new FiberError("cancelled", `fiber ${task.name} was cancelled`, { fiber: task.name })
+      : reason;
+  task.controller?.abort(task.reason);
+  if (task.state === "queued") {
+    if (core.drop(task.reference)) settle(task, true, task.reason);
+  } else if (task.state === "waiting") {
+    interrupt(task, task.reason);
+  }
+}
+
+/** Ends a waiting fiber by a trap: none of its code runs any more. */
+export function kill(task: Task, death: unknown): void {
+  task.death = death;
+  if (task.state === "waiting") interrupt(task, deadly());
+}
+
+/** Has the current wait of a fiber throw, also when its I/O is in the inbox already. */
+function interrupt(task: Task, error: unknown): void {
+  core.notify(task.reference, task.waits);
+  task.failed = true;
+  task.outcome = error;
+  schedule();
+}
+
+/** Starts recording what the scheduler does; see {@link log}. */
+export function startLog(): void {
+  core.log_start();
+}
+
+/** What the scheduler has done since startLog: the kind of event (asyncio/log.go) and the fiber's index. */
+export function log(): [event: number, index: number][] {
+  return Array.from({ length: core.log_len() }, (_, i) => [core.log_event(i), core.log_fiber(i) & INDEX]);
+}

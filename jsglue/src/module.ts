@@ -1,0 +1,165 @@
+// Compiling, and what has to be known of a module beside its compiled form.
+//
+// The stubs need the types of imports and exports, and a WebAssembly.Module does
+// not tell them. So the bytes are parsed, in a throw-away instance of the core,
+// and what was found is kept beside the Module. A guest that keeps its shadow
+// stack's pointer or its memory to itself is edited to export them.
+
+import { newCore, type Inspector } from "./core.js";
+import { FiberError, words } from "./errors.js";
+
+/** What the parser found. */
+export interface Shape {
+  /** The sections before the code: all that the stubs are made from. */
+  header: Uint8Array;
+  /** Which export is the shadow stack's pointer; -1 if there is none. */
+  stackPointer: number;
+  /** Which export is memory 0; -1 if it has none, or imports it. */
+  memory: number;
+  /** The module may grow its memory itself. */
+  grows: boolean;
+}
+
+const shapes = new WeakMap<WebAssembly.Module, Shape>();
+
+/** Rejects, with the same words everywhere, in an engine that has no JSPI. */
+export function needJSPI(): void {
+  if (typeof WebAssembly === "object" && "Suspending" in WebAssembly && "promising" in WebAssembly) return;
+  throw new FiberError(
+    "no-jspi",
+    "this engine has no JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), which fibers need. " +
+      "It is in Chrome and Edge 137, Firefox 153, Safari 27 and Node 25, and in what is newer.",
+  );
+}
+
+/**
+ * Compiles a guest, as WebAssembly.compile does, and keeps what the parser found
+ * beside the module, so that `instantiate` takes it any number of times.
+ */
+export async function compile(source: BufferSource): Promise<WebAssembly.Module> {
+  needJSPI();
+  const bytes = copyOf(source);
+  const [shape, edited] = await inspect(bytes);
+  const module = await platformCompile(edited ?? bytes);
+  if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
+  shapes.set(module, shape);
+  return module;
+}
+
+/**
+ * Compiles a guest while it arrives, as WebAssembly.compileStreaming does. A
+ * guest that has to be edited is compiled a second time, when it is there.
+ */
+export async function compileStreaming(source: Response | PromiseLike<Response>): Promise<WebAssembly.Module> {
+  needJSPI();
+  const response = await source;
+  if (!(response instanceof Response)) {
+    throw new FiberError("not-a-response", `compileStreaming takes a Response or a Promise of one, got ${describe(response)}; for bytes there is compile`);
+  }
+  if (!response.ok) {
+    throw new FiberError("bad-response", `${response.url || "the server"} answered with status ${response.status} ${response.statusText}`);
+  }
+  const type = (response.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+  if (type !== "application/wasm") {
+    throw new FiberError("wrong-mime-type", `${response.url || "the Response"} has the MIME type ${JSON.stringify(type)}; a server must send wasm as application/wasm`);
+  }
+  if (response.bodyUsed) throw new FiberError("bad-response", "the body of the Response has been used already");
+  const copy = response.clone();
+  const streamed = WebAssembly.compileStreaming(response);
+  streamed.catch(() => {}); // looked at below, if the bytes arrive at all
+  let bytes: Uint8Array;
+  try {
+    bytes = new Uint8Array(await copy.arrayBuffer());
+  } catch (error) {
+    throw new FiberError("bad-response", `${response.url || "the Response"} broke off: ${words(error)}`, { cause: error });
+  }
+  const [shape, edited] = await inspect(bytes);
+  const module = edited ? await platformCompile(edited) : await streamed.catch(notWasm);
+  if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
+  shapes.set(module, shape);
+  return module;
+}
+
+/** What is known of a module that one of the functions above has made. */
+export function shapeOf(module: WebAssembly.Module): Shape {
+  const shape = shapes.get(module);
+  if (!shape) {
+    throw new FiberError(
+      "foreign-module",
+      "this WebAssembly.Module was not made by fiberfill, and a module does not tell the types of its imports; compile it with fiberfill.compile or fiberfill.compileStreaming",
+    );
+  }
+  return shape;
+}
+
+async function platformCompile(bytes: Uint8Array): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(bytes as BufferSource).catch(notWasm);
+}
+
+function notWasm(error: unknown): never {
+  throw new FiberError("not-wasm", `the engine does not take these bytes as a wasm module: ${words(error)}`, { cause: error });
+}
+
+/** The bytes as they are now: the caller may change its own. */
+function copyOf(source: BufferSource): Uint8Array {
+  if (source instanceof ArrayBuffer || (typeof SharedArrayBuffer === "function" && source instanceof SharedArrayBuffer)) {
+    return new Uint8Array(source as ArrayBuffer).slice();
+  }
+  if (ArrayBuffer.isView(source)) {
+    return new Uint8Array(source.buffer, source.byteOffset, source.byteLength).slice();
+  }
+  throw new FiberError("bad-argument", `a module's bytes are an ArrayBuffer or a view of one, got ${describe(source)}`);
+}
+
+/** Parses a whole module; the shape is a sentence if that fails. */
+async function inspect(bytes: Uint8Array): Promise<[Shape | string, Uint8Array | undefined]> {
+  const core = await newCore();
+  const code = feed(core, bytes);
+  if (code !== 0) return [`fiberfill cannot read this module (reason ${code} at byte ${core.error_at()}), although the engine takes it`, undefined];
+  const grows = core.grows() !== 0;
+  const edited = output(core, core.expose());
+  if (edited) feed(core, edited);
+  return [
+    {
+      stackPointer: core.stack_pointer_export(),
+      memory: core.memory_export(),
+      grows,
+      header: output(core, core.header())!,
+    },
+    edited,
+  ];
+}
+
+function feed(core: Inspector, bytes: Uint8Array): number {
+  write(core, bytes);
+  return core.inspect(bytes.length);
+}
+
+function write(core: Inspector, bytes: Uint8Array): void {
+  const at = core.input(bytes.length); // may grow the memory
+  new Uint8Array(core.memory.buffer).set(bytes, at >>> 0);
+}
+
+function output(core: Inspector, size: number): Uint8Array | undefined {
+  if (size === 0) return undefined;
+  const at = core.output() >>> 0;
+  return new Uint8Array(core.memory.buffer).slice(at, at + size);
+}
+
+/**
+ * The two modules between a guest and its imports that may wait (package
+ * jsglue/wasm). marks has a byte for each function import: 1 if it may wait.
+ */
+export async function generate(shape: Shape, marks: Uint8Array, copies: boolean): Promise<{ trampolines: Uint8Array; stubs: Uint8Array }> {
+  const core = await newCore();
+  feed(core, shape.header);
+  write(core, marks);
+  const trampolines = output(core, core.trampolines(marks.length))!;
+  return { trampolines, stubs: output(core, core.stubs(marks.length, copies))! };
+}
+
+export function describe(value: unknown): string {
+  if (value === null) return "null";
+  if (typeof value === "object") return `an object of type ${value.constructor?.name ?? "unknown"}`;
+  return typeof value;
+}

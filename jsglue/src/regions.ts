@@ -1,0 +1,115 @@
+// Every fiber has its own shadow stack. Compilers keep locals whose address is
+// taken on a stack in linear memory; two suspended calls that share it overwrite
+// each other. A region is the piece of memory that one fiber uses for it. Where
+// regions come from, in this order:
+//
+//   allocator   the guest exports malloc and free
+//   grow        memory is grown, once, when the instance is made; only where
+//               nothing in the module grows memory itself, because an allocator
+//               that finds memory grown behind its back hands that part out
+//   copy        there are no regions: all fibers use the guest's own stack, and
+//               the used part is copied out when one waits and back when it goes
+//               on. A pointer to such a local must not be used by anybody else
+//               while the fiber waits.
+//
+// At the low end of a region lies a guard zone. Nobody can stop a guest from
+// writing below its region, but the guard tells afterwards that it has.
+
+import { FiberError } from "./errors.js";
+import type { Task } from "./fiber.js";
+
+export type RegionSource = "allocator" | "grow" | "copy";
+
+export interface Region {
+  readonly low: number; // the guard begins here
+  readonly high: number; // the shadow stack begins here and grows down
+  task: Task | undefined; // whose stack it is now
+}
+
+const GUARD = 128; // bytes
+const GUARD_WORD = 0x0f1be4f1 | 0;
+const PAGE = 65536;
+const COUNT = 1000; // regions taken at once: as many as fibers that are started by default
+
+export class Regions {
+  readonly #free: Region[] = [];
+  readonly #all: Region[] = [];
+  #words: Int32Array;
+
+  constructor(
+    readonly source: RegionSource,
+    readonly size: number,
+    readonly memory: WebAssembly.Memory,
+    readonly malloc: ((size: number) => number) | undefined,
+  ) {
+    this.#words = new Int32Array(memory.buffer);
+    if (source === "grow") this.#grow();
+  }
+
+  /** A region for a fiber that starts. Throws a FiberError when there is no room. */
+  take(fiber: string): Region {
+    return this.#free.pop() ?? this.#more(fiber);
+  }
+
+  give(region: Region): void {
+    this.#free.push(region);
+  }
+
+  /**
+   * Whether the guard of a region has been written to. If so it is made good
+   * again; and if it was written through, below is whose region lies there.
+   */
+  overflow(region: Region): { hit: boolean; below: Task | undefined } {
+    const words = this.#view();
+    const first = region.low >> 2;
+    const last = (region.low + GUARD) >> 2;
+    let hit = false;
+    for (let i = first; i < last; i++) if (words[i] !== GUARD_WORD) hit = true;
+    if (!hit) return { hit, below: undefined };
+    const through = words[first] !== GUARD_WORD;
+    words.fill(GUARD_WORD, first, last);
+    return { hit, below: through ? this.#all.find((other) => other.high === region.low)?.task : undefined };
+  }
+
+  #view(): Int32Array {
+    if (this.#words.buffer !== this.memory.buffer) this.#words = new Int32Array(this.memory.buffer);
+    return this.#words;
+  }
+
+  #more(fiber: string): Region {
+    if (this.source === "grow") {
+      if (!this.#grow()) throw noRoom(fiber, this.size);
+      return this.#free.pop()!;
+    }
+    const at = this.malloc!(this.size + 16);
+    if (at === 0) throw noRoom(fiber, this.size);
+    return this.#add((at >>> 0) + 15 & ~15);
+  }
+
+  /** Grows memory by up to COUNT regions; false if there is not room for one. */
+  #grow(): boolean {
+    const pages = Math.ceil(this.size / PAGE);
+    for (let count = COUNT; count >= 1; count = count >> 1) {
+      try {
+        const at = this.memory.grow(count * pages) * PAGE;
+        // The lowest is taken first: the last added is the first popped.
+        for (let i = count - 1; i >= 0; i--) this.#free.push(this.#add(at + i * pages * PAGE));
+        return true;
+      } catch {
+        // Past the memory's maximum; try fewer.
+      }
+    }
+    return false;
+  }
+
+  #add(low: number): Region {
+    const region = { low, high: low + this.size, task: undefined };
+    this.#all.push(region);
+    this.#view().fill(GUARD_WORD, low >> 2, (low + GUARD) >> 2);
+    return region;
+  }
+}
+
+function noRoom(fiber: string, size: number): FiberError {
+  return new FiberError("no-memory", `the guest's memory has no room for a shadow stack of ${size} bytes for fiber ${fiber}`, { fiber });
+}

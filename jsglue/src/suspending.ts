@@ -1,0 +1,41 @@
+// Marking an import that may wait.
+
+import { FiberError } from "./errors.js";
+import { describe } from "./module.js";
+
+/** An import that may wait; made by {@link suspending}, put into an import object. */
+export class Suspending {
+  /** @internal */
+  constructor(readonly fn: (...args: any[]) => unknown) {}
+}
+
+/**
+ * Marks an import that may wait. When `fn` returns a Promise, the fiber that
+ * called waits for it while others go on; the import then returns what the
+ * Promise resolved to, or throws what it rejected with. When `fn` returns
+ * anything else, the import returns that at once; when it throws, so does the
+ * import. Imports without this mark are called directly and never wait.
+ * [J-IMP-1, J-IMP-3, J-IMP-4]
+ */
+export function suspending(fn: (...args: any[]) => unknown): Suspending {
+  if (typeof fn !== "function") throw new FiberError("bad-argument", `suspending takes a function, got ${describe(fn)}`);
+  return new Suspending(fn);
+}
+
+/** As `fn` of a Suspending: the fiber goes to the end of the ready queue. */
+export const YIELD = (): void => {};
+/** As `fn` of a Suspending: the fiber sleeps for so many milliseconds. */
+export const SLEEP = (_ms: number): void => {};
+
+/** What a guest may import from the module "fiberfill" without anybody providing it. */
+export const builtins: Record<string, Suspending | undefined> = {
+  yield: new Suspending(YIELD),
+  sleep_ms: new Suspending(SLEEP),
+};
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    ((typeof value === "object" && value !== null) || typeof value === "function") &&
+    typeof (value as PromiseLike<unknown>).then === "function"
+  );
+}

@@ -1,0 +1,14 @@
+// The build tool embeds a wasm file as its bytes (cmd/build/embed.go).
+declare module "*.wasm" {
+  const bytes: Uint8Array;
+  export default bytes;
+}
+
+// JavaScript Promise Integration, not yet in TypeScript's own types.
+declare namespace WebAssembly {
+  class Suspending {
+    constructor(fn: Function);
+  }
+  function promising(fn: Function): (...args: unknown[]) => Promise<unknown>;
+  class SuspendError extends Error {}
+}
