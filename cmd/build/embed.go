@@ -18,11 +18,11 @@ import (
 // 90 values that wasm uses most, which are the small ones (opcodes, indices, short constants), become one character, the others a prefix and a
 // character. Measured with brotli 11, above the wasm's own size in brotli:
 //
-//	                          core of 7.3 KB   sql.js, 688 KB
-//	this code                       +3 %            +2 %
-//	\xNN of a JavaScript string    +18 %           +13 %
-//	hexadecimal                     +9 %            +6 %
-//	base64                         +43 %           +21 %
+//	                              core, 32 KB   sql.js, 688 KB
+//	this code                        +2 %            +2 %
+//	hexadecimal                      +8 %            +6 %
+//	\xNN of a JavaScript string     +17 %           +13 %
+//	base64                          +34 %           +21 %
 //
 // A table of each file's most frequent bytes instead of "the small ones" saves one percent, less than the table costs.
 

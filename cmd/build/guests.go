@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 )
 
-// guests are the committed wasm files that are not the core. The Go guest is not among them: every machine that builds
+// guests are the committed wasm files that are not the core: the worker, a test's guest, the guests of the examples. The Go guest is not among them: every machine that builds
 // this repository has a Go toolchain, and its wasm has two megabytes.
 var guests = []binary{
 	{"jsglue/worker.wasm", assemble("jsglue/worker.wat", "--enable-mutable-globals", "--enable-exception-handling", "--enable-reference-types", "--enable-gc", "--enable-multivalue")},
+	{"jsglue/wasm/testdata/border.wasm", assemble("jsglue/wasm/testdata/border.wat", "--enable-mutable-globals", "--enable-exception-handling", "--enable-reference-types", "--enable-gc", "--enable-multivalue", "--enable-simd")},
 	{"examples/wat-fetch/guest.wasm", assemble("examples/wat-fetch/guest.wat", "-g", "--enable-mutable-globals", "--enable-exception-handling")},
 	{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")},
 }
