@@ -14,9 +14,9 @@ import (
 //
 // `import core from "../core/core.wasm"` yields a Uint8Array. The bytes stand in the script as a string of printable
 // ASCII, which survives every charset, proxy and editor. What matters is its size after brotli, and brotli finds
-// repetitions only where the same bytes become the same characters wherever they stand. So the code maps byte by byte: the
-// 90 values that wasm uses most, which are the small ones (opcodes, indices, short constants), become one character, the others a prefix and a
-// character. Measured with brotli 11, above the wasm's own size in brotli:
+// repetitions only where the same bytes become the same characters wherever they stand. So the code maps byte by byte:
+// the 90 values that wasm uses most, which are the small ones (opcodes, indices, short constants), become one character,
+// the others a prefix and a character. Measured with brotli 11, above the wasm's own size in brotli:
 //
 //	                              core, 32 KB   sql.js, 688 KB
 //	this code                        +2 %            +2 %

@@ -30,14 +30,12 @@ func writePackage() error {
 	for to, from := range map[string]string{
 		"package.json": "web/npm/package.json",
 		"fiberfill.js": scriptTag.out,
+		"README.md":    "README.md",
 		"LICENSE":      "LICENSE",
 	} {
 		if err := copyFile(filepath.Join(dir, to), from); err != nil {
 			return err
 		}
-	}
-	if exists("README.md") {
-		return copyFile(filepath.Join(dir, "README.md"), "README.md")
 	}
 	return nil
 }
