@@ -29,12 +29,14 @@
 //
 // # Promises
 //
-//  1. Fibers start in the order in which they were spawned.
+//  1. Fibers start in the order in which they were spawned. Only what a running
+//     fiber spawns while the limit is reached passes those that wait unstarted.
 //  2. Completed I/O is delivered in the order of its completion, once, to the
 //     fiber that waits for it and to no other; what arrives for a wait that is
 //     over is dropped (J-MUX-6, J-MUX-7).
 //  3. A fiber that yields goes to the end of the ready queue: nobody starves.
-//  4. A turn ends when its time budget is used up, even if fibers are ready.
+//  4. A turn ends when its time budget is used up, even if fibers are ready. It
+//     runs at least one.
 //  5. When nothing is ready control goes back to the event loop; it neither
 //     spins nor pauses for ever when nothing is outstanding (J-MUX-10).
 //  6. No more fibers are started at once than the limit; the others wait

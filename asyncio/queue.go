@@ -18,9 +18,12 @@ func (q *queue[T]) push(v T) {
 	q.tail++
 }
 
+// first returns the oldest element. The queue must not be empty.
+func (q *queue[T]) first() T { return q.ring[q.head&uint32(len(q.ring)-1)] }
+
 // pop removes the oldest element. The queue must not be empty.
 func (q *queue[T]) pop() T {
-	v := q.ring[q.head&uint32(len(q.ring)-1)]
+	v := q.first()
 	q.head++
 	return v
 }

@@ -1,6 +1,10 @@
 package asyncio
 
-import "github.com/fiberfill/fiberfill/polyfill"
+import (
+	"math"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+)
 
 // Command is what the driver has to do next: run the fiber with this reference,
 // or one of [Idle] and [TurnOver].
@@ -28,6 +32,7 @@ const stallTime = 1000
 
 // task is what the scheduler knows of a fiber beside its state.
 type task struct {
+	fiber   polyfill.Fiber
 	waits   uint32 // number of waits begun; the last one is the current one
 	waiting bool   // for a Notify or a timer that has not come yet
 }
@@ -42,7 +47,7 @@ type Scheduler struct {
 	ready   queue[polyfill.Fiber]
 	inbox   queue[polyfill.Fiber]
 	timers  timers
-	waiting queue[polyfill.Fiber] // spawned beyond the limit
+	waiting queue[polyfill.Fiber] // spawned beyond the limit; the first of them is alive
 
 	admitted  int32 // fibers that are started or in the ready queue for it
 	limit     int32 // of admitted; grows from soft towards hard
@@ -75,10 +80,6 @@ func (s *Scheduler) Spawn() polyfill.Fiber {
 	if f == 0 {
 		return 0
 	}
-	for f.Index() >= len(s.tasks) {
-		s.tasks = append(s.tasks, task{})
-	}
-	s.tasks[f.Index()] = task{}
 	s.record(Spawned, f)
 	limit := s.limit
 	if s.Machine.Active() != 0 {
@@ -93,53 +94,79 @@ func (s *Scheduler) Spawn() polyfill.Fiber {
 	return f
 }
 
+// task returns what is known of f, which is alive. A fiber need not come from
+// Spawn: one that others have entered may wait, too.
+func (s *Scheduler) task(f polyfill.Fiber) *task {
+	for f.Index() >= len(s.tasks) {
+		s.tasks = append(s.tasks, task{})
+	}
+	t := &s.tasks[f.Index()]
+	if t.fiber != f {
+		*t = task{fiber: f}
+	}
+	return t
+}
+
 // Wait suspends the running fiber until its current wait is notified. The first
-// wait of a fiber has the number 1, the next one 2, and so on. If the fiber has
-// entered others, the whole chain below the scheduler waits as one.
+// wait of a fiber has the number 1, the next one 2, and so on; Sleep and Yield
+// count as well. If the fiber has entered others, the whole chain below the
+// scheduler waits as one. Wait, Sleep, Yield and Finish panic if no fiber runs.
 func (s *Scheduler) Wait(now float64) Command {
 	s.suspend(Waited).waiting = true
 	return s.next(now)
 }
 
 // Sleep suspends the running fiber until the given time at the earliest, or
-// until its current wait is notified.
+// until its current wait is notified. A time that is not a number is now.
 func (s *Scheduler) Sleep(until, now float64) Command {
-	leaf := s.Machine.Active()
+	if until != until {
+		until = now // in the heap it would hide the timers below it
+	}
 	t := s.suspend(Waited)
 	t.waiting = true
-	s.timers.add(until, leaf, t.waits)
+	s.timers.add(until, t.fiber)
 	return s.next(now)
 }
 
 // Yield sends the running fiber to the end of the ready queue. What is named
 // next may be the same fiber.
 func (s *Scheduler) Yield(now float64) Command {
-	leaf := s.Machine.Active()
-	s.suspend(Yielded)
-	s.ready.push(leaf)
+	s.ready.push(s.suspend(Yielded).fiber)
 	return s.next(now)
 }
 
 // suspend takes the whole chain below the scheduler out of the machine and
 // begins a wait of its leaf.
 func (s *Scheduler) suspend(e Event) *task {
-	leaf := s.Machine.Active()
+	leaf := s.running()
 	s.record(e, leaf)
 	top := leaf
 	for p := s.Machine.Parent(top); p != 0; p = s.Machine.Parent(top) {
 		top = p
 	}
 	s.Machine.Detach(top)
-	t := &s.tasks[leaf.Index()]
+	s.timers.remove(leaf)
+	t := s.task(leaf)
 	t.waits++
+	t.waiting = false
 	return t
+}
+
+// running returns the running fiber. That there is none is a mistake of the
+// driver, after which no count would be right any more.
+func (s *Scheduler) running() polyfill.Fiber {
+	f := s.Machine.Active()
+	if f == 0 {
+		panic("asyncio: a step of a fiber, but no fiber runs")
+	}
+	return f
 }
 
 // Finish ends the running fiber, whose function has returned or thrown. If
 // another fiber had entered it, that one runs now. A trap ends the whole chain
 // below the scheduler.
 func (s *Scheduler) Finish(trap bool, now float64) Command {
-	s.record(Finished, s.Machine.Active())
+	s.record(Finished, s.running())
 	if trap {
 		s.Machine.Unwind()
 	} else if parent, _ := s.Machine.Return(); parent != 0 {
@@ -156,14 +183,21 @@ func (s *Scheduler) release() {
 }
 
 func (s *Scheduler) admit() {
-	for s.waiting.len() > 0 && s.admitted < s.limit {
-		f := s.waiting.pop()
-		if s.Machine.State(f) == polyfill.Suspended {
-			s.admitted++
-			s.ready.push(f)
+	for s.waiting.len() > 0 {
+		if s.Machine.State(s.waiting.first()) != polyfill.Suspended {
+			s.waiting.pop() // dropped meanwhile
+			continue
 		}
+		if s.admitted >= s.limit {
+			return
+		}
+		s.admitted++
+		s.ready.push(s.waiting.pop())
 	}
 }
+
+// mayGrow reports whether fibers wait for a place that a higher limit would give them.
+func (s *Scheduler) mayGrow() bool { return s.waiting.len() > 0 && s.limit < s.hard }
 
 // Drop ends a fiber that has never run and reports whether it did: a fiber that
 // has started is left alone.
@@ -173,6 +207,7 @@ func (s *Scheduler) Drop(f polyfill.Fiber) bool {
 	}
 	s.record(Dropped, f)
 	s.Machine.Kill(f) // its entry in a queue is skipped when it comes up
+	s.admit()
 	return true
 }
 
@@ -185,20 +220,22 @@ func (s *Scheduler) Notify(f polyfill.Fiber, n uint32) bool {
 	default:
 		return false
 	}
-	t := &s.tasks[f.Index()]
+	t := s.task(f)
 	if !t.waiting || t.waits != n {
 		return false
 	}
 	t.waiting = false
+	s.timers.remove(f)
 	s.record(Notified, f)
 	s.inbox.push(f)
 	return true
 }
 
 // Wanted reports whether the driver has to schedule a turn: there is work, no
-// fiber runs and no turn has been scheduled. It says so once.
+// fiber runs and no turn has been scheduled. It says so once. Work is also a
+// fiber that waits for a place: the turn has the driver ask for the Deadline anew.
 func (s *Scheduler) Wanted() bool {
-	if s.scheduled || s.Machine.Active() != 0 || s.ready.len()+s.inbox.len() == 0 {
+	if s.scheduled || s.Machine.Active() != 0 || s.ready.len()+s.inbox.len() == 0 && !s.mayGrow() {
 		return false
 	}
 	s.scheduled = true
@@ -206,12 +243,12 @@ func (s *Scheduler) Wanted() bool {
 }
 
 // Deadline returns when the next turn is due even if nothing is notified, in
-// ms; ok is false when there is no such time.
+// ms; ok is false when there is no such time. The driver asks after every Idle.
 func (s *Scheduler) Deadline() (at float64, ok bool) {
 	if len(s.timers.heap) > 0 {
 		at, ok = s.timers.heap[0].deadline, true
 	}
-	if s.waiting.len() > 0 && s.limit < s.hard {
+	if s.mayGrow() {
 		if stall := s.moved + stallTime; !ok || stall < at {
 			at, ok = stall, true
 		}
@@ -226,21 +263,25 @@ func (s *Scheduler) Turn(now float64) Command {
 	if s.Machine.Active() != 0 {
 		return Idle
 	}
-	s.turnEnd = now + s.budget
 	s.record(Entered, 0)
-	if s.waiting.len() > 0 && s.ready.len()+s.inbox.len() == 0 && now-s.moved >= stallTime {
+	// The sum is the one that Deadline tells: a difference may round to less than stallTime for ever.
+	if s.mayGrow() && s.ready.len()+s.inbox.len() == 0 && now >= s.moved+stallTime {
 		s.limit = min(s.hard, s.limit+s.limit/8+1)
 		s.moved = now
 		s.admit()
 	}
-	return s.next(now)
+	// One fiber runs however small the budget is: turns that do nothing would follow each other for ever.
+	s.turnEnd = math.MaxFloat64
+	command := s.next(now)
+	s.turnEnd = now + s.budget
+	return command
 }
 
 // next names the fiber that runs now.
 func (s *Scheduler) next(now float64) Command {
 	for len(s.timers.heap) > 0 && s.timers.heap[0].deadline <= now {
-		t := s.timers.pop()
-		s.Notify(t.fiber, t.wait)
+		f := s.timers.pop()
+		s.Notify(f, s.tasks[f.Index()].waits)
 	}
 	for s.inbox.len() > 0 {
 		s.ready.push(s.inbox.pop())
@@ -262,7 +303,8 @@ func (s *Scheduler) next(now float64) Command {
 		s.record(Resumed, f)
 		return f
 	}
-	if s.Machine.Live() > 0 {
+	// Not Machine.Live: a suspended fiber that its maker has abandoned is not outstanding.
+	if int(s.admitted)+s.waiting.len() > 0 {
 		s.record(Paused, 0)
 	} else {
 		s.record(Completed, 0)

@@ -1,0 +1,76 @@
+//go:build !tinygo
+
+package asyncio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+// PanicError is the error of a fiber whose function has panicked. The other
+// fibers go on.
+type PanicError struct {
+	Fiber  string // the fiber's name
+	Export string // the exported function that JavaScript called; empty for other fibers
+	Value  any    // what was passed to panic
+	Stack  []byte // the fiber's stack at that time, as text
+}
+
+// Error names the fiber and the value, on one line and without the stack.
+func (e *PanicError) Error() string {
+	if e.Export != "" {
+		return fmt.Sprintf("asyncio: fiber %s, which runs the exported function %s, panicked: %v", e.Fiber, e.Export, e.Value)
+	}
+	return fmt.Sprintf("asyncio: fiber %s panicked: %v", e.Fiber, e.Value)
+}
+
+// Unwrap returns Value if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// DeadlockError is the error of fibers that wait for each other while nothing
+// else is outstanding in their loop.
+type DeadlockError struct {
+	Fibers []string // the fibers and what each of them waits for
+}
+
+func (e *DeadlockError) Error() string {
+	return "asyncio: deadlock: fibers wait for each other and for nothing else: " + strings.Join(e.Fibers, ", ")
+}
+
+var (
+	errTooMany    = fmt.Errorf("asyncio: fiber not started: %d fibers are alive, no more are possible", polyfill.MaxFibers)
+	errGoexit     = errors.New("asyncio: the fiber called runtime.Goexit")
+	errStopped    = errors.New("asyncio: the loop was ended by runtime.Goexit in another fiber")
+	errParentOver = fmt.Errorf("asyncio: the fiber that started this one is over: %w", context.Canceled)
+	errOver       = fmt.Errorf("asyncio: the fiber is over: %w", context.Canceled)
+)
+
+// ownCause reports whether err is what somebody cancelled f with: then f has not failed.
+func (f *Fiber) ownCause(err error) bool {
+	if f.ctx.Err() == nil {
+		return false
+	}
+	cause := context.Cause(f.ctx)
+	_, deadlock := cause.(*DeadlockError) // nobody's wish
+	return !deadlock && errors.Is(err, cause)
+}
+
+// join adds failures to err. A lone error stays itself, so that it can be compared.
+func join(err error, failures []error) error {
+	switch {
+	case len(failures) == 0:
+		return err
+	case err == nil && len(failures) == 1:
+		return failures[0]
+	case len(failures) == 1 && errors.Is(err, failures[0]): // it had been told in another way
+		return err
+	}
+	return errors.Join(append([]error{err}, failures...)...)
+}

@@ -1,0 +1,52 @@
+//go:build !tinygo && !js
+
+package asyncio
+
+import (
+	"context"
+	"io"
+	"net/http"
+)
+
+// transport holds a loop's connections. They end with the loop's Run, so that
+// no goroutine of theirs stays behind.
+type transport struct{ client *http.Client }
+
+func (t *transport) get() *http.Client {
+	if t.client == nil {
+		own := &http.Transport{Proxy: http.ProxyFromEnvironment}
+		if std, ok := http.DefaultTransport.(*http.Transport); ok {
+			own = std.Clone()
+		}
+		own.MaxIdleConns = maxRequests
+		own.MaxIdleConnsPerHost = maxRequests // the default of 2 would reconnect for nearly every request
+		t.client = &http.Client{Transport: own}
+	}
+	return t.client
+}
+
+func (t *transport) close() {
+	if t.client != nil {
+		t.client.CloseIdleConnections()
+	}
+}
+
+func fetch(f *Fiber, url string) (*Response, error) {
+	client := f.loop.transport.get()
+	return block(f, "Fetch", url, func(ctx context.Context) (*Response, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return nil, err
+		}
+		return &Response{Status: resp.StatusCode, Body: body}, nil
+	})
+}

@@ -1,0 +1,232 @@
+//go:build !tinygo && !js
+
+package asyncio_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+)
+
+// logOfSFETCH is the order of events that S-FETCH demands, natively as in JavaScript.
+var logOfSFETCH = []string{
+	"spawned f0", "spawned f1", "spawned f2",
+	"entered", "resumed f0", "waited f0", "resumed f1", "waited f1", "resumed f2", "waited f2", "paused",
+	"notified f1", "entered", "resumed f1", "finished f1", "paused",
+	"notified f2", "entered", "resumed f2", "finished f2", "paused",
+	"notified f0", "entered", "resumed f0", "finished f0", "completed",
+}
+
+// gated serves /0, /1, ...: each answers "dN" when its gate is open.
+type gated struct {
+	*httptest.Server
+	gates []chan struct{}
+	calls atomic.Int32
+}
+
+func serveGated(t *testing.T, n int) *gated {
+	g := &gated{gates: make([]chan struct{}, n)}
+	for i := range g.gates {
+		g.gates[i] = make(chan struct{})
+	}
+	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var id int
+		fmt.Sscanf(r.URL.Path, "/%d", &id)
+		if int(g.calls.Add(1)) == n {
+			close(g.gates[1%n]) // all are issued: the first answer may come
+		}
+		select {
+		case <-g.gates[id]:
+			fmt.Fprintf(w, "d%d", id)
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(g.Close)
+	return g
+}
+
+// noGoroutinesLeft fails the test if at its end there are more goroutines than now.
+func noGoroutinesLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		// Goroutines of closed connections end on their own account, so give them way.
+		for range 1_000_000 {
+			if runtime.NumGoroutine() <= before {
+				return
+			}
+			runtime.Gosched()
+		}
+		stacks := make([]byte, 1<<16)
+		t.Errorf("%d goroutines, before the test %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+	})
+}
+
+func TestS_FETCH_order(t *testing.T) {
+	noGoroutinesLeft(t)
+	server := serveGated(t, 3)
+	l := asyncio.NewLoop(t.Context())
+	l.StartLog()
+	var done []string
+	for i := range 3 {
+		l.Go(fmt.Sprint("f", i), func(f *asyncio.Fiber) error {
+			r, err := asyncio.Fetch(f, fmt.Sprint(server.URL, "/", i))
+			if err != nil {
+				return err
+			}
+			done = append(done, string(r.Body))
+			if next := (i + 1) % 3; next != 1 {
+				close(server.gates[next])
+			}
+			return nil
+		})
+	}
+	if err := l.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(done, " "), "d1 d2 d0"; got != want {
+		t.Errorf("fetched %s, want %s", got, want)
+	}
+	if got := l.Log(); !slices.Equal(got, logOfSFETCH) {
+		t.Errorf("log\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(logOfSFETCH, "\n"))
+	}
+}
+
+func TestS_FETCH_no_fibers(t *testing.T) {
+	if err := asyncio.NewLoop(t.Context()).Run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestS_FETCH_rejected_cancels_the_rest(t *testing.T) {
+	noGoroutinesLeft(t)
+	server := serveGated(t, 2)
+	gone := httptest.NewServer(nil)
+	gone.Close() // nobody listens there any more
+	var second error
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		f.Go("good", func(f *asyncio.Fiber) error {
+			_, second = asyncio.Fetch(f, server.URL+"/0")
+			return second
+		})
+		f.Go("bad", func(f *asyncio.Fiber) error {
+			_, err := asyncio.Fetch(f, gone.URL)
+			return err
+		})
+		return f.WaitAll()
+	})
+	if err == nil || !strings.Contains(err.Error(), gone.URL) {
+		t.Errorf("Run() = %v, want the failure to reach %s", err, gone.URL)
+	}
+	if !errors.Is(second, context.Canceled) {
+		t.Errorf("the other fetch ended with %v, want it cancelled", second)
+	}
+}
+
+func TestFetch_cancel_aborts_the_request(t *testing.T) {
+	noGoroutinesLeft(t)
+	arrived, left := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-r.Context().Done()
+		close(left)
+	}))
+	defer server.Close()
+	cause := errors.New("no longer wanted")
+	var got error
+	l := asyncio.NewLoop(t.Context())
+	f := l.Go("f", func(f *asyncio.Fiber) error {
+		_, got = asyncio.Fetch(f, server.URL)
+		return got
+	})
+	go func() {
+		<-arrived
+		f.Cancel(cause)
+	}()
+	if err := l.Run(); err != nil {
+		t.Errorf("Run() = %v, want nil: who is cancelled has not failed", err)
+	}
+	<-left
+	if got != cause {
+		t.Errorf("Fetch() = %v, want the cause itself", got)
+	}
+}
+
+func TestFetch_cut_in_the_body(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		io.WriteString(w, "half")
+	}))
+	defer server.Close()
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		_, err := asyncio.Fetch(f, server.URL)
+		return err
+	})
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("Fetch() = %v, want %v", err, io.ErrUnexpectedEOF)
+	}
+}
+
+func TestFetch_any_status_is_an_answer(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		r, err := asyncio.Fetch(f, server.URL)
+		if err == nil && r.Status != http.StatusNotFound {
+			t.Errorf("Status = %d, want 404", r.Status)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// More fibers than requests may be in flight: all are answered, and never more
+// than the bound at once.
+func TestFetch_bounds_requests_in_flight(t *testing.T) {
+	noGoroutinesLeft(t)
+	const fibers, bound = 1500, 1000
+	var now, most atomic.Int32
+	full := make(chan struct{})
+	var once sync.Once
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		if n == bound {
+			once.Do(func() { close(full) }) // nobody is answered before the bound is used in full
+		}
+		<-full
+	}))
+	defer server.Close()
+	answers := 0
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		for i := range fibers {
+			f.Go(fmt.Sprint("f", i), func(f *asyncio.Fiber) error {
+				_, err := asyncio.Fetch(f, server.URL)
+				answers++
+				return err
+			})
+		}
+		return f.WaitAll()
+	})
+	if err != nil || answers != fibers {
+		t.Errorf("%d answers, %v; want %d", answers, err, fibers)
+	}
+	if most.Load() > bound {
+		t.Errorf("%d requests in flight, want at most %d", most.Load(), bound)
+	}
+}

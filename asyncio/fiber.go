@@ -1,0 +1,360 @@
+//go:build !tinygo
+
+package asyncio
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime/debug"
+	"time"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+// Fiber is one straight line of code that may wait, and a handle on it.
+//
+// A fiber receives itself as argument and hands itself down to whatever waits on
+// its behalf: [Fetch], [Sleep], [Block]. While it waits the other fibers of its
+// loop run. It is not a goroutine: it is not preempted, and what blocks in Go's
+// own way, a channel, a mutex, time.Sleep, blocks the whole loop. Such a call belongs
+// into [Block].
+//
+// A Fiber is a [context.Context] that is done when the fiber has been cancelled
+// or is over. When it is cancelled, whatever it waits for ends with the cause as
+// error, and so does everything that it tries to wait for later. Its methods
+// other than Cancel, Name, String and those of Context are for the fiber itself
+// and for fibers of the same loop, not for other goroutines.
+//
+// The fibers that it starts by [Fiber.Go] do not outlive it.
+type Fiber struct {
+	loop   *Loop
+	name   string
+	export string // the function that JavaScript called, if this is such a call
+	fn     func(*Fiber) error
+	done   func(error) // told the result, once
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	ref   polyfill.Fiber
+	next  func() (struct{}, bool) // the coroutine; nil until the fiber starts
+	stop  func()
+	yield func(struct{}) bool
+
+	waits       uint32 // as the scheduler counts them
+	waitsFor    string // in words; empty while it does not wait
+	firm        bool   // the current wait does not end by cancelling
+	forAll      bool   // the current wait is for its children
+	interrupted bool   // the last wait ended by cancelling
+
+	parent     *Fiber // nil: the fiber is the loop's
+	prev, succ *Fiber // in the scope that it belongs to
+	children   scope
+	waiters    []waiter
+	over       bool
+	err        error
+	reported   bool // somebody has been told err
+}
+
+// waiter is a wait of a fiber.
+type waiter struct {
+	fiber *Fiber
+	wait  uint32
+}
+
+// wake completes the wait, if it is still open, and reports whether it was.
+func (w waiter) wake() bool { return w.fiber.loop.scheduler.Notify(w.fiber.ref, w.wait) }
+
+// stopped unwinds a fiber whose loop is torn down.
+type stopped struct{}
+
+func (l *Loop) newFiber(parent *Fiber, name string, fn func(*Fiber) error) *Fiber {
+	f := &Fiber{loop: l, parent: parent, name: name, fn: fn}
+	ctx := l.ctx
+	if parent != nil {
+		ctx = parent.ctx
+	}
+	f.ctx, f.cancel = context.WithCancelCause(ctx)
+	return f
+}
+
+// Go makes a child of f that will call fn, and returns it at once: fn starts
+// when f waits, after all fibers that are ready now.
+//
+// The child's context descends from f's. When f's function returns, children
+// that are not over are cancelled, and f is over only after them. A child's
+// failure is told by [Fiber.Wait] or [Fiber.WaitAll]; if f returns without having asked,
+// it becomes f's. Go panics if f is over.
+func (f *Fiber) Go(name string, fn func(f *Fiber) error) *Fiber {
+	if f.over {
+		panic("asyncio: Fiber.Go: " + f.name + " is over and can have no more children")
+	}
+	child := f.loop.newFiber(f, name, fn)
+	f.children.add(child)
+	f.loop.spawn(child)
+	return child
+}
+
+// Wait waits until other is over and returns its error, unchanged: nil if its
+// function returned nil, a [*PanicError] if it panicked. For a fiber that is over it
+// returns at once, as often as it is called. If f is cancelled meanwhile it returns the cause.
+//
+// Any number of fibers of one loop may wait for the same fiber. When fibers wait
+// for each other in a circle each of them gets a [*DeadlockError].
+func (f *Fiber) Wait(other *Fiber) error {
+	f.mustRun("Wait")
+	if other.loop != f.loop {
+		panic("asyncio: Fiber.Wait: " + other.name + " belongs to another loop")
+	}
+	if !other.over {
+		if f.ctx.Err() != nil {
+			return context.Cause(f.ctx)
+		}
+		other.waiters = append(other.waiters, waiter{f, f.waits + 1})
+		if err := f.wait("fiber " + other.name); err != nil {
+			return err
+		}
+	}
+	other.reported = true
+	return other.err
+}
+
+// WaitAll waits until all children of f are over and returns nil, or until one
+// has failed and returns its error while the others go on. Each failure is
+// returned once: call WaitAll again to wait for the others, or return the error,
+// which cancels them. A child that ends with the cause it was cancelled with
+// has not failed. If f is cancelled meanwhile WaitAll returns the cause.
+func (f *Fiber) WaitAll() error {
+	f.mustRun("WaitAll")
+	for {
+		if err := f.children.takeFailure(); err != nil {
+			return err
+		}
+		if f.children.first == nil {
+			return nil
+		}
+		if f.ctx.Err() != nil {
+			return context.Cause(f.ctx)
+		}
+		if err := f.waitChildren(); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *Fiber) waitChildren() error {
+	f.forAll = true
+	err := f.wait("its children")
+	f.forAll = false
+	return err
+}
+
+// Yield lets all other fibers that are ready run first. It returns nil, or the
+// cause if f is cancelled. Without other fibers it costs no switch, but after the
+// turn's time budget the event loop has its turn.
+func (f *Fiber) Yield() error {
+	f.mustRun("Yield")
+	f.waits++
+	f.leave(f.loop.scheduler.Yield(f.loop.now()))
+	return context.Cause(f.ctx)
+}
+
+// Sleep waits for d at least. It returns nil, or the cause as soon as f is
+// cancelled. With d of zero or less it is [Fiber.Yield].
+func Sleep(f *Fiber, d time.Duration) error {
+	if d <= 0 {
+		return f.Yield()
+	}
+	f.mustRun("Sleep")
+	if f.ctx.Err() != nil {
+		return context.Cause(f.ctx)
+	}
+	f.waitsFor = "a timer"
+	now := f.loop.now()
+	f.waits++
+	f.leave(f.loop.scheduler.Sleep(now+float64(d)/float64(time.Millisecond), now))
+	return f.woken()
+}
+
+// Cancel cancels f and its children: their contexts are done with the given
+// cause, what they wait for ends with it, and those that have not started never
+// do. A nil cause means [context.Canceled]. The first cause counts; cancelling a
+// fiber again or after its end does nothing. It returns at once, may be called from
+// any goroutine, and does not wait for the fiber's end.
+func (f *Fiber) Cancel(cause error) {
+	f.cancel(cause)
+	f.loop.post(message{cancelFiber, f, 0})
+}
+
+// Name returns the name that the fiber was given.
+func (f *Fiber) Name() string { return f.name }
+
+// String returns the name and, while the fiber waits, what it waits for.
+func (f *Fiber) String() string {
+	if f.waitsFor == "" {
+		return f.name
+	}
+	return f.name + " (waits for " + f.waitsFor + ")"
+}
+
+// Deadline is that of the context of the fiber's loop.
+func (f *Fiber) Deadline() (time.Time, bool) { return f.ctx.Deadline() }
+
+// Done returns a channel that is closed when f is cancelled or over.
+func (f *Fiber) Done() <-chan struct{} { return f.ctx.Done() }
+
+// Err returns nil while f is neither cancelled nor over. It is the context's
+// error; [context.Cause] tells the cause, and [Fiber.Wait] the error f ended with.
+func (f *Fiber) Err() error { return f.ctx.Err() }
+
+// Value is that of the context of the fiber's loop.
+func (f *Fiber) Value(key any) any { return f.ctx.Value(key) }
+
+// mustRun catches the mistake of letting another fiber wait in one's own place,
+// which the scheduler would take for its own.
+func (f *Fiber) mustRun(op string) {
+	if f.loop.running != f {
+		who := "no fiber runs"
+		if r := f.loop.running; r != nil {
+			who = r.name + " runs"
+		}
+		panic(fmt.Sprintf("asyncio: %s on behalf of fiber %s while %s: a fiber waits for itself only", op, f.name, who))
+	}
+}
+
+// wait parks f until its wait is completed or, unless it is firm, cancelled.
+func (f *Fiber) wait(what string) error {
+	f.waitsFor = what
+	f.waits++
+	f.leave(f.loop.scheduler.Wait(f.loop.now()))
+	return f.woken()
+}
+
+// waitOutside is wait for something that the loop cannot see.
+func (f *Fiber) waitOutside(what string) error {
+	f.loop.external++
+	err := f.wait(what)
+	f.loop.external--
+	return err
+}
+
+func (f *Fiber) woken() error {
+	f.waitsFor = ""
+	if f.interrupted {
+		f.interrupted = false
+		return context.Cause(f.ctx)
+	}
+	return nil
+}
+
+// leave obeys the scheduler's command: unless f itself runs next, control goes
+// to the loop, which takes the command from there.
+func (f *Fiber) leave(command Command) {
+	if command == f.ref {
+		return
+	}
+	f.loop.command = command
+	if !f.yield(struct{}{}) {
+		panic(stopped{})
+	}
+}
+
+// resume runs the fiber until it parks or ends.
+func (f *Fiber) resume() {
+	if f.next == nil {
+		f.next, f.stop = iter.Pull(f.main)
+	}
+	f.next()
+}
+
+// main is the bottom of the fiber's stack.
+func (f *Fiber) main(yield func(struct{}) bool) {
+	f.yield = yield
+	var err error
+	returned := false
+	defer func() {
+		if !returned {
+			v := recover()
+			switch {
+			case f.loop.stopping:
+				f.finish(errStopped)
+				return
+			case v == nil: // Goexit: the loop goes down with this fiber, and ends the others
+				f.finish(errGoexit)
+				return
+			}
+			err = &PanicError{Fiber: f.name, Export: f.export, Value: v, Stack: debug.Stack()}
+		}
+		f.finish(f.endChildren(err))
+		f.loop.command = f.loop.scheduler.Finish(false, f.loop.now())
+	}()
+	err = f.fn(f)
+	returned = true
+}
+
+// endChildren cancels the children that are left, waits for them, and returns
+// the fiber's error with the failures that nobody has asked for.
+func (f *Fiber) endChildren(err error) error {
+	if f.children.first != nil {
+		for child := range f.children.all() {
+			child.cancel(errParentOver)
+			child.interrupt()
+		}
+		f.firm = true
+		for f.children.first != nil {
+			f.waitChildren()
+		}
+	}
+	return join(err, f.children.takeFailures())
+}
+
+// interrupt wakes f and its children, whose contexts are done already.
+func (f *Fiber) interrupt() {
+	if f.over {
+		return
+	}
+	if f.next == nil && f.loop.scheduler.Drop(f.ref) {
+		f.finish(context.Cause(f.ctx))
+		return
+	}
+	if f.waitsFor != "" && !f.firm && (waiter{f, f.waits}).wake() {
+		f.interrupted = true
+	}
+	for child := range f.children.all() {
+		child.interrupt()
+	}
+}
+
+// finish records that f is over and tells all who want to know. For a fiber
+// that ran it comes before the scheduler's Finish, so that a fiber that waited
+// for it runs in the same turn.
+func (f *Fiber) finish(err error) {
+	f.over, f.err = true, err
+	failed := err != nil && !f.ownCause(err)
+	f.cancel(errOver)
+	if f.ref != 0 {
+		f.loop.fibers[f.ref.Index()] = nil
+	}
+	for _, w := range f.waiters {
+		if w.wake() {
+			f.reported = true
+		}
+	}
+	f.waiters = nil
+	if f.done != nil {
+		f.done(err)
+		f.reported = true
+	}
+	f.scope().remove(f, failed && !f.reported)
+	if p := f.parent; p != nil && p.forAll && (p.children.first == nil || len(p.children.failed) > 0 && !p.firm) {
+		waiter{p, p.waits}.wake()
+	}
+	f.fn, f.next, f.stop, f.yield = nil, nil, nil, nil
+}
+
+func (f *Fiber) scope() *scope {
+	if f.parent != nil {
+		return &f.parent.children
+	}
+	return &f.loop.top
+}

@@ -1,0 +1,343 @@
+//go:build !tinygo
+
+package asyncio
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+// Loop runs fibers, one at a time, on the goroutine that called [Loop.Run] or
+// [Loop.Serve]. It is the driver of one [Scheduler]: it decides nothing itself.
+//
+// A Loop is made by [NewLoop]. Its methods may be called from any goroutine,
+// and from inside fibers, unless they say otherwise. What its fibers do is never
+// concurrent: two fibers of one loop share memory without locks.
+type Loop struct {
+	scheduler Scheduler
+	ctx       context.Context
+	epoch     time.Time
+	fibers    []*Fiber // by the Index of their reference
+	running   *Fiber
+	command   Command // the scheduler's answer to the fiber that has just parked or ended
+	fetching  int     // requests in flight
+	queued    queue[waiter]
+	external  int  // parked fibers that something outside the loop will wake
+	stopping  bool // the loop's goroutine is being torn down
+	top       scope
+	timer     *time.Timer
+	workers   sync.WaitGroup // goroutines that work for fibers
+	names     map[polyfill.Fiber]string
+	transport transport
+
+	posted atomic.Bool   // inbox is not empty: lets the running loop look without the lock
+	wake   chan struct{} // capacity 1
+
+	mu      sync.Mutex // guards what follows
+	inbox   []message
+	asleep  bool // the loop's goroutine is blocked and wants to be woken
+	started bool // Run or Serve is under way
+}
+
+// message is something that happened outside the loop's thread of control. The
+// loop takes messages in the order in which they were posted.
+type message struct {
+	kind  messageKind
+	fiber *Fiber
+	wait  uint32 // completed: the number of the wait that is over
+}
+
+type messageKind uint8
+
+const (
+	spawnFiber messageKind = iota
+	completeWait
+	cancelFiber
+	cancelAll
+)
+
+// NewLoop returns a loop without fibers. The contexts of its fibers descend
+// from ctx: when ctx is done all fibers of the loop are cancelled with its cause.
+// A loop holds nothing that would have to be closed.
+func NewLoop(ctx context.Context) *Loop {
+	l := &Loop{ctx: ctx, epoch: time.Now(), wake: make(chan struct{}, 1)}
+	// The scheduler's limits are for stacks that an engine gives out sparingly. A
+	// coroutine is 3 KB of ordinary memory, so here only requests are bounded.
+	l.scheduler.Init(DefaultBudget, polyfill.MaxFibers, polyfill.MaxFibers)
+	return l
+}
+
+// Run runs fn as the fiber "main" of a loop of its own and returns its error
+// when it and all other fibers of the loop are over. A panic of fn is returned
+// as a [*PanicError]. It is short for NewLoop, [Loop.Go] and [Loop.Run].
+func Run(ctx context.Context, fn func(f *Fiber) error) error {
+	l := NewLoop(ctx)
+	main := l.Go("main", fn)
+	err := l.Run()
+	if main.err != nil {
+		return main.err
+	}
+	return err
+}
+
+// Go makes a fiber that will call fn, and returns it at once: fn starts when the
+// loop runs, after all fibers that were made before. The name appears in errors
+// and in the log; it need not be unique.
+//
+// The loop's fibers are independent of each other: if one fails the others go on.
+func (l *Loop) Go(name string, fn func(f *Fiber) error) *Fiber {
+	f := l.newFiber(nil, name, fn)
+	l.post(message{spawnFiber, f, 0})
+	return f
+}
+
+// Run runs the loop's fibers on the calling goroutine and returns when all of
+// them are over, together with the goroutines that worked for them. With no
+// fibers it returns at once. It may be called again after it has returned.
+//
+// The error joins those of the loop's fibers that failed and that no fiber has
+// waited for; a fiber that ends with the cause it was cancelled with has not
+// failed. If the loop's context is done it is the context's cause.
+//
+// Run panics if the loop is running already. A fiber that ends the goroutine by
+// [runtime.Goexit], as t.FailNow does, ends the caller of Run and with it all
+// other fibers, whose deferred functions run.
+func (l *Loop) Run() error { return l.run(false) }
+
+// Serve is like [Loop.Run], but waits for further fibers when all are over, until
+// the loop's context is done. Then it returns the context's cause. It keeps a
+// program alive whose functions are called from outside.
+func (l *Loop) Serve() error { return l.run(true) }
+
+func (l *Loop) run(serve bool) error {
+	l.mu.Lock()
+	if l.started {
+		l.mu.Unlock()
+		panic("asyncio: Loop.Run called while the loop is running")
+	}
+	l.started = true
+	l.mu.Unlock()
+
+	unwatch := context.AfterFunc(l.ctx, func() { l.post(message{kind: cancelAll}) })
+	defer unwatch()
+	finished := false
+	defer func() {
+		if !finished { // a fiber has called Goexit
+			l.abandon()
+		}
+		l.workers.Wait()
+		l.transport.close()
+	}()
+
+	command := Idle
+	for {
+		if l.posted.Load() {
+			l.drain()
+		}
+		switch command {
+		case Idle:
+			now := l.now()
+			at, timed := l.scheduler.Deadline()
+			switch {
+			case l.scheduler.Wanted(), timed && at <= now && l.scheduler.Machine.Live() > 0:
+				command = l.scheduler.Turn(now)
+			case l.scheduler.Machine.Live() == 0 && (!serve || l.ctx.Err() != nil):
+				if l.end() {
+					finished = true
+					return l.result()
+				}
+			case !timed && l.external == 0 && l.scheduler.Machine.Live() > 0:
+				l.breakDeadlock()
+			default:
+				l.block(at-now, timed && l.scheduler.Machine.Live() > 0)
+			}
+		case TurnOver:
+			l.breathe()
+			command = l.scheduler.Turn(l.now())
+		default:
+			f := l.fibers[command.Index()]
+			l.running = f
+			f.resume()
+			l.running = nil
+			command = l.command
+		}
+	}
+}
+
+// end leaves the running state unless a message has come in at the last moment.
+func (l *Loop) end() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.inbox) > 0 {
+		return false
+	}
+	l.started = false
+	return true
+}
+
+func (l *Loop) result() error {
+	err := errors.Join(l.top.takeFailures()...)
+	if l.ctx.Err() != nil {
+		return errors.Join(context.Cause(l.ctx), err)
+	}
+	return err
+}
+
+// now is the scheduler's clock.
+func (l *Loop) now() float64 { return float64(time.Since(l.epoch)) / float64(time.Millisecond) }
+
+// post hands a message to the loop and wakes it if it is blocked.
+func (l *Loop) post(m message) {
+	l.mu.Lock()
+	l.inbox = append(l.inbox, m)
+	l.posted.Store(true)
+	wake := l.asleep
+	l.asleep = false
+	l.mu.Unlock()
+	if wake {
+		l.schedule()
+	}
+}
+
+// block gives the goroutine away until a message is there or, if timed, for ms milliseconds.
+func (l *Loop) block(ms float64, timed bool) {
+	l.mu.Lock()
+	if len(l.inbox) > 0 {
+		l.mu.Unlock()
+		return
+	}
+	l.asleep = true
+	l.mu.Unlock()
+	if !timed {
+		<-l.wake
+		return
+	}
+	d := time.Duration(ms*float64(time.Millisecond)) + 1 // +1: never too early by rounding
+	if l.timer == nil {
+		l.timer = time.NewTimer(d)
+	} else {
+		l.timer.Reset(d)
+	}
+	select {
+	case <-l.wake:
+		l.timer.Stop()
+	case <-l.timer.C:
+		l.mu.Lock()
+		posted := !l.asleep
+		l.asleep = false
+		l.mu.Unlock()
+		if posted {
+			<-l.wake // it is on its way; left behind it would wake a later block
+		}
+	}
+}
+
+// drain takes all messages. It is called between two fibers, never while one
+// runs: a completion must not overtake the wait that it completes.
+func (l *Loop) drain() {
+	l.mu.Lock()
+	messages := l.inbox
+	l.inbox = nil
+	l.posted.Store(false)
+	l.mu.Unlock()
+	for _, m := range messages {
+		switch m.kind {
+		case spawnFiber:
+			l.spawn(m.fiber)
+		case completeWait:
+			l.scheduler.Notify(m.fiber.ref, m.wait)
+		case cancelFiber:
+			m.fiber.interrupt()
+		case cancelAll:
+			for f := range l.top.all() {
+				f.interrupt()
+			}
+		}
+	}
+}
+
+// spawn makes f known to the scheduler.
+func (l *Loop) spawn(f *Fiber) {
+	if f.parent == nil {
+		l.top.add(f)
+	}
+	f.ref = l.scheduler.Spawn()
+	if f.ref == 0 {
+		f.finish(errTooMany)
+		return
+	}
+	for f.ref.Index() >= len(l.fibers) {
+		l.fibers = append(l.fibers, nil)
+	}
+	l.fibers[f.ref.Index()] = f
+	if l.names != nil {
+		l.names[f.ref] = f.name
+	}
+	if f.ctx.Err() != nil {
+		f.interrupt()
+	}
+}
+
+// breakDeadlock cancels all fibers that wait for fibers, because nothing else is
+// outstanding and so each of them waits for another of them.
+func (l *Loop) breakDeadlock() {
+	err := &DeadlockError{}
+	var stuck []*Fiber
+	for _, f := range l.fibers {
+		if f != nil && f.waitsFor != "" {
+			stuck = append(stuck, f)
+			err.Fibers = append(err.Fibers, f.String())
+		}
+	}
+	for _, f := range stuck {
+		f.Cancel(err)
+	}
+}
+
+// abandon ends all fibers after one of them has ended the loop's goroutine.
+func (l *Loop) abandon() {
+	l.stopping = true
+	for _, f := range l.fibers {
+		switch {
+		case f == nil:
+		case f.stop != nil:
+			f.stop()
+		default:
+			f.finish(errStopped)
+		}
+	}
+}
+
+// StartLog empties the loop's log and begins to record every event of the
+// scheduler. It costs memory for each event and is meant for tests and for
+// looking inside. Call it before Run or from a fiber.
+func (l *Loop) StartLog() {
+	l.scheduler.StartLog()
+	l.names = make(map[polyfill.Fiber]string)
+	for _, f := range l.fibers {
+		if f != nil {
+			l.names[f.ref] = f.name
+		}
+	}
+}
+
+// Log returns what has been recorded since [Loop.StartLog]: a line for each
+// event, the word of [Event.String] and the fiber's name: "resumed f1". Call it
+// from a fiber or while the loop does not run. In a program for JavaScript, which has
+// one thread, it may be called at any time.
+func (l *Loop) Log() []string {
+	lines := make([]string, 0, len(l.scheduler.Log()))
+	for _, r := range l.scheduler.Log() {
+		line := r.Event.String()
+		if r.Fiber != 0 {
+			line += " " + l.names[r.Fiber]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

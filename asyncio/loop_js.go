@@ -1,0 +1,75 @@
+//go:build !tinygo
+
+package asyncio
+
+import "syscall/js"
+
+// The loop's goroutine blocks in Go's own way when nothing is ready. The Go
+// runtime then returns to the event loop, so that the page's events, the
+// program's js.Func callbacks, its other goroutines and its timers go on. JSPI is
+// not needed for that, nor another wasm_exec.js than Go's.
+
+var (
+	sleepers  []*Loop // to be woken by the next call of microtask
+	microtask = js.FuncOf(func(js.Value, []js.Value) any {
+		loops := sleepers
+		sleepers = nil
+		for _, l := range loops {
+			l.wake <- struct{}{}
+		}
+		return nil
+	})
+	queueMicrotask = js.Global().Get("queueMicrotask")
+)
+
+// schedule wakes the loop's goroutine, which is blocked, in a microtask. It is
+// tempting to wake it at once; but then an exported function would begin to run inside
+// the very call that only asks for it, and of several completions that arrive
+// together each would get a turn of its own.
+func (l *Loop) schedule() {
+	sleepers = append(sleepers, l)
+	if len(sleepers) == 1 {
+		queueMicrotask.Invoke(microtask)
+	}
+}
+
+var (
+	breathing []chan struct{} // loops that wait for a task of the event loop
+	nextTask  = js.FuncOf(func(js.Value, []js.Value) any {
+		waiting := breathing
+		breathing = nil
+		for _, c := range waiting {
+			close(c)
+		}
+		return nil
+	})
+	queueTask func() // calls nextTask from the event loop's next round
+)
+
+// breathe gives control back to the event loop after a turn has used up its
+// time, and returns when it has done other work: drawn a frame, handled an event.
+func (l *Loop) breathe() {
+	if queueTask == nil {
+		queueTask = findQueueTask()
+	}
+	c := make(chan struct{})
+	breathing = append(breathing, c)
+	if len(breathing) == 1 {
+		queueTask()
+	}
+	<-c
+}
+
+// findQueueTask prefers what is not delayed: nested calls of setTimeout come 4 ms late.
+func findQueueTask() func() {
+	if f := js.Global().Get("setImmediate"); f.Type() == js.TypeFunction {
+		return func() { f.Invoke(nextTask) }
+	}
+	if c := js.Global().Get("MessageChannel"); c.Type() == js.TypeFunction {
+		channel := c.New()
+		channel.Get("port1").Set("onmessage", nextTask)
+		port := channel.Get("port2")
+		return func() { port.Call("postMessage", js.Null()) }
+	}
+	return func() { js.Global().Call("setTimeout", nextTask, 0) }
+}

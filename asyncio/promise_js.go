@@ -1,0 +1,149 @@
+//go:build !tinygo
+
+package asyncio
+
+import (
+	"context"
+	"errors"
+	"syscall/js"
+)
+
+// Rejection is the error of a Promise that was rejected. JavaScript may reject
+// with anything; Reason is that value itself. Returned from a function made by
+// [Loop.FuncOf], on its own or wrapped, it rejects the caller's Promise with the same value.
+type Rejection struct {
+	Reason js.Value
+}
+
+// Error returns the reason as JavaScript prints it, for an Error with its cause.
+func (r *Rejection) Error() string {
+	text := toString(r.Reason)
+	if r.Reason.Type() == js.TypeObject {
+		if cause := r.Reason.Get("cause"); cause.Type() == js.TypeObject {
+			text += ": " + toString(cause)
+		}
+	}
+	return text
+}
+
+func toString(v js.Value) string {
+	return js.Global().Get("String").Invoke(v).String()
+}
+
+// As lets errors.As find a [js.Error].
+func (r *Rejection) As(target any) bool {
+	e, ok := target.(*js.Error)
+	if ok {
+		e.Value = r.Reason
+	}
+	return ok
+}
+
+// Await waits until promise is settled and returns what it was fulfilled with;
+// if it is rejected, the error is a [*Rejection]. A value that is not a Promise
+// is returned after one round of the event loop's microtasks, as by await. If f is
+// cancelled Await returns the cause; whatever the promise stands for goes on.
+//
+// It exists in programs for JavaScript only.
+func Await(f *Fiber, promise js.Value) (js.Value, error) {
+	f.mustRun("Await")
+	if f.ctx.Err() != nil {
+		return js.Value{}, context.Cause(f.ctx)
+	}
+	s := newSettlement(f)
+	s.then(promiseClass.Call("resolve", promise))
+	if err := f.waitOutside("a Promise"); err != nil {
+		s.abandoned = true
+		return js.Value{}, err
+	}
+	v, err := s.value, s.err
+	s.free()
+	return v, err
+}
+
+var promiseClass = js.Global().Get("Promise")
+
+// settlement is a pair of callbacks for a Promise's then, and what they were
+// called with. Pairs are kept and used again, because making a js.Func costs
+// more than everything else on the way of a completion.
+type settlement struct {
+	fulfilled, rejected js.Func
+
+	fiber     *Fiber
+	wait      uint32
+	next      func(js.Value) js.Value // what to do with the value: it returns one more Promise
+	value     js.Value
+	err       error
+	abandoned bool // the fiber was cancelled: the callback that comes late frees the pair
+}
+
+var settlements []*settlement // free ones
+
+func newSettlement(f *Fiber) *settlement {
+	var s *settlement
+	if n := len(settlements); n > 0 {
+		s = settlements[n-1]
+		settlements = settlements[:n-1]
+	} else {
+		s = new(settlement)
+		s.fulfilled = js.FuncOf(func(_ js.Value, args []js.Value) any {
+			s.fulfil(args[0])
+			return nil
+		})
+		s.rejected = js.FuncOf(func(_ js.Value, args []js.Value) any {
+			s.settle(js.Undefined(), &Rejection{args[0]})
+			return nil
+		})
+	}
+	s.fiber, s.wait = f, f.waits+1
+	return s
+}
+
+func (s *settlement) then(promise js.Value) {
+	promise.Call("then", s.fulfilled, s.rejected)
+}
+
+func (s *settlement) fulfil(v js.Value) {
+	next := s.next
+	if next == nil || s.abandoned {
+		s.settle(v, nil)
+		return
+	}
+	s.next = nil
+	// Nobody would hear of an exception that leaves a callback (J-IMP-6).
+	defer func() {
+		if e := recover(); e != nil {
+			err, ok := e.(error)
+			if !ok {
+				panic(e)
+			}
+			s.settle(js.Undefined(), err)
+		}
+	}()
+	s.then(next(v))
+}
+
+func (s *settlement) settle(v js.Value, err error) {
+	if s.abandoned {
+		s.free()
+		return
+	}
+	s.value, s.err = v, err
+	s.fiber.loop.post(message{completeWait, s.fiber, s.wait})
+}
+
+// free is called when neither callback can be called any more.
+func (s *settlement) free() {
+	s.fiber, s.next, s.value, s.err, s.abandoned = nil, nil, js.Value{}, nil, false
+	settlements = append(settlements, s)
+}
+
+// toJS returns the value that stands for err in JavaScript: the one that it
+// came from, if there is one, else an Error with its message.
+func toJS(err error) js.Value {
+	var thrown js.Error
+	if errors.As(err, &thrown) {
+		return thrown.Value
+	}
+	return js.Global().Get("Error").New(err.Error())
+}
