@@ -84,16 +84,17 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let timerAt = Infinity;
 
 function turn(): void {
-  guard(() => core.turn(read()));
+  run(ask(core.turn, read()));
 }
 
 /** Schedules a turn if the core wants one. */
 function schedule(): void {
-  if (core.wanted()) queueMicrotask(turn);
+  if (ask(core.wanted)) queueMicrotask(turn);
 }
 
 /** Obeys a command of the core. */
-export function run(command: number): void {
+function run(command: number): void {
+  if (broken) return;
   if (command === IDLE) {
     current = undefined;
     arm();
@@ -116,7 +117,7 @@ export function run(command: number): void {
 
 /** Has the event loop call when the earliest timer is due. */
 function arm(): void {
-  const at = core.deadline();
+  const at = ask(core.deadline);
   if (at === timerAt) return;
   clearTimeout(timer);
   timerAt = Infinity;
@@ -128,12 +129,11 @@ function arm(): void {
   }, Math.max(0, at - performance.now()));
 }
 
-/** Calls into the core and obeys. A trap in the core is the end of every fiber. */
-function guard(step: () => number): void {
-  if (broken) return;
-  let command: number;
+/** Calls a function of the core; 0 if that fails. A trap in the core is the end of every fiber. */
+function ask(fn: (a: any, b: any) => number, a?: unknown, b?: unknown): number {
+  if (broken) return 0;
   try {
-    command = step();
+    return fn(a, b);
   } catch (error) {
     broken = new FiberError(
       "core-trap",
@@ -142,9 +142,8 @@ function guard(step: () => number): void {
     );
     current = undefined;
     for (const task of tasks) if (task) settle(task, true, broken);
-    return;
+    return 0;
   }
-  run(command);
 }
 
 // --- the life of a fiber
@@ -152,10 +151,9 @@ function guard(step: () => number): void {
 /** Queues a new fiber. It starts in a later microtask at the earliest. */
 export function spawn(task: Task, signal: AbortSignal | undefined): void {
   task.since = read();
-  if (broken) return settle(task, true, broken);
-  const reference = core.spawn();
+  const reference = ask(core.spawn);
   if (reference === 0) {
-    return settle(task, true, new FiberError("no-memory", `no more than ${INDEX - 1} fibers can be alive`, { fiber: task.name }));
+    return settle(task, true, broken ?? new FiberError("no-memory", `no more than ${INDEX - 1} fibers can be alive`, { fiber: task.name }));
   }
   task.reference = reference;
   tasks[reference & INDEX] = task;
@@ -174,34 +172,37 @@ export function spawn(task: Task, signal: AbortSignal | undefined): void {
 
 /** The current fiber waits until its wait is ended by {@link complete}; what its stack waits on. */
 export function wait(task: Task, what: string): Promise<unknown> {
-  return park(task, what, () => core.wait(recent()));
+  const parked = park(task, what);
+  run(ask(core.wait, recent()));
+  return parked;
 }
 
 /** The current fiber waits for `ms` milliseconds. */
 export function sleep(task: Task, ms: number, what: string): Promise<unknown> {
-  return park(task, what, () => {
-    const now = read();
-    return core.sleep(now + ms, now);
-  });
+  const parked = park(task, what);
+  const now = read();
+  run(ask(core.sleep, now + ms, now));
+  return parked;
 }
 
 /** The current fiber goes to the end of the ready queue. */
 export function yieldNow(task: Task, what: string): Promise<unknown> {
-  return park(task, what, () => core.yield(recent()));
+  const parked = park(task, what);
+  run(ask(core.yield, recent()));
+  return parked;
 }
 
-function park(task: Task, what: string, step: () => number): Promise<unknown> {
+/** Begins a wait of the current fiber: what its stack waits on. */
+function park(task: Task, what: string): Promise<unknown> {
   task.waits++;
   task.failed = false;
   task.outcome = undefined;
   task.waitsFor = what;
   enter(task, "waiting");
-  const promise = new Promise<unknown>((resolve, reject) => {
+  return new Promise<unknown>((resolve, reject) => {
     task.wake = resolve;
     task.fail = reject;
   });
-  guard(step);
-  return promise;
 }
 
 /**
@@ -209,7 +210,7 @@ function park(task: Task, what: string, step: () => number): Promise<unknown> {
  * comes for a wait that is over belongs to nobody and is dropped. [J-MUX-4, J-MUX-7]
  */
 export function complete(task: Task, n: number, failed: boolean, outcome: unknown): void {
-  if (broken || core.notify(task.reference, n) === 0) return;
+  if (!ask(core.notify, task.reference, n)) return;
   task.failed = failed;
   task.outcome = outcome;
   schedule();
@@ -218,7 +219,7 @@ export function complete(task: Task, n: number, failed: boolean, outcome: unknow
 /** The current fiber has ended; obeys what the core commands next. */
 export function finish(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
   settle(task, threw, result);
-  guard(() => core.finish(trapped, recent()));
+  run(ask(core.finish, trapped, recent()));
 }
 
 function settle(task: Task, threw: boolean, result: unknown): void {
@@ -227,6 +228,8 @@ function settle(task: Task, threw: boolean, result: unknown): void {
   task.unlisten?.();
   task.waitsFor = undefined;
   task.worker = undefined;
+  task.args.length = 0;
+  task.encoded.bytes = undefined;
   if (threw) {
     enter(task, task.cancelled && result === task.reason ? "cancelled" : "failed");
     task.reject(result);
@@ -246,7 +249,7 @@ export function cancel(task: Task, reason: unknown): void {
       : reason;
   task.controller?.abort(task.reason);
   if (task.state === "queued") {
-    if (core.drop(task.reference)) settle(task, true, task.reason);
+    if (ask(core.drop, task.reference)) settle(task, true, task.reason);
   } else if (task.state === "waiting") {
     interrupt(task, task.reason);
   }
@@ -260,7 +263,7 @@ export function kill(task: Task, death: unknown): void {
 
 /** Has the current wait of a fiber throw, also when its I/O is in the inbox already. */
 function interrupt(task: Task, error: unknown): void {
-  core.notify(task.reference, task.waits);
+  ask(core.notify, task.reference, task.waits);
   task.failed = true;
   task.outcome = error;
   schedule();
