@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func (t *Tab) Eval(ctx context.Context, function string, result any, args ...any
 	}
 	// The page makes the JSON, and not the debugger: a value that JSON cannot hold is an error here, and not quietly
 	// something else.
-	expression := fmt.Sprintf("(async (...args) => JSON.stringify(await (%s\n)(...args)))(%s)", function, call.String())
+	expression := fmt.Sprintf("(async (...args) => JSON.stringify(await (\n%s\n)(...args)))(%s)", function, call.String())
 	var text string
 	err := t.do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		yes, no := true, false
@@ -110,10 +111,15 @@ func (t *Tab) Eval(ctx context.Context, function string, result any, args ...any
 	return nil
 }
 
-// Uncaught returns the uncaught errors and unhandled rejections of the page and forgets them. It lets the page take one
-// more turn of its event loop first, because a browser tells about a rejection only after the turn it happened in.
+// settle is a function that returns when the page has told of all that had escaped before.
+//
+//go:embed settle.js
+var settle string
+
+// Uncaught returns the uncaught errors and unhandled rejections of the page so far and forgets them. It lets the page
+// finish telling of them first.
 func (t *Tab) Uncaught(ctx context.Context) ([]string, error) {
-	if err := t.Eval(ctx, `() => new Promise((resolve) => setTimeout(resolve))`, nil); err != nil {
+	if err := t.Eval(ctx, settle, nil); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()

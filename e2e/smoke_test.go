@@ -1,0 +1,46 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// One page with the script tag runs both guests, every fiber with its own answer: the shortest sign that the built files
+// work together. It also runs in Firefox.
+func TestSmoke(t *testing.T) {
+	check := func(t *testing.T, got map[string][]uint64) {
+		t.Helper()
+		for _, guest := range []string{"c-fetch", "wat-fetch"} {
+			expectItems(t, guest, got[guest], 100)
+		}
+	}
+	t.Run("Chromium", func(t *testing.T) {
+		var got map[string][]uint64
+		open(t, "smoke.html", policy).Eval(t, `smoke.run`, &got)
+		check(t, got)
+	})
+	t.Run("Firefox", func(t *testing.T) {
+		var got map[string][]uint64
+		inFirefox(t, "smoke.html", "smoke.run", &got, policy)
+		check(t, got)
+	})
+}
+
+// The counterpart of TestRawJSPIMixesUpTheShadowStack: here every call finds its memory as it left it.
+func TestShadowStacksAreSeparate(t *testing.T) {
+	tab := open(t, "smoke.html")
+	for _, guest := range []string{"c-fetch", "wat-fetch"} {
+		var got []uint64
+		tab.Eval(t, `smoke.twoWaves`, &got, guest)
+		expectItems(t, guest, got, 20)
+	}
+}
+
+// The script tag defines its one name and changes nothing else that is global.
+func TestScriptTagAddsOneGlobal(t *testing.T) {
+	var got json.RawMessage
+	open(t, "globals.html").Eval(t, `() => globals.added()`, &got)
+	if string(got) != `["fiberfill"]` {
+		t.Errorf("new or changed: %s, want only fiberfill", got)
+	}
+}

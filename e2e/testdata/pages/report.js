@@ -1,0 +1,34 @@
+// For browsers without a debugger attached: opened with ?report=some.function a page calls that function once it has
+// loaded, and posts {value} or {error} to the server. What escaped in the page until then is an error too.
+{
+  const name = new URLSearchParams(location.search).get("report");
+  const text = (error) => (error instanceof Error ? `${error}\n${error.stack}` : String(error));
+  const escaped = [];
+  addEventListener("error", (event) => { escaped.push(text(event.error ?? event.message)); });
+  addEventListener("unhandledrejection", (event) => { escaped.push(text(event.reason)); });
+
+  // A browser tells of a rejection some time after its turn, but in order: when this one is told the others have been.
+  const settled = () => new Promise((resolve) => {
+    const last = new Error("the last rejection, made by report.js");
+    addEventListener("unhandledrejection", (event) => {
+      if (event.reason !== last) return;
+      escaped.pop();
+      resolve();
+    });
+    Promise.reject(last);
+  });
+
+  const call = async () => {
+    let report;
+    try {
+      const [object, method] = name.split(".");
+      report = { value: (await globalThis[object][method]()) ?? null };
+    } catch (error) {
+      report = { error: text(error) };
+    }
+    await settled();
+    if (escaped.length > 0) report = { error: `escaped: ${escaped.join("\n")}` };
+    await fetch("/report", { method: "POST", body: JSON.stringify(report) });
+  };
+  if (name !== null) addEventListener("load", call);
+}
