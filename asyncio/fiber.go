@@ -33,6 +33,7 @@ type Fiber struct {
 	export string // the function that JavaScript called, if this is such a call
 	fn     func(*Fiber) error
 	done   func(error) // told the result, once
+	atEnd  []func()    // called when the fiber is over
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
@@ -345,11 +346,14 @@ func (f *Fiber) finish(err error) {
 		f.done(err)
 		f.reported = true
 	}
+	for _, fn := range f.atEnd {
+		fn()
+	}
 	f.scope().remove(f, failed && !f.reported)
 	if p := f.parent; p != nil && p.forAll && (p.children.first == nil || len(p.children.failed) > 0 && !p.firm) {
 		waiter{p, p.waits}.wake()
 	}
-	f.fn, f.next, f.stop, f.yield = nil, nil, nil, nil
+	f.fn, f.done, f.atEnd, f.next, f.stop, f.yield = nil, nil, nil, nil, nil, nil
 }
 
 func (f *Fiber) scope() *scope {

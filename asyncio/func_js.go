@@ -42,7 +42,7 @@ func (l *Loop) FuncOf(name string, fn func(f *Fiber, this js.Value, args []js.Va
 				reject.Invoke(toJS(err))
 			}
 		}
-		l.post(message{spawnFiber, f, 0})
+		l.postFromJS(message{spawnFiber, f, 0})
 		return promise
 	})
 }

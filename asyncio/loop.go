@@ -5,6 +5,7 @@ package asyncio
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -193,15 +194,21 @@ func (l *Loop) now() float64 { return float64(time.Since(l.epoch)) / float64(tim
 
 // post hands a message to the loop and wakes it if it is blocked.
 func (l *Loop) post(m message) {
+	if l.put(m) {
+		l.wake <- struct{}{}
+	}
+}
+
+// put hands a message to the loop. If it reports true the loop is blocked and
+// the caller has to send on wake, now or later: nobody else will.
+func (l *Loop) put(m message) (wake bool) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.inbox = append(l.inbox, m)
 	l.posted.Store(true)
-	wake := l.asleep
+	wake = l.asleep
 	l.asleep = false
-	l.mu.Unlock()
-	if wake {
-		l.schedule()
-	}
+	return wake
 }
 
 // block gives the goroutine away until a message is there or, if timed, for ms milliseconds.
@@ -217,7 +224,7 @@ func (l *Loop) block(ms float64, timed bool) {
 		<-l.wake
 		return
 	}
-	d := time.Duration(ms*float64(time.Millisecond)) + 1 // +1: never too early by rounding
+	d := time.Duration(math.Ceil(ms * float64(time.Millisecond)))
 	if l.timer == nil {
 		l.timer = time.NewTimer(d)
 	} else {

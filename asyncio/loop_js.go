@@ -22,11 +22,14 @@ var (
 	queueMicrotask = js.Global().Get("queueMicrotask")
 )
 
-// schedule wakes the loop's goroutine, which is blocked, in a microtask. It is
-// tempting to wake it at once; but then an exported function would begin to run inside
-// the very call that only asks for it, and of several completions that arrive
-// together each would get a turn of its own.
-func (l *Loop) schedule() {
+// postFromJS is post for calls and completions that come from JavaScript. It
+// wakes the loop in a microtask. It is tempting to wake it at once; but then an exported
+// function would begin to run inside the very call that only asks for it, and of
+// several completions that arrive together each would get a turn of its own.
+func (l *Loop) postFromJS(m message) {
+	if !l.put(m) {
+		return
+	}
 	sleepers = append(sleepers, l)
 	if len(sleepers) == 1 {
 		queueMicrotask.Invoke(microtask)

@@ -129,7 +129,7 @@ func (s *settlement) settle(v js.Value, err error) {
 		return
 	}
 	s.value, s.err = v, err
-	s.fiber.loop.post(message{completeWait, s.fiber, s.wait})
+	s.fiber.loop.postFromJS(message{completeWait, s.fiber, s.wait})
 }
 
 // free is called when neither callback can be called any more.
@@ -146,4 +146,22 @@ func toJS(err error) js.Value {
 		return thrown.Value
 	}
 	return js.Global().Get("Error").New(err.Error())
+}
+
+// CancelOn cancels f when signal, an AbortSignal, is aborted, or at once if it
+// is already. The cause is a [*Rejection] with the signal's reason, so that an
+// exported function that returns it rejects with that very value, as fetch does. The
+// signal is let go when f is over. CancelOn exists in programs for JavaScript only.
+func (f *Fiber) CancelOn(signal js.Value) {
+	cancel := func() { f.Cancel(&Rejection{signal.Get("reason")}) }
+	if signal.Get("aborted").Bool() {
+		cancel()
+		return
+	}
+	listener := js.FuncOf(func(js.Value, []js.Value) any { cancel(); return nil })
+	signal.Call("addEventListener", "abort", listener)
+	f.atEnd = append(f.atEnd, func() {
+		signal.Call("removeEventListener", "abort", listener)
+		listener.Release()
+	})
 }

@@ -1,0 +1,118 @@
+//go:build !tinygo
+
+package asyncio_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+)
+
+func TestBlock_lets_the_others_run(t *testing.T) {
+	defer leaks(t)()
+	c := make(chan int)
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		f.Go("sender", func(f *asyncio.Fiber) error {
+			c <- 42 // has a receiver by now: it does not block for long
+			return nil
+		})
+		n, err := asyncio.Block(f, func(context.Context) (int, error) { return <-c, nil })
+		if n != 42 {
+			t.Errorf("Block() = %d, want 42", n)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Completions that arrive while a fiber runs wait in the inbox and are taken in
+// the order in which they came, each once, by the turn that is under way.
+func TestJ_MUX_6_completions_while_a_fiber_runs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := asyncio.NewLoop(t.Context())
+		l.StartLog()
+		var gates [2]chan struct{}
+		for i, name := range []string{"a", "b"} {
+			gates[i] = make(chan struct{})
+			l.Go(name, func(f *asyncio.Fiber) error {
+				_, err := asyncio.Block(f, func(context.Context) (int, error) { <-gates[i]; return 0, nil })
+				return err
+			})
+		}
+		l.Go("c", func(f *asyncio.Fiber) error {
+			close(gates[1])
+			synctest.Wait() // b's goroutine has posted and ended
+			close(gates[0])
+			synctest.Wait()
+			return nil
+		})
+		if err := l.Run(); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(l.Log()[9:], ", ")
+		want := "finished c, paused, notified b, notified a, entered, resumed b, finished b, resumed a, finished a, completed"
+		if l.Log()[8] != "resumed c" || got != want {
+			t.Errorf("log %v\nwant it to end with %s", l.Log(), want)
+		}
+	})
+}
+
+// A completion that comes after the cancellation belongs to nobody: it must not
+// end the fiber's next wait.
+func TestJ_MUX_7_late_completion_is_dropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		late := false
+		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+			child := f.Go("child", func(f *asyncio.Fiber) error {
+				_, err := asyncio.Block(f, func(context.Context) (int, error) { <-gate; late = true; return 1, nil })
+				return err
+			})
+			f.Yield()
+			child.Cancel(errors.New("enough"))
+			if err := f.Wait(child); err == nil || err.Error() != "enough" {
+				t.Errorf("Wait() = %v", err)
+			}
+			start := time.Now()
+			other := f.Go("other", func(f *asyncio.Fiber) error { // on the child's slot
+				close(gate)
+				return asyncio.Sleep(f, time.Second)
+			})
+			err := f.Wait(other)
+			if d := time.Since(start); d != time.Second {
+				t.Errorf("the sleep took %v, want 1s", d)
+			}
+			return err
+		})
+		if err != nil || !late {
+			t.Errorf("Run() = %v; it returned after the function: %v", err, late)
+		}
+	})
+}
+
+func TestBlock_panic_and_Goexit_happen_in_the_fiber(t *testing.T) {
+	defer leaks(t)()
+	l := asyncio.NewLoop(t.Context())
+	l.Go("f", func(f *asyncio.Fiber) error {
+		_, err := asyncio.Block(f, func(context.Context) (int, error) { panic("boom") })
+		return err
+	})
+	l.Go("g", func(f *asyncio.Fiber) error {
+		_, err := asyncio.Block(f, func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
+		return err
+	})
+	err := l.Run()
+	for _, want := range []string{"asyncio: fiber f panicked: boom", "called runtime.Goexit"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Run() = %v, want %s in it", err, want)
+		}
+	}
+}

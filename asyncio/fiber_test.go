@@ -1,0 +1,327 @@
+//go:build !tinygo
+
+package asyncio_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+)
+
+// leaks returns a function that reports an error if there are more goroutines than when leaks was called.
+func leaks(t *testing.T) func() {
+	before := runtime.NumGoroutine()
+	return func() {
+		t.Helper()
+		if n := runtime.NumGoroutine(); n > before {
+			t.Errorf("%d goroutines, before %d", n, before)
+		}
+	}
+}
+
+func TestRun_returns_the_error_unchanged(t *testing.T) {
+	defer leaks(t)()
+	want := errors.New("mine")
+	if err := asyncio.Run(t.Context(), func(*asyncio.Fiber) error { return want }); err != want {
+		t.Errorf("Run() = %v, want %v", err, want)
+	}
+}
+
+func TestFibers_start_in_order_and_yield_fairly(t *testing.T) {
+	defer leaks(t)()
+	l := asyncio.NewLoop(t.Context())
+	var got []string
+	for i := range 3 {
+		l.Go(fmt.Sprint(i), func(f *asyncio.Fiber) error {
+			for range 3 {
+				got = append(got, f.Name())
+				f.Yield()
+			}
+			return nil
+		})
+	}
+	if err := l.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if s := strings.Join(got, ""); s != "012012012" {
+		t.Errorf("ran %s, want 012012012", s)
+	}
+}
+
+func TestSleep_wakes_in_order_of_time(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var got []string
+		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+			for _, ms := range []int{30, 10, 20} {
+				f.Go(fmt.Sprint(ms), func(f *asyncio.Fiber) error {
+					err := asyncio.Sleep(f, time.Duration(ms)*time.Millisecond)
+					got = append(got, fmt.Sprint(f.Name(), "@", time.Since(start).Milliseconds()))
+					return err
+				})
+			}
+			return f.WaitAll()
+		})
+		if err != nil || strings.Join(got, " ") != "10@10 20@20 30@30" {
+			t.Errorf("woke %v, %v", got, err)
+		}
+	})
+}
+
+func TestSleep_ends_when_cancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cause := errors.New("enough")
+		start := time.Now()
+		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+			child := f.Go("sleeper", func(f *asyncio.Fiber) error {
+				err := asyncio.Sleep(f, time.Hour)
+				if err != cause || context.Cause(f) != cause || f.Err() != context.Canceled {
+					t.Errorf("Sleep() = %v, cause %v, Err() = %v", err, context.Cause(f), f.Err())
+				}
+				select {
+				case <-f.Done():
+				default:
+					t.Error("Done() is open after the cancellation")
+				}
+				if again := asyncio.Sleep(f, time.Hour); again != cause {
+					t.Errorf("the next Sleep() = %v, want the cause again", again)
+				}
+				return err
+			})
+			asyncio.Sleep(f, time.Second)
+			child.Cancel(cause)
+			child.Cancel(errors.New("too late"))
+			return f.Wait(child)
+		})
+		if err != cause {
+			t.Errorf("Run() = %v, want %v", err, cause)
+		}
+		if d := time.Since(start); d != time.Second {
+			t.Errorf("it took %v, want 1s", d)
+		}
+	})
+}
+
+func TestCancel_before_start_never_runs_it(t *testing.T) {
+	defer leaks(t)()
+	l := asyncio.NewLoop(t.Context())
+	l.StartLog()
+	f := l.Go("f", func(*asyncio.Fiber) error { t.Error("it ran"); return nil })
+	f.Cancel(nil)
+	if err := l.Run(); err != nil {
+		t.Error(err)
+	}
+	if got, want := strings.Join(l.Log(), ", "), "spawned f, dropped f, entered, completed"; got != want {
+		t.Errorf("log %s, want %s", got, want)
+	}
+}
+
+type keyType struct{}
+
+func TestContext_of_the_loop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), keyType{}, 7), time.Second)
+		defer cancel()
+		err := asyncio.Run(ctx, func(f *asyncio.Fiber) error {
+			at, ok := f.Deadline()
+			if want, _ := ctx.Deadline(); !ok || !at.Equal(want) || f.Value(keyType{}) != 7 {
+				t.Errorf("Deadline() = %v, %v; Value() = %v", at, ok, f.Value(keyType{}))
+			}
+			return asyncio.Sleep(f, time.Hour)
+		})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Run() = %v, want %v", err, context.DeadlineExceeded)
+		}
+	})
+}
+
+func TestPanic_goes_to_who_waits_and_others_go_on(t *testing.T) {
+	defer leaks(t)()
+	value := errors.New("boom")
+	finished := false
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		bad := f.Go("bad", func(f *asyncio.Fiber) error { f.Yield(); panic(value) })
+		f.Go("good", func(f *asyncio.Fiber) error {
+			for range 10 {
+				f.Yield()
+			}
+			finished = true
+			return nil
+		})
+		err := f.Wait(bad)
+		var p *asyncio.PanicError
+		if !errors.As(err, &p) || p.Fiber != "bad" || !errors.Is(err, value) || !strings.Contains(string(p.Stack), "TestPanic") {
+			t.Errorf("Wait() = %v", err)
+		}
+		if f.Wait(bad) != err {
+			t.Error("a second Wait returned something else")
+		}
+		return f.WaitAll()
+	})
+	if err != nil || !finished {
+		t.Errorf("Run() = %v, the other fiber finished: %v", err, finished)
+	}
+}
+
+func TestPanic_that_nobody_waits_for_is_told_by_Run(t *testing.T) {
+	l := asyncio.NewLoop(t.Context())
+	l.Go("bad", func(*asyncio.Fiber) error { panic("boom") })
+	good := false
+	l.Go("good", func(*asyncio.Fiber) error { good = true; return nil })
+	err := l.Run()
+	if err == nil || err.Error() != "asyncio: fiber bad panicked: boom" || !good {
+		t.Errorf("Run() = %v, the other fiber ran: %v", err, good)
+	}
+	if err := l.Run(); err != nil {
+		t.Errorf("the next Run() = %v, want it told once", err)
+	}
+}
+
+func TestWaitAll_tells_each_failure_once(t *testing.T) {
+	a, b := errors.New("a"), errors.New("b")
+	var got []error
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		f.Go("a", func(*asyncio.Fiber) error { return a })
+		f.Go("ok", func(f *asyncio.Fiber) error { return f.Yield() })
+		f.Go("b", func(f *asyncio.Fiber) error { f.Yield(); return b })
+		for range 3 {
+			got = append(got, f.WaitAll())
+		}
+		return nil
+	})
+	if err != nil || !slices.Equal(got, []error{a, b, nil}) {
+		t.Errorf("WaitAll() = %v, Run() = %v", got, err)
+	}
+}
+
+func TestChildren_do_not_outlive_their_parent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		childOver, grandchildOver := false, false
+		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+			parent := f.Go("parent", func(f *asyncio.Fiber) error {
+				f.Go("child", func(f *asyncio.Fiber) error {
+					f.Go("grandchild", func(f *asyncio.Fiber) error {
+						defer func() { grandchildOver = true }()
+						return asyncio.Sleep(f, time.Hour)
+					})
+					defer func() { childOver = true }()
+					return asyncio.Sleep(f, time.Hour)
+				})
+				return asyncio.Sleep(f, time.Second)
+			})
+			err := f.Wait(parent)
+			if !childOver || !grandchildOver {
+				t.Error("the parent was over before its children")
+			}
+			return err
+		})
+		if d := time.Since(start); err != nil || d != time.Second {
+			t.Errorf("Run() = %v after %v, want nil after 1s", err, d)
+		}
+	})
+}
+
+func TestFailure_not_asked_for_becomes_the_parents(t *testing.T) {
+	lost := errors.New("lost")
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		f.Go("child", func(*asyncio.Fiber) error { return lost })
+		return f.Yield()
+	})
+	if err != lost {
+		t.Errorf("Run() = %v, want %v", err, lost)
+	}
+}
+
+func TestJ_MUX_10_deadlock_is_told(t *testing.T) {
+	defer leaks(t)()
+	l := asyncio.NewLoop(t.Context())
+	var a, b *asyncio.Fiber
+	a = l.Go("a", func(f *asyncio.Fiber) error { return f.Wait(b) })
+	b = l.Go("b", func(f *asyncio.Fiber) error { return f.Wait(a) })
+	err := l.Run()
+	var d *asyncio.DeadlockError
+	if !errors.As(err, &d) || !slices.Equal(d.Fibers, []string{"a (waits for fiber b)", "b (waits for fiber a)"}) {
+		t.Errorf("Run() = %v, want a deadlock of a and b", err)
+	}
+}
+
+// A wait for a parent that waits for all its children is a circle, too.
+func TestJ_MUX_10_deadlock_through_WaitAll(t *testing.T) {
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		f.Go("child", func(c *asyncio.Fiber) error { return c.Wait(f) })
+		return f.WaitAll()
+	})
+	var d *asyncio.DeadlockError
+	if !errors.As(err, &d) {
+		t.Errorf("Run() = %v, want a deadlock", err)
+	}
+}
+
+func TestServe_ends_with_its_context(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cause := errors.New("closing time")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		l := asyncio.NewLoop(ctx)
+		served := 0
+		go func() {
+			for range 3 {
+				synctest.Wait() // the loop is blocked
+				l.Go("call", func(*asyncio.Fiber) error { served++; return nil })
+			}
+			l.Go("stays", func(f *asyncio.Fiber) error { return asyncio.Sleep(f, time.Hour) })
+			synctest.Wait()
+			cancel(cause)
+		}()
+		if err := l.Serve(); err != cause && !errors.Is(err, cause) || served != 3 {
+			t.Errorf("Serve() = %v after %d calls", err, served)
+		}
+	})
+}
+
+func TestGoexit_ends_the_caller_and_all_fibers(t *testing.T) {
+	defer leaks(t)()
+	cleaned, afterRun := 0, false
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l := asyncio.NewLoop(context.Background())
+		for range 2 {
+			l.Go("waits", func(f *asyncio.Fiber) error {
+				defer func() { cleaned++ }()
+				return asyncio.Sleep(f, time.Hour)
+			})
+		}
+		l.Go("exits", func(*asyncio.Fiber) error { runtime.Goexit(); return nil })
+		l.Go("never", func(*asyncio.Fiber) error { t.Error("it ran"); return nil })
+		l.Run()
+		afterRun = true
+	}()
+	<-done
+	if cleaned != 2 || afterRun {
+		t.Errorf("%d fibers cleaned up, want 2; Run returned: %v, want false", cleaned, afterRun)
+	}
+}
+
+func TestMisuse_panics_with_the_reason(t *testing.T) {
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		f.Go("child", func(*asyncio.Fiber) error { return f.Yield() })
+		return f.WaitAll()
+	})
+	if want := "asyncio: Yield on behalf of fiber main while child runs"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Run() = %v, want %s", err, want)
+	}
+	l := asyncio.NewLoop(t.Context())
+	l.Go("again", func(*asyncio.Fiber) error { return l.Run() })
+	if err := l.Run(); err == nil || !strings.Contains(err.Error(), "while the loop is running") {
+		t.Errorf("Run() = %v, want a refusal of the inner Run", err)
+	}
+}
