@@ -57,6 +57,7 @@ type Scheduler struct {
 	turnEnd   float64
 	moved     float64 // when a fiber was last entered
 	scheduled bool    // the driver has been asked for a turn that has not begun
+	queued    bool    // a fiber has come to wait for a place since the last Idle
 
 	logging bool
 	log     []Record
@@ -90,6 +91,7 @@ func (s *Scheduler) Spawn() polyfill.Fiber {
 		s.ready.push(f)
 	} else {
 		s.waiting.push(f)
+		s.queued = true
 	}
 	return f
 }
@@ -233,9 +235,10 @@ func (s *Scheduler) Notify(f polyfill.Fiber, n uint32) bool {
 
 // Wanted reports whether the driver has to schedule a turn: there is work, no
 // fiber runs and no turn has been scheduled. It says so once. Work is also a
-// fiber that waits for a place: the turn has the driver ask for the Deadline anew.
+// new fiber that waits for a place: after the turn the driver asks for the
+// Deadline, which there may not have been before.
 func (s *Scheduler) Wanted() bool {
-	if s.scheduled || s.Machine.Active() != 0 || s.ready.len()+s.inbox.len() == 0 && !s.mayGrow() {
+	if s.scheduled || s.Machine.Active() != 0 || s.ready.len()+s.inbox.len() == 0 && !s.queued {
 		return false
 	}
 	s.scheduled = true
@@ -303,6 +306,7 @@ func (s *Scheduler) next(now float64) Command {
 		s.record(Resumed, f)
 		return f
 	}
+	s.queued = false
 	// Not Machine.Live: a suspended fiber that its maker has abandoned is not outstanding.
 	if int(s.admitted)+s.waiting.len() > 0 {
 		s.record(Paused, 0)

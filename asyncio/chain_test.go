@@ -1,0 +1,195 @@
+package asyncio
+
+import (
+	"testing"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+// Fibers that enter fibers: what no driver can do through the wire contract yet,
+// and what the packages of the proposals do with the scheduler's own machine.
+
+// newChain returns a scheduler with a running chain: the scheduler > outer > inner.
+func newChain(t *testing.T) (s *Scheduler, outer, inner polyfill.Fiber) {
+	s = new(Scheduler)
+	s.Init(DefaultBudget, 1, 1)
+	outer = s.Spawn()
+	if c := s.Turn(0); c != outer {
+		t.Fatalf("Turn() = %#x, want %#x", c, outer)
+	}
+	inner = s.Machine.New()
+	if leaf, trap := s.Machine.Enter(inner); leaf != inner || trap != polyfill.OK {
+		t.Fatalf("Enter() = %#x, %q", leaf, trap)
+	}
+	return s, outer, inner
+}
+
+func want(t *testing.T, what string, got, want polyfill.Fiber) {
+	t.Helper()
+	if got != want {
+		t.Fatalf("%s = %#x, want %#x", what, got, want)
+	}
+}
+
+func TestChainWaitsAsOne(t *testing.T) {
+	t.Run("J-MUX-3 J-MUX-5: the whole chain waits, its leaf is notified, and only the scheduler enters it", func(t *testing.T) {
+		s, outer, inner := newChain(t)
+		want(t, "Wait", s.Wait(0), Idle)
+		if a, b := s.Machine.State(outer), s.Machine.State(inner); a != polyfill.Suspended || b != polyfill.Carried {
+			t.Fatalf("outer is %v, inner is %v", a, b)
+		}
+		if s.Notify(outer, 1) {
+			t.Error("the outer fiber does not wait itself, and was notified")
+		}
+		if !s.Notify(inner, 1) {
+			t.Fatal("the leaf waits, and was not notified")
+		}
+		if _, trap := s.Machine.Enter(inner); trap != polyfill.NotSuspended {
+			t.Errorf("the leaf was entered from outside: trap %q", trap)
+		}
+		want(t, "Turn", s.Turn(1), inner)
+		want(t, "parent of the leaf", s.Machine.Parent(inner), outer)
+		want(t, "Finish of the inner one", s.Finish(false, 1), outer)
+		want(t, "Finish of the outer one", s.Finish(false, 1), Idle)
+	})
+	t.Run("sleep and yield take the chain along", func(t *testing.T) {
+		s, outer, inner := newChain(t)
+		want(t, "Yield", s.Yield(0), inner)
+		want(t, "Sleep", s.Sleep(10, 0), Idle)
+		if at, ok := s.Deadline(); at != 10 || !ok {
+			t.Errorf("Deadline() = %v, %v", at, ok)
+		}
+		want(t, "Turn", s.Turn(10), inner)
+		want(t, "parent of the leaf", s.Machine.Parent(inner), outer)
+	})
+	t.Run("a fiber that did not come from Spawn counts its waits from one, in a used place too", func(t *testing.T) {
+		s, _, inner := newChain(t)
+		for round := range 3 {
+			s.Wait(0)
+			if !s.Notify(inner, 1) {
+				t.Fatalf("round %d: the first wait has not the number 1", round)
+			}
+			want(t, "Turn", s.Turn(0), inner)
+			s.Finish(false, 0)
+			next := s.Machine.New()
+			if next.Index() != inner.Index() {
+				t.Fatalf("not the same place")
+			}
+			inner = next
+			s.Machine.Enter(inner)
+		}
+	})
+	t.Run("K-9: a trap ends the chain and frees one place", func(t *testing.T) {
+		s, outer, inner := newChain(t)
+		next, last := s.Spawn(), s.Spawn() // the hard limit is one: they wait
+		want(t, "Finish by trap", s.Finish(true, 0), next)
+		want(t, "Wait of the next", s.Wait(0), Idle) // last has no place yet
+		if s.Machine.Live() != 2 || s.Machine.State(last) != polyfill.Suspended {
+			t.Errorf("%d alive, want the two that waited", s.Machine.Live())
+		}
+		for _, f := range []polyfill.Fiber{outer, inner} {
+			if s.Machine.State(f) != polyfill.Moribund {
+				t.Errorf("%#x is %v", f, s.Machine.State(f))
+			}
+		}
+	})
+}
+
+// J-MUX-10: a fiber that somebody made and forgot is not outstanding. Nobody
+// would ever wake it, so there is nothing to pause for.
+func TestAbandonedFiberIsNotOutstanding_J_MUX_10(t *testing.T) {
+	s, _, inner := newChain(t)
+	s.StartLog()
+	s.Machine.Detach(inner)
+	want(t, "Finish", s.Finish(false, 0), Idle)
+	if log := s.Log(); log[len(log)-1].Event != Completed {
+		t.Errorf("the last event is %q, want %q", log[len(log)-1].Event, Completed)
+	}
+}
+
+// A step of a fiber when none runs is a mistake of the driver. Going on would
+// leave one place too many, or a wait of nobody.
+func TestStepWithoutFiberPanics(t *testing.T) {
+	for name, step := range map[string]func(s *Scheduler){
+		"Wait":   func(s *Scheduler) { s.Wait(0) },
+		"Sleep":  func(s *Scheduler) { s.Sleep(1, 0) },
+		"Yield":  func(s *Scheduler) { s.Yield(0) },
+		"Finish": func(s *Scheduler) { s.Finish(false, 0) },
+		"trap":   func(s *Scheduler) { s.Finish(true, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			var s Scheduler
+			s.Init(DefaultBudget, 1, 1)
+			s.Spawn()
+			step(&s)
+		})
+	}
+}
+
+// Nothing is allocated but for the growth of queues.
+func TestSchedulerSteadyStateAllocatesNothing(t *testing.T) {
+	var s Scheduler
+	s.Init(DefaultBudget, 4, 8)
+	now := 0.0
+	round := func() {
+		var fibers [8]polyfill.Fiber
+		for i := range fibers {
+			fibers[i] = s.Spawn()
+		}
+		s.Drop(fibers[7])
+		left := 7
+		waits := [4]uint32{}
+		for c := s.Turn(now); left > 0; {
+			switch {
+			case c == Idle || c == TurnOver:
+				now += 2
+				for i, f := range fibers[:3] {
+					s.Notify(f, waits[i])
+				}
+				c = s.Turn(now)
+			case c == fibers[0] && waits[0] < 3:
+				waits[0]++
+				c = s.Wait(now)
+			case c == fibers[1] && waits[1] < 3:
+				waits[1]++
+				c = s.Sleep(now+1000, now)
+			case c == fibers[2] && waits[2] < 3:
+				waits[2]++
+				c = s.Sleep(now+1, now)
+			case c == fibers[3] && waits[3] < 3:
+				waits[3]++
+				c = s.Yield(now)
+			default:
+				left--
+				c = s.Finish(false, now)
+			}
+		}
+	}
+	for range 3000 { // until some places are retired and others stand by
+		round()
+	}
+	if allocs := testing.AllocsPerRun(50, round); allocs != 0 {
+		t.Errorf("%v allocations a round, want 0", allocs)
+	}
+	if len(s.timers.heap) != 0 || s.admitted != 0 {
+		t.Errorf("%d timers and %d places are left", len(s.timers.heap), s.admitted)
+	}
+}
+
+// A yield through the ready queue of 100 fibers, as pages do it.
+func BenchmarkYield(b *testing.B) {
+	var s Scheduler
+	s.Init(1e18, 1000, 1000)
+	for range 100 {
+		s.Spawn()
+	}
+	s.Turn(0)
+	for b.Loop() {
+		s.Yield(0)
+	}
+}

@@ -1,0 +1,262 @@
+package conformance
+
+import (
+	"math"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+// stage is a driver: it owns what a fiber's code is (a list of steps), the
+// clock, the I/O that is out, and the event loop.
+type stage struct {
+	*testing.T
+	core    Core
+	now     float64
+	names   map[polyfill.Fiber]string
+	scripts map[polyfill.Fiber][]step
+	waits   map[polyfill.Fiber]uint32
+	io      []request // the first to complete first
+	over    bool      // the last command was TurnOver
+	turns   int
+}
+
+// step is a piece of a fiber's code. It returns what the core commands next, or
+// the fiber itself when the fiber goes on.
+type step func(s *stage, f polyfill.Fiber) asyncio.Command
+
+// request is I/O that is out. It completes at a time, for one wait of one fiber.
+type request struct {
+	at    float64
+	fiber polyfill.Fiber
+	wait  uint32
+}
+
+func newStage(t *testing.T, core Core) *stage {
+	s := &stage{T: t, core: core,
+		names:   map[polyfill.Fiber]string{},
+		scripts: map[polyfill.Fiber][]step{},
+		waits:   map[polyfill.Fiber]uint32{},
+	}
+	s.init(asyncio.DefaultBudget, asyncio.DefaultSoftLimit, asyncio.DefaultHardLimit)
+	core.StartLog()
+	return s
+}
+
+func (s *stage) init(budget float64, soft, hard int32) { s.core.Init(budget, soft, hard) }
+
+func (s *stage) spawn(name string, script ...step) polyfill.Fiber {
+	s.Helper()
+	f := s.core.Spawn()
+	if f == 0 {
+		s.Fatalf("Spawn() = null for %s", name)
+	}
+	s.names[f], s.scripts[f] = name, script
+	return f
+}
+
+// --- steps
+
+// fetch waits for a request that takes ms.
+func fetch(ms float64) step {
+	return func(s *stage, f polyfill.Fiber) asyncio.Command {
+		s.waits[f]++
+		s.io = append(s.io, request{s.now + ms, f, s.waits[f]})
+		sort.SliceStable(s.io, func(i, j int) bool { return s.io[i].at < s.io[j].at })
+		return s.core.Wait(s.now)
+	}
+}
+
+// stuck waits for something that never comes.
+func stuck(s *stage, f polyfill.Fiber) asyncio.Command {
+	s.waits[f]++
+	return s.core.Wait(s.now)
+}
+
+func yield(s *stage, f polyfill.Fiber) asyncio.Command {
+	s.waits[f]++
+	return s.core.Yield(s.now)
+}
+
+func sleep(ms float64) step {
+	return func(s *stage, f polyfill.Fiber) asyncio.Command {
+		s.waits[f]++
+		return s.core.Sleep(s.now+ms, s.now)
+	}
+}
+
+// spend computes for ms.
+func spend(ms float64) step {
+	return func(s *stage, f polyfill.Fiber) asyncio.Command {
+		s.now += ms
+		return f
+	}
+}
+
+func do(what func()) step {
+	return func(s *stage, f polyfill.Fiber) asyncio.Command {
+		what()
+		return f
+	}
+}
+
+// trap ends the fiber as a trap does.
+func trap(s *stage, f polyfill.Fiber) asyncio.Command { return s.core.Finish(true, s.now) }
+
+// --- the driver
+
+// obey runs the fibers that the core names, until it names none.
+func (s *stage) obey(c asyncio.Command) {
+	for c != asyncio.Idle && c != asyncio.TurnOver {
+		script, known := s.scripts[c]
+		if !known {
+			s.Fatalf("the core commands to run %#x, which it never made", c)
+		}
+		if len(script) == 0 {
+			c = s.core.Finish(false, s.now)
+			continue
+		}
+		s.scripts[c] = script[1:]
+		c = script[0](s, c)
+	}
+	s.over = c == asyncio.TurnOver
+}
+
+func (s *stage) turn() {
+	if s.turns++; s.turns > 20_000 {
+		s.Fatalf("the scheduler spins: %d turns, at %v ms", s.turns, s.now)
+	}
+	s.obey(s.core.Turn(s.now))
+}
+
+// settle notifies the core of all I/O that is complete by now, in the order of completion.
+func (s *stage) settle() {
+	for len(s.io) > 0 && s.io[0].at <= s.now {
+		r := s.io[0]
+		s.io = s.io[1:]
+		if !s.core.Notify(r.fiber, r.wait) {
+			s.Fatalf("at %v ms: wait %d of %s is refused", s.now, r.wait, s.names[r.fiber])
+		}
+	}
+}
+
+// wake has the event loop react to what is due now, and nothing else.
+func (s *stage) wake() {
+	s.settle()
+	for s.over || s.core.Wanted() {
+		s.turn()
+	}
+	if at, ok := s.core.Deadline(); ok && at <= s.now {
+		s.turn()
+	}
+}
+
+// loop is the event loop: it ends when nothing is scheduled, due or out.
+func (s *stage) loop() {
+	for {
+		s.wake()
+		at := math.Inf(1)
+		if len(s.io) > 0 {
+			at = s.io[0].at
+		}
+		if due, ok := s.core.Deadline(); ok {
+			at = min(at, due)
+		}
+		if math.IsInf(at, 1) {
+			if !s.over {
+				return
+			}
+			at = s.now
+		}
+		s.now = max(s.now, at)
+	}
+}
+
+// --- what the scheduler did
+
+// text is the log in words, a line for every return to the event loop.
+func (s *stage) text() string {
+	var lines []string
+	var line []string
+	for _, r := range s.core.Log() {
+		word := r.Event.String()
+		if r.Fiber != 0 {
+			word += " " + s.names[r.Fiber]
+		}
+		line = append(line, word)
+		if r.Event == asyncio.Paused || r.Event == asyncio.Completed {
+			lines, line = append(lines, strings.Join(line, ", ")), nil
+		}
+	}
+	if line != nil {
+		lines = append(lines, strings.Join(line, ", "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// tail is what of a log a reader can take in.
+func tail(text string) string {
+	if len(text) > 3000 {
+		return "..." + text[len(text)-3000:]
+	}
+	return text
+}
+
+func (s *stage) wantLog(lines ...string) {
+	s.Helper()
+	if got, want := s.text(), strings.Join(lines, "\n"); got != want {
+		s.Errorf("log:\n%s\n\nwant:\n%s", tail(got), want)
+	}
+}
+
+// order returns the names of the fibers of one kind of event, in order.
+func (s *stage) order(e asyncio.Event) string {
+	var names []string
+	for _, r := range s.core.Log() {
+		if r.Event == e {
+			names = append(names, s.names[r.Fiber])
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+func (s *stage) count(e asyncio.Event) (n int) {
+	for _, r := range s.core.Log() {
+		if r.Event == e {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *stage) wantOrder(e asyncio.Event, want string) {
+	s.Helper()
+	if got := s.order(e); got != want {
+		s.Errorf("%v: %s, want %s", e, got, want)
+	}
+}
+
+func (s *stage) wantDeadline(want float64, wantOK bool) {
+	s.Helper()
+	if at, ok := s.core.Deadline(); ok != wantOK || ok && at != want {
+		s.Errorf("Deadline() = %v, %v, want %v, %v", at, ok, want, wantOK)
+	}
+}
+
+func (s *stage) wantLive(want int) {
+	s.Helper()
+	if got := s.core.Live(); got != want {
+		s.Errorf("%d fibers are alive, want %d", got, want)
+	}
+}
+
+// wantBool compares an answer, named by what.
+func (s *stage) wantBool(what string, got, want bool) {
+	s.Helper()
+	if got != want {
+		s.Errorf("%s = %v, want %v", what, got, want)
+	}
+}
