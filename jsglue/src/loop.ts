@@ -20,6 +20,7 @@ export function ready(): Promise<void> {
   return (loading ??= newCore().then((fresh) => {
     core = fresh;
     core.init(8, 1000, 4000);
+    if (logging) core.log_start();
   }));
 }
 
@@ -269,12 +270,15 @@ function interrupt(task: Task, error: unknown): void {
   schedule();
 }
 
+let logging = false; // asked for before the core was there
+
 /** Starts recording what the scheduler does; see {@link log}. */
 export function startLog(): void {
-  core.log_start();
+  logging = true;
+  core?.log_start();
 }
 
 /** What the scheduler has done since startLog: the kind of event (asyncio/log.go) and the fiber's index. */
 export function log(): [event: number, index: number][] {
-  return Array.from({ length: core.log_len() }, (_, i) => [core.log_event(i), core.log_fiber(i) & INDEX]);
+  return Array.from({ length: core?.log_len() ?? 0 }, (_, i) => [core.log_event(i), core.log_fiber(i) & INDEX]);
 }
