@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Stats counts the requests to /item, /cut and /never since the server started. Requests for files, and those that
+// Stats counts the requests to /item, /cut, /hold and /never since the server started. Requests for files, and those that
 // were refused because of their query, are not counted.
 type Stats struct {
 	Requests     int `json:"requests"`     // that arrived

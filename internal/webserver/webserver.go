@@ -8,6 +8,8 @@
 //	GET  /item?id=N&ms=MEAN&fail=PERCENT&seed=S   one item as JSON after [Latency]; HTTP 500 where [Fails] says so
 //	GET  /cut?id=N&ms=MEAN&seed=S                 the same, but the connection is cut in the middle of the body
 //	GET  /never                                   no answer at all, until the client goes away
+//	GET  /hold?id=N                               the item, once it has been released: the client chooses the order
+//	POST /release?id=N                            releases the item N, whether it is being asked for already or not
 //	GET  /stats                                   [Stats] as JSON
 //	POST /report                                  hands its body to [Server.Report]; how a page in a browser without
 //	                                              a debugger attached tells its result
@@ -45,6 +47,7 @@ type Server struct {
 	URL string
 
 	traffic traffic
+	held    held
 	reports chan []byte
 	ended   chan struct{}
 	err     error // why serving ended early; read after ended is closed
@@ -59,6 +62,8 @@ func Start(ctx context.Context, opt Options) (*Server, error) {
 	mux.HandleFunc("GET /item", s.item)
 	mux.HandleFunc("GET /cut", s.cut)
 	mux.HandleFunc("GET /never", s.never)
+	mux.HandleFunc("GET /hold", s.hold)
+	mux.HandleFunc("POST /release", s.release)
 	mux.HandleFunc("GET /stats", s.stats)
 	mux.HandleFunc("POST /report", s.report)
 	for prefix, tree := range opt.Files {

@@ -330,3 +330,35 @@ func TestFilesHeadersOnRequest(t *testing.T) {
 		}
 	}
 }
+
+func TestHeldItemsAreAnsweredInTheOrderOfTheirRelease(t *testing.T) {
+	s, ctx := start(t, Options{})
+	release := func(id int) {
+		resp, err := http.Post(fmt.Sprintf("%s/release?id=%d", s.URL, id), "", nil)
+		if err != nil || resp.StatusCode != http.StatusNoContent {
+			t.Fatal(resp, err)
+		}
+	}
+	release(3) // before it is asked for, and again
+	release(3)
+	answers := make(chan string)
+	for id := range 4 {
+		go func() {
+			_, body, err := get(ctx, fmt.Sprintf("%s/hold?id=%d", s.URL, id))
+			answers <- fmt.Sprint(string(body), err)
+		}()
+	}
+	expect := func(id uint64) {
+		if got, want := <-answers, fmt.Sprint(query{id: id}.body(), nil); got != want {
+			t.Errorf("answer %s, want %s", got, want)
+		}
+	}
+	expect(3)
+	if _, err := s.Await(ctx, func(now Stats) bool { return now.InFlight == 3 }); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []int{1, 2, 0} {
+		release(id)
+		expect(uint64(id))
+	}
+}

@@ -1,0 +1,77 @@
+// The guest of the rule tests (wat/rules.wat) with imports that the test holds in its hand: $wait(x) waits until the test
+// opens door x. And the scheduler's log, in words.
+import { check } from "./check.js";
+
+let guest;
+const rules = () => (guest ??= fiberfill.compileStreaming(fetch("/wat/rules.wasm")));
+
+/** An instance. `overrides` replaces functions of the module env. */
+export async function scene(overrides = {}) {
+  const doors = new Map();
+  const door = (x) => doors.get(x) ?? doors.set(x, { ...Promise.withResolvers(), asked: Promise.withResolvers() }).get(x);
+  const wait = (x) => {
+    door(x).asked.resolve();
+    return door(x).promise;
+  };
+  const functions = { wait, wait_i64: wait, wait_f32: wait, wait_f64: wait, wait_ref: wait, wait_all: wait, direct: (x) => x, ...overrides };
+  const env = Object.fromEntries(Object.entries(functions).map(([name, fn]) => [name, name === "direct" ? fn : fiberfill.suspending(fn)]));
+  const { exports, instance } = await fiberfill.instantiate(await rules(), { env });
+  return {
+    exports,
+    instance,
+    /** Ends the wait for x with a value. */
+    open: (x, value = x) => door(x).resolve(value),
+    /** Ends the wait for x with an exception. */
+    fail: (x, reason) => door(x).reject(reason),
+    /** Resolves when fibers have begun to wait for all of xs. */
+    asked: (...xs) => Promise.all(xs.map((x) => door(x).asked.promise)),
+  };
+}
+
+/** Resolves when the event loop has taken a turn, with all its microtasks. */
+export const macrotask = () => new Promise((resolve) => setTimeout(resolve));
+
+/** Resolves when some fiber has entered a state and the condition holds. */
+export function when(condition) {
+  if (condition()) return Promise.resolve();
+  return new Promise((resolve) => {
+    const stop = fiberfill.observe(() => {
+      if (!condition()) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+const events = ["", "spawned", "notified", "entered", "resumed", "waited", "yielded", "finished", "dropped", "paused", "completed"];
+
+/** What the scheduler has done since fiberfill.startLog, such as "resumed f1". The fibers are f0, f1, ... as they were spawned. */
+export function log() {
+  const places = []; // of the fibers, in the scheduler's table; a place is used again
+  return fiberfill.log().map(([event, index]) => {
+    if (events[event] === "spawned") places.push(index);
+    const fiber = places.lastIndexOf(index);
+    return index === 0 ? events[event] : `${events[event]} f${fiber < 0 ? "?" : fiber}`;
+  });
+}
+
+/**
+ * Plays a scene and returns the log. If the machine was so busy that the scheduler's turn of some milliseconds ended in
+ * the middle of the scene, the log rightly tells that; then it is played again.
+ */
+export async function played(play) {
+  for (let i = 0; i < 5; i++) {
+    fiberfill.startLog();
+    await play();
+    const lines = log();
+    if (!lines.some((line, i) => line === "entered" && lines[i - 1] === "paused")) return lines;
+  }
+  throw new Error("the scheduler's turn ended in the middle of the scene, five times");
+}
+
+/** Several events in one string, so that a log reads as a text. */
+export const lines = (text) => text.trim().split(/\s*[,;\n]\s*/);
+
+export function ended() {
+  check(fiberfill.fibers().length === 0, `no fiber is left of ${fiberfill.fibers().map(({ name, state, waitsFor }) => `${name} ${state} ${waitsFor ?? ""}`)}`);
+}
