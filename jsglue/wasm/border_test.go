@@ -1,0 +1,86 @@
+package wasm
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// node returns Node 26, which has the JSPI; NODE26 overrides where it is.
+func node(t *testing.T) string {
+	path := os.Getenv("NODE26")
+	if path == "" {
+		path = filepath.Join("..", "..", "node_modules", ".bin", "node")
+	}
+	path, err := filepath.Abs(path)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		t.Fatalf("Node 26 is not installed (%v): run `npm ci` in the root of the repository", err)
+	}
+	return path
+}
+
+func read(t testing.TB, path string) []byte {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func write(t testing.TB, path string, b []byte) {
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func parse(t testing.TB, bin []byte) *Module {
+	t.Helper()
+	var m Module
+	if code := Parse(bin, &m); code != OK {
+		t.Fatalf("Parse: code %d at %d, want OK", code, m.At)
+	}
+	return &m
+}
+
+// waits marks all imports of border.wat but the first.
+var waits = []byte{0, 1, 1, 1, 1, 1}
+
+// TestBorder runs testdata/border.mjs on what is generated for testdata/border.wasm.
+func TestBorder(t *testing.T) {
+	dir := t.TempDir()
+	guest := parse(t, read(t, "testdata/border.wasm"))
+	sp := guest.StackPointer()
+	if sp != 1 {
+		t.Fatalf("StackPointer() = %d, want 1", sp)
+	}
+	edited := guest.AppendExport(nil, "pointer", KindGlobal, uint32(sp))
+	write(t, filepath.Join(dir, "guest.wasm"), edited)
+	guest = parse(t, edited)
+	// What JavaScript generates from is the header that was kept.
+	guest = parse(t, guest.Header())
+	write(t, filepath.Join(dir, "a.wasm"), guest.AppendTrampolines(nil, waits))
+	write(t, filepath.Join(dir, "b.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true}))
+	write(t, filepath.Join(dir, "copies.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true, Copies: true}))
+	write(t, filepath.Join(dir, "bare.wasm"), guest.AppendStubs(nil, waits, StubOptions{}))
+	write(t, filepath.Join(dir, "worker.wasm"), read(t, "../worker.wasm"))
+
+	// The limit is for a stack that is never resumed, which would hang in silence.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, node(t), "--test-reporter=tap", "testdata/border.mjs")
+	cmd.Env = append(os.Environ(), "BORDER="+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if !regexp.MustCompile(`(?m)^# pass [1-9]`).Match(out) || regexp.MustCompile(`(?m)^# (skipped|todo) [1-9]`).Match(out) {
+		t.Fatalf("not all tests ran:\n%s", out)
+	}
+}

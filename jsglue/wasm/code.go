@@ -1,0 +1,131 @@
+package wasm
+
+// writeCode writes the bodies of all functions of B.
+//
+//go:noinline
+func (b *stubs) writeCode() {
+	section := b.section(secCode)
+	b.u32(b.start + 1 - b.firstThunk)
+	for i := range b.guest {
+		b.writeThunk(uint32(i))
+	}
+	for j := range b.waits {
+		b.writeStub(uint32(j))
+	}
+	body := b.hole()
+	b.byte(0)
+	for j := range uint32(len(b.waits)) {
+		b.op(opRefFunc, b.firstStub+j)
+		b.op(opGlobalSet, b.firstSlot+j)
+	}
+	b.byte(opEnd)
+	b.close(body)
+	b.close(section)
+}
+
+// writeThunk writes the way from a worker to the i-th exported function.
+//
+//go:noinline
+func (b *stubs) writeThunk(i uint32) {
+	body := b.hole()
+	params := b.m.signature(b.m.Exports[b.guest[i]].Index)
+	results := params
+	results.valTypes()
+	locals := results
+
+	// One local for each result: they come off the stack last first, and JavaScript gets them first first.
+	n := locals.u32()
+	b.u32(n)
+	for range n {
+		b.byte(1)
+		from := locals.pos
+		locals.valType()
+		b.bytes(b.m.bin[from:locals.pos])
+	}
+	b.raw(guarded)
+	b.op(opCall, funcStart)
+	if b.opt.StackPointer {
+		b.op(opGlobalSet, globalSP)
+	} else {
+		b.byte(opDrop)
+	}
+	for p := range params.u32() {
+		b.constant(p)
+		b.op(opCall, b.firstArg+b.args.next(&params))
+	}
+	b.op(opCall, b.firstGuest+i)
+	for p := n; p > 0; p-- {
+		b.op(opLocalSet, p-1)
+	}
+	for p := range results.u32() {
+		b.constant(p)
+		b.op(opLocalGet, p)
+		b.op(opCall, b.firstGive+b.gives.next(&results))
+	}
+	b.rest()
+	b.raw(caught)
+	b.op(opGlobalSet, globalExn)
+	b.rest()
+	b.op(opCall, funcFailed)
+	b.byte(opEnd)
+	b.close(body)
+}
+
+// writeStub writes the way from the guest to the j-th import that may wait.
+//
+//go:noinline
+func (b *stubs) writeStub(j uint32) {
+	body := b.hole()
+	i := b.waits[j]
+	exn := b.m.paramCount(i)
+	b.raw("\x02\x01\x69\x01\x7f") // locals: an exnref, and an i32
+	if b.opt.StackPointer {
+		b.op(opGlobalGet, globalSP)
+		b.op(opLocalTee, exn+1)
+		b.op(opGlobalSet, b.parked)
+	}
+	b.raw(guarded)
+	b.rest()
+	b.params(exn)
+	b.op(opCall, b.firstWait+j)
+	b.restore(exn + 1)
+	b.raw(caught)
+	b.op(opLocalSet, exn)
+	b.restore(exn + 1)
+	b.op(opLocalGet, exn)
+	b.op(opGlobalSet, globalExn)
+	b.constant(i)
+	b.op(opCall, funcRefused)
+	b.op(opLocalGet, exn)
+	b.raw("\x0a\x0b") // throw_ref end
+	b.close(body)
+}
+
+// rest sets the stack pointer to where it is when no fiber runs.
+//
+//go:noinline
+func (b *stubs) rest() {
+	if b.opt.StackPointer {
+		b.op(opGlobalGet, globalBase)
+		b.op(opGlobalSet, globalSP)
+	}
+}
+
+// restore gives the fiber its stack back; its pointer is in the local.
+//
+//go:noinline
+func (b *stubs) restore(saved uint32) {
+	if b.opt.Copies {
+		b.op(opCall, funcRestore)
+	}
+	if b.opt.StackPointer {
+		b.op(opLocalGet, saved)
+		b.op(opGlobalSet, globalSP)
+	}
+}
+
+//go:noinline
+func (b *stubs) constant(v uint32) {
+	b.byte(opI32Const)
+	b.s32(v)
+}

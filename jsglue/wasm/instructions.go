@@ -1,0 +1,164 @@
+package wasm
+
+const (
+	opEnd        = 0x0b
+	opMemoryGrow = 0x40
+	opI32Const   = 0x41
+)
+
+// What follows an opcode, by opcode: 0, 1 or 2 numbers; a (t)ype; a (m)emory argument; 4 or 8 bytes; the labels of a
+// (b)r_table; the types of a (s)elect; the type and the (c)atches of a try_table; the rest of an opcode of which this is
+// only the (p)refix. A dot is an opcode that nothing here knows.
+const immediates = "" +
+	"00ttt0t1110011b0" + // 00 block loop if else try catch throw rethrow throw_ref end br br_if br_table return
+	"121211..1000s..c" + // 10 calls, delegate, catch_all, drop, select, try_table
+	"1111111.mmmmmmmm" + // 20 locals, globals, tables, loads
+	"mmmmmmmmmmmmmmm1" + // 30 loads, stores, memory.size
+	"1114800000000000" + // 40 memory.grow, constants
+	"0000000000000000" + // 50 to c4: comparing, computing, converting
+	"0000000000000000" +
+	"0000000000000000" +
+	"0000000000000000" +
+	"0000000000000000" +
+	"0000000000000000" +
+	"0000000000000000" +
+	"00000..........." + // c0
+	"t010011........." + // d0 references
+	"................" + // e0
+	"...........pppp." // f0
+
+const (
+	// 0xfb: struct and array instructions; r is br_on_cast: flags, label, two types
+	gcImmediates = "1122221122211110" + "1222" + "tttt" + "rr" + "00000"
+	// 0xfc: saturating truncations, bulk memory, tables, wide arithmetic
+	bulkImmediates = "00000000" + "2121" + "2121" + "11" + "." + "0000"
+)
+
+// prefixed says what follows the opcode with this prefix.
+//
+//go:noinline
+func prefixed(prefix byte, op uint32) byte {
+	switch {
+	case prefix == 0xfb && op < uint32(len(gcImmediates)):
+		return gcImmediates[op]
+	case prefix == 0xfc && op < uint32(len(bulkImmediates)):
+		return bulkImmediates[op]
+	case prefix == 0xfd: // vectors
+		switch {
+		case op < 12 || op-92 < 2: // loads and stores
+			return 'm'
+		case op < 14: // v128.const, i8x16.shuffle
+			return 'v'
+		case op-21 < 14: // of one lane
+			return '1'
+		case op-84 < 8: // loads and stores of one lane
+			return 'l'
+		case op < 0x114:
+			return '0'
+		}
+	case prefix == 0xfe: // atomics
+		switch {
+		case op < 3 || op-16 < 63:
+			return 'm'
+		case op == 3: // fence
+			return '1'
+		}
+	}
+	return '.'
+}
+
+// instruction goes over one instruction and returns the first byte of its opcode.
+//
+//go:noinline
+func (r *reader) instruction() byte {
+	at := r.pos
+	op := r.byte()
+	what := immediates[op]
+	if what == 'p' {
+		what = prefixed(op, r.u32())
+	}
+	switch what {
+	case '1':
+		r.leb()
+	case '2':
+		r.leb()
+		r.leb()
+	case 't':
+		r.valType()
+	case 'm', 'l':
+		if r.leb()&0x40 != 0 {
+			r.leb() // not memory 0
+		}
+		r.leb() // offset
+		if what == 'l' {
+			r.byte()
+		}
+	case '4':
+		r.skip(4)
+	case '8':
+		r.skip(8)
+	case 'v':
+		r.skip(16)
+	case 'b':
+		for n := r.u32(); n > 0 && r.code == OK; n-- {
+			r.leb()
+		}
+		r.leb() // the default
+	case 's':
+		r.valTypes()
+	case 'r':
+		r.byte()
+		r.u32()
+		r.valType()
+		r.valType()
+	case 'c':
+		r.valType()
+		for n := r.u32(); n > 0 && r.code == OK; n-- {
+			if r.byte() < 2 { // catch, catch_ref: the tag
+				r.u32()
+			}
+			r.u32()
+		}
+	case '.':
+		r.fail(BadOpcode, at)
+	}
+	return op
+}
+
+// Grows reports whether the module may grow its memory: one of its instructions does, the memory is shared or imported
+// (its other owners may), an instruction is not known here, or the code is not among the parsed bytes. What JavaScript
+// does behind an import (Emscripten's emscripten_resize_heap calls grow on the exported memory) is not to be seen here.
+func (m *Module) Grows() bool {
+	if !m.Memory.Exists {
+		return false
+	}
+	if m.Memory.Imported || m.Memory.Shared {
+		return true
+	}
+	s := m.sections[secCode]
+	if s.end == 0 {
+		return len(m.funcs) > m.imported
+	}
+	r := reader{bin: m.bin, pos: s.start, end: s.end}
+	for n := r.u32(); n > 0 && r.code == OK; n-- {
+		size := r.u32()
+		body := r.pos
+		r.skip(size)
+		end := r.pos
+		if r.code != OK {
+			break
+		}
+		r.pos, r.end = body, end
+		for locals := r.u32(); locals > 0 && r.code == OK; locals-- {
+			r.u32()
+			r.valType()
+		}
+		for r.more() {
+			if r.instruction() == opMemoryGrow {
+				return true
+			}
+		}
+		r.end = s.end
+	}
+	return r.code != OK
+}

@@ -1,0 +1,240 @@
+package wasm
+
+// A Code says what is wrong with a binary; [Module.At] says where.
+type Code int32
+
+const (
+	OK         Code = iota
+	NotWasm         // does not begin with the four bytes of every wasm file
+	BadVersion      // not version 1: a component, or something newer
+	Truncated       // ends, or a section ends, inside something
+	BadNumber       // a number of more bits than it may have
+	BadType         // a type of a form that is not known here
+	BadIndex        // names a type, function or global that does not exist, or a type that is no function type
+	BadImport       // an import of a kind that is not known here
+	BadSection      // a section twice, or with something behind its contents
+	BadOpcode       // an instruction that is not known here
+)
+
+// A Module is what [Parse] found in one binary: a few numbers, and where in the bytes to read on. It refers to those bytes
+// and is valid as long as they do not change. Its methods only read it, so several goroutines may use one.
+type Module struct {
+	Exports []Export
+	Memory  Memory
+	At      int // where the failure was found, a byte offset
+
+	bin      []byte
+	sections [sectionIDs]span // contents by section id; an absent one is empty
+
+	types       []uint32 // where each function type's parameters begin, 0 for any other type
+	typeEntries uint32   // entries of the type section; fewer than types where there are groups
+	firstType   int      // offset of the first of them
+	funcs       []uint32 // type index of each function, imported ones first
+	imported    int      // so many of funcs are imported
+	globals     []byte   // for each global, imported ones first, 1 if it is a mutable i32
+
+	named  int32 // the global called __stack_pointer by the name section or as import env.__stack_pointer, or -1
+	shaped int32 // the global that a module stripped of names keeps the stack pointer in, or -1
+}
+
+// An Export is one entry of the guest's export list.
+type Export struct {
+	name  span
+	Kind  byte // one of the Kind constants
+	Index uint32
+}
+
+// Kinds of imports and exports.
+const (
+	KindFunc   = 0
+	KindTable  = 1
+	KindMemory = 2
+	KindGlobal = 3
+	KindTag    = 4
+)
+
+// A Memory is memory 0; the zero value says that there is none.
+type Memory struct {
+	Exists, Imported, Shared, Is64 bool
+	Min                            uint32 // pages; of no meaning in a 64-bit memory
+}
+
+// A span is a part of the parsed bytes: start up to, not including, end.
+type span struct{ start, end int }
+
+// Section ids. 12, data count, is of no interest.
+const (
+	secCustom = iota
+	secType
+	secImport
+	secFunc
+	secTable
+	secMemory
+	secGlobal
+	secExport
+	secStart
+	secElem
+	secCode
+	secData
+	_
+	secTag
+	sectionIDs
+)
+
+const (
+	preamble     = "\x00asm\x01\x00\x00\x00"
+	stackPointer = "__stack_pointer"
+	typeI32      = 0x7f
+)
+
+// Parse fills m from bin, which is a whole module or ends behind any of its sections. It returns OK, or what is wrong and
+// sets m.At; m is then of no use. It does not validate: an engine does that. It checks what the rest of this package relies
+// on, so that no input makes it fail in another way than by a code. It keeps bin.
+func Parse(bin []byte, m *Module) Code {
+	*m = Module{bin: bin, named: -1, shaped: unseen}
+	r := reader{bin: bin, end: len(bin)}
+	for i := 0; i < len(preamble); i++ {
+		if r.byte() != preamble[i] {
+			if i < 4 {
+				r.fail(NotWasm, 0)
+			}
+			r.fail(BadVersion, 4)
+		}
+	}
+	for r.more() {
+		at := r.pos
+		id := r.byte()
+		size := r.u32()
+		s := span{r.pos, 0}
+		r.skip(size)
+		s.end = r.pos
+		if r.code != OK {
+			break
+		}
+		r.pos, r.end = s.start, s.end
+		if id == secCustom {
+			m.custom(&r)
+			r.pos = r.end
+		} else if id < sectionIDs {
+			if m.sections[id].end != 0 {
+				r.fail(BadSection, at)
+			}
+			m.sections[id] = s
+			if m.section(&r, id); r.more() {
+				r.fail(BadSection, r.pos)
+			}
+		}
+		r.pos, r.end = s.end, len(bin)
+		if r.code != OK {
+			break
+		}
+	}
+	m.At = r.at
+	return r.code
+}
+
+// section reads the contents of a section, or goes over those of one that nobody here asks.
+//
+//go:noinline
+func (m *Module) section(r *reader, id byte) {
+	if id > secExport || id == secTable {
+		r.pos = r.end
+		return
+	}
+	n := r.u32()
+	if id == secType {
+		m.typeEntries, m.firstType = n, r.pos
+	}
+	for ; n > 0 && r.code == OK; n-- {
+		switch id {
+		case secType:
+			m.readTypes(r)
+		case secImport:
+			m.readImport(r)
+		case secFunc:
+			m.funcs = push(m.funcs, m.funcType(r))
+		case secMemory:
+			m.readMemory(r, false)
+		case secGlobal:
+			m.readGlobal(r, false)
+		case secExport:
+			m.readExport(r)
+		}
+	}
+}
+
+//go:noinline
+func (m *Module) readImport(r *reader) {
+	module, name := r.name(), r.name()
+	switch at := r.pos; r.byte() {
+	case KindFunc:
+		m.funcs = push(m.funcs, m.funcType(r))
+		m.imported++
+	case KindTable:
+		r.valType()
+		r.limits()
+	case KindMemory:
+		m.readMemory(r, true)
+	case KindGlobal:
+		if r.is(module, "env") && r.is(name, stackPointer) {
+			m.named = int32(len(m.globals))
+		}
+		m.readGlobal(r, true)
+	case KindTag:
+		r.byte()
+		r.u32()
+	default:
+		r.fail(BadImport, at)
+	}
+}
+
+// funcType reads the index of a function type.
+//
+//go:noinline
+func (m *Module) funcType(r *reader) uint32 {
+	at := r.pos
+	i := r.u32()
+	if i >= uint32(len(m.types)) || m.types[i] == 0 {
+		r.fail(BadIndex, at)
+	}
+	return i
+}
+
+//go:noinline
+func (m *Module) readMemory(r *reader, imported bool) {
+	l := r.limits()
+	if !m.Memory.Exists {
+		l.Exists, l.Imported = true, imported
+		m.Memory = l
+	}
+}
+
+//go:noinline
+func (m *Module) readGlobal(r *reader, imported bool) {
+	b := r.peek()
+	r.valType()
+	pointer := r.byte() & 1 // mutable
+	if b != typeI32 {
+		pointer = 0
+	}
+	if !imported {
+		c := *r
+		for r.instruction() != opEnd && r.code == OK {
+		}
+		if pointer == 1 && m.shaped == unseen {
+			m.shaped = m.shape(&c)
+		}
+	}
+	m.globals = append(m.globals, pointer)
+}
+
+//go:noinline
+func (m *Module) readExport(r *reader) {
+	name := r.name()
+	at := r.pos
+	kind, i := r.byte(), r.u32()
+	if kind == KindFunc && i >= uint32(len(m.funcs)) || kind == KindGlobal && i >= uint32(len(m.globals)) {
+		r.fail(BadIndex, at)
+	}
+	m.Exports = append(m.Exports, Export{name, kind, i})
+}

@@ -1,0 +1,80 @@
+package wasm
+
+// StackPointer returns the index of the global that holds the guest's shadow-stack pointer, or -1: it has none. It is the
+// first of these that is a mutable i32:
+//
+//   - the export "__stack_pointer"
+//   - what the name section calls so, or the import env.__stack_pointer
+//   - the first mutable i32 that the module defines, if it starts as the end of a stack could: a constant above 0, within
+//     memory 0, divisible by 16 (so it is in what the common toolchains write, stripped of names too)
+//
+// A module without a memory, or with a 64-bit one, has none.
+func (m *Module) StackPointer() int32 {
+	if !m.Memory.Exists || m.Memory.Is64 {
+		return -1
+	}
+	r := reader{bin: m.bin}
+	for i := range m.Exports {
+		e := &m.Exports[i]
+		if e.Kind == KindGlobal && m.globals[e.Index] == 1 && r.is(e.name, stackPointer) {
+			return int32(e.Index)
+		}
+	}
+	if m.named >= 0 && m.named < int32(len(m.globals)) && m.globals[m.named] == 1 {
+		return m.named
+	}
+	return max(m.shaped, -1)
+}
+
+// unseen is the value of Module.shaped until the module has defined a mutable i32.
+const unseen = -2
+
+// shape returns the index of the global that is being read if its initial value could be the end of a stack, else -1.
+func (m *Module) shape(r *reader) int32 {
+	if r.byte() != opI32Const {
+		return -1
+	}
+	// In pages, so that a memory of 4 GiB does not overflow.
+	v := r.leb()
+	if r.byte() != opEnd || v == 0 || v%16 != 0 || (v-1)>>16 >= m.Memory.Min {
+		return -1
+	}
+	return int32(len(m.globals))
+}
+
+// ExportedAs returns the name under which a global is exported, the first if it has several, and whether it is exported
+// at all. The name is a part of the parsed bytes.
+func (m *Module) ExportedAs(global int32) (name []byte, ok bool) {
+	for i := range m.Exports {
+		e := &m.Exports[i]
+		if e.Kind == KindGlobal && e.Index == uint32(global) {
+			return m.bin[e.name.start:e.name.end], true
+		}
+	}
+	return nil, false
+}
+
+// custom looks into a custom section for the global that the name section calls __stack_pointer. A custom section cannot
+// make a module invalid, so whatever is wrong in it is only a reason to look no further.
+func (m *Module) custom(section *reader) {
+	r := *section
+	if !r.is(r.name(), "name") {
+		return
+	}
+	for r.more() {
+		id, size := r.byte(), r.u32()
+		if id != nameGlobals {
+			r.skip(size)
+			continue
+		}
+		for n := r.u32(); n > 0 && r.code == OK; n-- {
+			i := r.u32()
+			if r.is(r.name(), stackPointer) && r.code == OK {
+				m.named = int32(i)
+			}
+		}
+		return
+	}
+}
+
+const nameGlobals = 7 // subsection of the name section

@@ -1,0 +1,73 @@
+package wasm
+
+// AppendTrampolines appends module A to out and returns the extended slice: for every function import i whose marks[i] is
+// not 0 a slot "s<i>" and a function "f<i>" that calls what is in the slot. Imports beyond the marks count as 0.
+func (m *Module) AppendTrampolines(out []byte, marks []byte) []byte {
+	w := writer{out}
+	waits := m.waiting(marks)
+	n := uint32(len(waits))
+	section, count := m.begin(&w)
+	m.endTypes(&w, section, count, 0)
+
+	section = w.section(secFunc)
+	w.u32(n)
+	for _, i := range waits {
+		w.u32(m.funcs[i])
+	}
+	w.close(section)
+
+	section = w.section(secGlobal)
+	w.u32(n)
+	for _, i := range waits {
+		w.refNull(m.funcs[i])
+		w.raw("\x01\xd0") // mutable; ref.null
+		w.s32(m.funcs[i])
+		w.byte(opEnd)
+	}
+	w.close(section)
+
+	section = w.section(secExport)
+	w.u32(2 * n)
+	for k, i := range waits {
+		w.numbered("s", i)
+		w.op(KindGlobal, uint32(k))
+		w.numbered("f", i)
+		w.op(KindFunc, uint32(k))
+	}
+	w.close(section)
+
+	section = w.section(secCode)
+	w.u32(n)
+	for k, i := range waits {
+		body := w.hole()
+		w.byte(0) // no locals
+		w.params(m.paramCount(i))
+		w.op(opGlobalGet, uint32(k))
+		w.op(opCallRef, m.funcs[i])
+		w.byte(opEnd)
+		w.close(body)
+	}
+	w.close(section)
+	return w.b
+}
+
+// params writes the instructions that push all parameters.
+//
+//go:noinline
+func (w *writer) params(n uint32) {
+	for p := uint32(0); p < n; p++ {
+		w.op(opLocalGet, p)
+	}
+}
+
+// signature returns a reader of the parameters, and behind them the results, of a function: two vectors of value types.
+//
+//go:noinline
+func (m *Module) signature(f uint32) reader {
+	return reader{bin: m.bin, pos: int(m.types[m.funcs[f]]), end: len(m.bin)}
+}
+
+func (m *Module) paramCount(f uint32) uint32 {
+	r := m.signature(f)
+	return r.u32()
+}
