@@ -229,8 +229,8 @@ globalThis.rules = {
     // ... and nobody learns of it before f1 has given control back.
     equal(events, lines(`
       spawned f0, entered, resumed f0, waited f0, paused
-      spawned f1, entered, resumed f1, yielded f1, resumed f1, notified f0
-      yielded f1, resumed f0, finished f0, resumed f1, yielded f1, resumed f1, finished f1, completed`));
+      spawned f1, entered, resumed f1, yielded f1, resumed f1, notified f0, yielded f1
+      resumed f1, yielded f1, resumed f0, finished f0, resumed f1, finished f1, completed`));
   },
 
   async J_MUX_2() {
