@@ -22,9 +22,9 @@ import (
 //
 // A Fiber is a [context.Context] that is done when the fiber has been cancelled
 // or is over. When it is cancelled, whatever it waits for ends with the cause as
-// error, and so does everything that it tries to wait for later. Its methods
-// other than Cancel, Name, String and those of Context are for the fiber itself
-// and for fibers of the same loop, not for other goroutines.
+// error, and so does everything that it tries to wait for later. Cancel, Name and
+// the methods of Context may be called from any goroutine; the others are for the
+// fiber itself and for fibers of the same loop.
 //
 // The fibers that it starts by [Fiber.Go] do not outlive it.
 type Fiber struct {

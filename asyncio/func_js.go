@@ -47,19 +47,25 @@ func (l *Loop) FuncOf(name string, fn func(f *Fiber, this js.Value, args []js.Va
 	})
 }
 
-// resolvers passes on the functions that the Promise constructor hands to executor.
-var (
-	resolvers [2]js.Value
-	executor  = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		resolvers = [2]js.Value{args[0], args[1]}
-		return nil
-	})
-)
-
-// newPromise does without Promise.withResolvers, which Node 20 does not have.
+// newPromise makes a Promise and the functions that settle it.
 func newPromise() (promise, resolve, reject js.Value) {
+	if withResolvers.Type() == js.TypeFunction {
+		p := promiseClass.Call("withResolvers")
+		return p.Get("promise"), p.Get("resolve"), p.Get("reject")
+	}
 	promise = promiseClass.New(executor)
 	resolve, reject = resolvers[0], resolvers[1]
 	resolvers = [2]js.Value{}
 	return promise, resolve, reject
 }
+
+// Node 20 and browsers of before 2024 have no Promise.withResolvers. There the
+// constructor hands the functions to executor, which costs one more entry into Go.
+var (
+	withResolvers = promiseClass.Get("withResolvers")
+	resolvers     [2]js.Value
+	executor      = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		resolvers = [2]js.Value{args[0], args[1]}
+		return nil
+	})
+)

@@ -50,8 +50,11 @@ func Await(f *Fiber, promise js.Value) (js.Value, error) {
 	if f.ctx.Err() != nil {
 		return js.Value{}, context.Cause(f.ctx)
 	}
+	if !promise.InstanceOf(promiseClass) {
+		promise = promiseClass.Call("resolve", promise)
+	}
 	s := newSettlement(f)
-	s.then(promiseClass.Call("resolve", promise))
+	s.then(promise)
 	if err := f.waitOutside("a Promise"); err != nil {
 		s.abandoned = true
 		return js.Value{}, err
@@ -71,7 +74,6 @@ type settlement struct {
 
 	fiber     *Fiber
 	wait      uint32
-	next      func(js.Value) js.Value // what to do with the value: it returns one more Promise
 	value     js.Value
 	err       error
 	abandoned bool // the fiber was cancelled: the callback that comes late frees the pair
@@ -87,7 +89,7 @@ func newSettlement(f *Fiber) *settlement {
 	} else {
 		s = new(settlement)
 		s.fulfilled = js.FuncOf(func(_ js.Value, args []js.Value) any {
-			s.fulfil(args[0])
+			s.settle(args[0], nil)
 			return nil
 		})
 		s.rejected = js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -103,26 +105,6 @@ func (s *settlement) then(promise js.Value) {
 	promise.Call("then", s.fulfilled, s.rejected)
 }
 
-func (s *settlement) fulfil(v js.Value) {
-	next := s.next
-	if next == nil || s.abandoned {
-		s.settle(v, nil)
-		return
-	}
-	s.next = nil
-	// Nobody would hear of an exception that leaves a callback (J-IMP-6).
-	defer func() {
-		if e := recover(); e != nil {
-			err, ok := e.(error)
-			if !ok {
-				panic(e)
-			}
-			s.settle(js.Undefined(), err)
-		}
-	}()
-	s.then(next(v))
-}
-
 func (s *settlement) settle(v js.Value, err error) {
 	if s.abandoned {
 		s.free()
@@ -134,7 +116,7 @@ func (s *settlement) settle(v js.Value, err error) {
 
 // free is called when neither callback can be called any more.
 func (s *settlement) free() {
-	s.fiber, s.next, s.value, s.err, s.abandoned = nil, nil, js.Value{}, nil, false
+	s.fiber, s.value, s.err, s.abandoned = nil, js.Value{}, nil, false
 	settlements = append(settlements, s)
 }
 

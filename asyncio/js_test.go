@@ -1,0 +1,204 @@
+//go:build !tinygo && !js
+
+package asyncio_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fiberfill/fiberfill/internal/webserver"
+)
+
+// node returns Node 26, from npm or from the variable NODE26.
+func node(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv("NODE26"); path != "" {
+		return path
+	}
+	path, err := filepath.Abs("../node_modules/.bin/node")
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		t.Fatalf("there is no Node 26: run npm ci, or set NODE26 to it: %v", err)
+	}
+	return path
+}
+
+var goroot = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	return strings.TrimSpace(string(out)), err
+})
+
+// build compiles a program for js/wasm and returns the path of the module.
+func build(t testing.TB, dir string) string {
+	t.Helper()
+	wasm := filepath.Join(t.TempDir(), "program.wasm")
+	cmd := exec.Command("go", "build", "-o", wasm, ".")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build %s for js/wasm: %v\n%s", dir, err, out)
+	}
+	return wasm
+}
+
+// scenario runs a scenario of testdata/scenarios.mjs with the program and stores its result in result.
+func scenario(t testing.TB, wasm, server, name string, result any) {
+	t.Helper()
+	root, err := goroot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), node(t), "testdata/run.mjs", filepath.Join(root, "lib/wasm/wasm_exec.js"), wasm, server, name)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s in Node: %v\n%s%s", name, err, out, stderr.String())
+	}
+	if err := json.Unmarshal(out, result); err != nil {
+		t.Fatalf("%s printed %q: %v", name, out, err)
+	}
+}
+
+// answers serves a path's name at most paths, and no answer at /never: /arrived
+// and /left answer when that request has come and when its client has gone.
+func answers(t *testing.T) string {
+	arrived, left := make(chan struct{}, 16), make(chan struct{}, 16)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/never":
+			arrived <- struct{}{}
+			<-r.Context().Done()
+			left <- struct{}{}
+		case "/arrived":
+			<-arrived
+		case "/left":
+			<-left
+		}
+		fmt.Fprint(w, r.URL.Path)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestJS(t *testing.T) {
+	program := build(t, "testdata/program")
+	for _, test := range []struct{ name, scenario, want string }{
+		{"a Go function called from a callback while others wait", "callbacks",
+			`{"fromTimer":"200 /a","fromMicrotask":"200 /b","fromFiber":"200 /c","nested":"200 /d","fromPlainFiber":"200 /e","stillWaiting":true}`},
+		{"a fiber waits for a Promise", "promises",
+			`{"meanwhile":7,"value":"later","thenable":"thenable"}`},
+		{"J-EXP-2 J-IMP-3 errors reject that Promise only", "errors",
+			`{"fail":"rejected it did not work",
+			"panics":"rejected asyncio: fiber panics#1, which runs the exported function panics, panicked: boom",
+			"unsupported":"rejected asyncio: fiber unsupported#1, which runs the exported function unsupported, panicked: ValueOf: invalid value",
+			"rejectedObject":"same","rejectedError":"same","rejectedUndefined":"same","rejectedString":"same","thrown":"same","thrownUndefined":"same",
+			"refused":"rejected fetch failed",
+			"after":"fulfilled null"}`},
+		{"J-EXP-1 J-EXP-5 a call returns a Promise before its fiber begins", "starts",
+			`{"isPromise":true,"inside":0,"after":1}`},
+		{"cancelling aborts the request", "cancel",
+			`{"inFlight":"same","before":"same","after":"200 /a"}`},
+		{"a turn ends after its time budget", "budget", `{"timers":3,"spun":true}`},
+		{"timers and goroutines of Go go on", "ownWays", `{"slept":true,"blocked":"from a goroutine"}`},
+		{"Serve ends with its context and leaves no goroutine", "stop",
+			`{"waited":"rejected stopped","error":"stopped","goroutinesLeft":0}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got, want any
+			if err := json.Unmarshal([]byte(test.want), &want); err != nil {
+				t.Fatal(err)
+			}
+			scenario(t, program, answers(t), test.scenario, &got)
+			if !reflect.DeepEqual(got, want) {
+				text, _ := json.Marshal(got)
+				t.Errorf("got  %s\nwant %s", text, test.want)
+			}
+		})
+	}
+}
+
+// The log of a Go program in JavaScript is that of the same program natively.
+func TestJS_S_FETCH_order(t *testing.T) {
+	for _, dir := range []string{"testdata/program", "../examples/go-fetch"} {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			server := serveGated(t, 3)
+			var got struct {
+				Order []int
+				Log   []string
+			}
+			scenario(t, build(t, dir), server.URL, "sfetch", &got)
+			if !slices.Equal(got.Order, []int{1, 2, 0}) {
+				t.Errorf("settled in order %v, want 1 2 0", got.Order)
+			}
+			names := strings.NewReplacer("text#1", "f0", "text#2", "f1", "text#3", "f2", "item#1", "f0", "item#2", "f1", "item#3", "f2")
+			if log := withoutBudget(strings.Split(names.Replace(strings.Join(got.Log, "\n")), "\n")); !slices.Equal(log, logOfSFETCH) {
+				t.Errorf("log\n%s\nwant\n%s", strings.Join(log, "\n"), strings.Join(logOfSFETCH, "\n"))
+			}
+		})
+	}
+}
+
+func TestJS_thousand_fetches(t *testing.T) {
+	server, err := webserver.Start(t.Context(), webserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Values, Plain []uint64
+		Ms, PlainMs   float64
+	}
+	scenario(t, build(t, "../examples/go-fetch"), server.URL, "thousand", &got)
+	for id := range uint64(1000) {
+		if want := webserver.Value(id); got.Values[id] != want || got.Plain[id] != want {
+			t.Fatalf("item %d: through Go %d, plainly %d, want %d", id, got.Values[id], got.Plain[id], want)
+		}
+	}
+	t.Logf("1,000 fetches: %.0f ms through Go fibers, %.0f ms by plain fetch", got.Ms, got.PlainMs)
+}
+
+// BenchmarkJS tells the costs in js/wasm, in ns: of a call from JavaScript that
+// does not wait, of one that waits for a Promise, and of a switch.
+func BenchmarkJS(b *testing.B) {
+	program := build(b, "testdata/program")
+	for b.Loop() {
+		var costs map[string]float64
+		scenario(b, program, "", "costs", &costs)
+		for name, ns := range costs {
+			b.ReportMetric(ns, name)
+		}
+	}
+}
+
+// The tests of fibers that need no server of their own hold in js/wasm, too.
+func TestJS_suite(t *testing.T) {
+	root, err := goroot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "asyncio.test.wasm")
+	compile := exec.Command("go", "test", "-c", "-o", binary, ".")
+	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if out, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("build the tests for js/wasm: %v\n%s", err, out)
+	}
+	// The scheduler's own tests run as wasm in jsglue/core.
+	run := exec.CommandContext(t.Context(), node(t), "--stack-size=8192", filepath.Join(root, "lib/wasm/wasm_exec_node.js"), binary,
+		"-test.v", "-test.skip=^(TestScheduler|TestRandomOperations)$")
+	out, err := run.CombinedOutput()
+	if passed := strings.Count(string(out), "--- PASS"); err != nil || passed == 0 {
+		t.Errorf("%d passed, %v\n%s", passed, err, out)
+	}
+}

@@ -1,0 +1,120 @@
+//go:build js
+
+// Command program is what the tests of package asyncio run in Node: a program
+// whose exported functions do one thing each.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall/js"
+	"time"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+)
+
+type fiberFunc = func(f *asyncio.Fiber, this js.Value, args []js.Value) (any, error)
+
+func main() {
+	goroutines := runtime.NumGoroutine()
+	ctx, stop := context.WithCancelCause(context.Background())
+	loop := asyncio.NewLoop(ctx)
+	program := js.Global().Get("Object").New()
+	for name, fn := range exports {
+		program.Set(name, loop.FuncOf(name, fn))
+	}
+	plain := map[string]func(args []js.Value) any{
+		"startLog": func([]js.Value) any { loop.StartLog(); return nil },
+		"log": func([]js.Value) any {
+			var lines []any
+			for _, line := range loop.Log() {
+				lines = append(lines, line)
+			}
+			return lines
+		},
+		// spawn starts a fiber that calls JavaScript, without an export in between.
+		"spawn": func(args []js.Value) any {
+			loop.Go(args[0].String(), func(*asyncio.Fiber) error { args[1].Invoke(); return nil })
+			return nil
+		},
+		"nothing": func([]js.Value) any { return nil },
+		"stop":    func([]js.Value) any { stop(errors.New("stopped")); return nil },
+	}
+	for name, fn := range plain {
+		program.Set(name, js.FuncOf(func(_ js.Value, args []js.Value) any { return fn(args) }))
+	}
+	js.Global().Set("program", program)
+	err := loop.Serve()
+	goroutines++ // the runtime's own, in which the call of stop still is
+	program.Set("ended", map[string]any{"error": fmt.Sprint(err), "goroutinesLeft": runtime.NumGoroutine() - goroutines})
+}
+
+var exports = map[string]fiberFunc{
+	// text fetches a URL. An AbortSignal may follow it.
+	"text": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
+		if len(args) > 1 {
+			f.CancelOn(args[1])
+		}
+		resp, err := asyncio.Fetch(f, args[0].String())
+		if err != nil {
+			return nil, err
+		}
+		return fmt.Sprint(resp.Status, " ", string(resp.Body)), nil
+	},
+	// call calls a function, waits for the Promise that it returns, and returns its value.
+	"call": func(f *asyncio.Fiber, this js.Value, args []js.Value) (any, error) {
+		return asyncio.Await(f, args[0].Invoke())
+	},
+	// wrap is call with the error wrapped.
+	"wrap": func(f *asyncio.Fiber, this js.Value, args []js.Value) (any, error) {
+		_, err := asyncio.Await(f, args[0].Invoke())
+		return nil, fmt.Errorf("wrapped: %w", err)
+	},
+	"noop": func(*asyncio.Fiber, js.Value, []js.Value) (any, error) { return nil, nil },
+	"fail": func(*asyncio.Fiber, js.Value, []js.Value) (any, error) { return nil, errors.New("it did not work") },
+	"panics": func(f *asyncio.Fiber, _ js.Value, _ []js.Value) (any, error) {
+		f.Yield()
+		panic("boom")
+	},
+	"unsupported": func(*asyncio.Fiber, js.Value, []js.Value) (any, error) { return struct{}{}, nil },
+	// sleep waits by a timer of the scheduler, block in Go's own way.
+	"sleep": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
+		start := time.Now()
+		err := asyncio.Sleep(f, time.Duration(args[0].Int())*time.Millisecond)
+		return time.Since(start).Milliseconds(), err
+	},
+	"block": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
+		return asyncio.Block(f, func(context.Context) (string, error) {
+			c := make(chan string)
+			time.AfterFunc(time.Millisecond, func() { c <- "from a goroutine" })
+			return <-c, nil
+		})
+	},
+	// spin yields until a property of the object is true.
+	"spin": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
+		n := 0
+		for ; !args[0].Get("enough").Bool(); n++ {
+			if err := f.Yield(); err != nil {
+				return nil, err
+			}
+		}
+		return n, nil
+	},
+	// yields lets two fibers yield to each other n times in all and returns the time of one in ns.
+	"yields": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
+		n := args[0].Int()
+		start := time.Now()
+		for range 2 {
+			f.Go("ring", func(f *asyncio.Fiber) error {
+				for range n / 2 {
+					f.Yield()
+				}
+				return nil
+			})
+		}
+		err := f.WaitAll()
+		return float64(time.Since(start).Nanoseconds()) / float64(n), err
+	},
+}

@@ -1,0 +1,152 @@
+// What the tests in js_test.go do with the program. Each scenario returns what
+// the test compares; "never" is a URL whose answer does not come.
+
+// outcome tells how a promise was settled.
+const outcome = (promise) => promise.then(
+  (value) => `fulfilled ${value}`,
+  (reason) => `rejected ${reason instanceof Error ? reason.message : String(reason)}`,
+);
+
+// same checks that promise is rejected with reason itself.
+const same = (promise, reason) => promise.then(() => "fulfilled", (r) => (Object.is(r, reason) ? "same" : `other: ${r}`));
+
+const macrotask = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+// get fetches from JavaScript and wants an answer.
+const get = async (url) => {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  return response.text();
+};
+
+export const scenarios = {
+  async sfetch(program, server) {
+    await get(`${server}/warm`); // the platform loads its fetch
+    const fetchOne = program.text ?? program.item; // the example's program has the same order
+    (program.startLog ?? program.log)();
+    const order = [];
+    const next = { 1: 2, 2: 0 };
+    await Promise.all([0, 1, 2].map(async (i) => {
+      await fetchOne(`${server}/${i}`);
+      order.push(i);
+      if (next[i] !== undefined) await get(`${server}/open/${next[i]}`);
+    }));
+    return { order, log: program.log() };
+  },
+
+  // golang/go#37136, #65773: a Go function called from a JavaScript callback waits.
+  async callbacks(program, server) {
+    const waits = [program.text(`${server}/never`), program.text(`${server}/never`)];
+    const fromTimer = await new Promise((resolve, reject) => setTimeout(() => program.text(`${server}/a`).then(resolve, reject), 0));
+    const fromMicrotask = await Promise.resolve().then(() => program.text(`${server}/b`));
+    const fromFiber = await program.call(() => program.text(`${server}/c`));
+    const nested = await program.call(() => program.call(() => program.call(() => program.text(`${server}/d`))));
+    const fromPlainFiber = await new Promise((resolve, reject) => program.spawn("plain", () => program.text(`${server}/e`).then(resolve, reject)));
+    return { fromTimer, fromMicrotask, fromFiber, nested, fromPlainFiber, stillWaiting: await Promise.race([...waits, macrotask().then(() => true)]) };
+  },
+
+  // golang/go#69720: Go code waits for a Promise that JavaScript settles later.
+  async promises(program) {
+    let settle;
+    const waits = program.call(() => new Promise((resolve) => { settle = resolve; }));
+    const meanwhile = await program.call(() => 7); // not a Promise
+    settle("later");
+    return { meanwhile, value: await waits, thenable: await program.call(() => ({ then: (resolve) => resolve("thenable") })) };
+  },
+
+  async errors(program) {
+    const object = { any: "thing" };
+    const error = new TypeError("its own");
+    return {
+      fail: await outcome(program.fail()),
+      panics: await outcome(program.panics()),
+      unsupported: await outcome(program.unsupported()),
+      rejectedObject: await same(program.wrap(() => Promise.reject(object)), object),
+      rejectedError: await same(program.wrap(() => Promise.reject(error)), error),
+      rejectedUndefined: await same(program.wrap(() => Promise.reject(undefined)), undefined),
+      rejectedString: await same(program.wrap(() => Promise.reject("text")), "text"),
+      thrown: await same(program.call(() => { throw error; }), error),
+      thrownUndefined: await same(program.call(() => { throw undefined; }), undefined),
+      refused: await outcome(program.text("http://127.0.0.1:1/")),
+      after: await outcome(program.noop()),
+    };
+  },
+
+  async starts(program) {
+    let begun = 0;
+    const promise = program.call(() => { begun++; });
+    const inside = begun;
+    const isPromise = promise instanceof Promise;
+    await promise;
+    return { isPromise, inside, after: begun };
+  },
+
+  async cancel(program, server) {
+    const controller = new AbortController();
+    const promise = program.text(`${server}/never`, controller.signal);
+    await get(`${server}/arrived`); // the request is with the server
+    const reason = { no: "longer wanted" };
+    controller.abort(reason);
+    const inFlight = await same(promise, reason);
+    await get(`${server}/left`); // and the server has seen it go
+    return { inFlight, before: await same(program.text(`${server}/never`, AbortSignal.abort(reason)), reason), after: await program.text(`${server}/a`) };
+  },
+
+  // The turn's budget: a fiber that never stops by itself does not keep the event loop from its other work.
+  async budget(program) {
+    const flag = { enough: false };
+    const spins = program.spin(flag);
+    let timers = 0;
+    await new Promise((resolve) => {
+      const timer = setInterval(() => { if (++timers === 3) { clearInterval(timer); resolve(); } }, 0);
+    });
+    flag.enough = true;
+    return { timers, spun: (await spins) > 0 };
+  },
+
+  async ownWays(program) {
+    return { slept: (await program.sleep(5)) >= 5, blocked: await program.block() };
+  },
+
+  async stop(program, server, exited) {
+    const waits = program.text(`${server}/never`);
+    await get(`${server}/arrived`);
+    program.stop();
+    const waited = await outcome(waits);
+    await exited;
+    return { waited, ...program.ended };
+  },
+
+  // values: fetches the items, through Go, or plainly for comparison.
+  async thousand(program, server) {
+    const urls = Array.from({ length: 1000 }, (_, id) => `${server}/item?id=${id}`);
+    const item = program.item;
+    const plain = async (url) => (await (await fetch(url)).json()).value;
+    const timed = async (fn) => {
+      const start = performance.now();
+      const values = await Promise.all(urls.map((url) => fn(url)));
+      return { values, ms: performance.now() - start };
+    };
+    await timed(plain); // connections and code get warm
+    await timed(item);
+    const through = await timed(item);
+    const direct = await timed(plain);
+    return { values: through.values, ms: through.ms, plain: direct.values, plainMs: direct.ms };
+  },
+
+  async costs(program) {
+    const each = async (n, fn) => {
+      await fn(n);
+      const start = performance.now();
+      await fn(n);
+      return Math.round((performance.now() - start) / n * 1e6);
+    };
+    return {
+      "ns/plain-js.Func": await each(20_000, async (n) => { for (let i = 0; i < n; i++) await program.nothing(); }),
+      "ns/call": await each(20_000, async (n) => { for (let i = 0; i < n; i++) await program.noop(); }),
+      "ns/call-of-1000": await each(1000, (n) => Promise.all(Array.from({ length: n }, () => program.noop()))),
+      "ns/await-call": await each(20_000, async (n) => { for (let i = 0; i < n; i++) await program.call(() => 1); }),
+      "ns/yield": Math.round(await program.yields(200_000)),
+    };
+  },
+};
