@@ -64,9 +64,10 @@ export async function bind(
     await instance(stubs, {
       guest: new Proxy({}, { get: (_, k: string) => (k === "sp" ? binding.stackPointer : exported(Number(k))) }),
       slots,
-      wait: Object.fromEntries(functions.map((value, i) => [i, value instanceof Suspending && binding.waiting(names[i]!, value.fn)])),
+      wait: by(functions, (value, i) => binding.waiting(names[i]!, value)),
+      direct: by(functions, (value, i) => direct(names[i]!, value)),
       worker: workerModule(),
-      js: new Proxy(binding.glue(names), { get: (glue, name: string) => glue[name] ?? transfer(name) }),
+      js: new Proxy(binding.glue(), { get: (glue, name: string) => glue[name] ?? transfer(name) }),
     })
   ).exports;
   if (copies) binding.parked = b["parked"] as WebAssembly.Global;
@@ -114,7 +115,7 @@ export class Binding {
   parked: WebAssembly.Global | undefined; // where the waiting stack ends; only if stacks are copied
 
   /** The user's function as the Suspending import behind a stub. */
-  waiting(name: string, fn: (...args: any[]) => unknown): WebAssembly.Suspending {
+  waiting(name: string, { fn, deliver }: Suspending): WebAssembly.Suspending {
     if (fn === YIELD) return this.#suspending(name, (task) => this.#park(task, name, yieldNow));
     if (fn === SLEEP) {
       return this.#suspending(name, (task, [ms]) => this.#park(task, name, (task, name) => sleep(task, Math.max(0, ms as number), name)));
@@ -126,6 +127,7 @@ export class Binding {
       const promise = Promise.resolve(result);
       const parked = this.#park(task, name, wait);
       const n = task.waits;
+      if (deliver) this.#deliver(task, (value) => deliver(value, ...args));
       promise.then(
         (value) => complete(task, n, false, value),
         (reason) => complete(task, n, true, reason),
@@ -142,6 +144,8 @@ export class Binding {
         task.death = overflow;
         throw deadly();
       }
+      // If stacks are copied the caller's is still in its place: what the function calls in the guest goes below it.
+      if (this.parked) this.stackPointer!.value = this.parked.value;
       if (!task.cancelled) return fn(task, args);
       // It has swallowed its cancellation and waits again, so it is cancelled again; by way of the
       // scheduler, so that a fiber that never gives up does not stop the page.
@@ -155,12 +159,41 @@ export class Binding {
     if (this.parked) {
       task.savedAt = this.parked.value as number;
       task.saved = this.bytes().slice(task.savedAt, this.base);
+      this.rest();
     }
     return how(task, name);
   }
 
+  /** Has the wait that has begun end with what deliver makes of its value, called with the fiber's stack in its place. */
+  #deliver(task: Task, deliver: (value: unknown) => unknown): void {
+    const { wake, fail } = task;
+    task.wake = (value) => {
+      const { saved, savedAt } = task;
+      if (saved) {
+        this.bytes().set(saved, savedAt);
+        this.stackPointer!.value = savedAt;
+      }
+      try {
+        const result = deliver(value);
+        if (isThenable(result)) {
+          // The stack would go on when that settles, and not when it is its turn.
+          Promise.resolve(result).catch(() => {});
+          throw new FiberError("bad-argument", `the deliver function of import ${task.waitsFor} has returned a Promise; it must not wait`, { fiber: task.name });
+        }
+        wake(result);
+      } catch (error) {
+        fail(error);
+      }
+      // The fiber goes on in a later microtask. Until then others may call the guest.
+      if (saved) {
+        task.saved = this.bytes().slice(savedAt, this.base);
+        this.rest();
+      }
+    };
+  }
+
   /** What module B imports from "js" beside the functions of transfer.ts. */
-  glue(names: string[]): Record<string, unknown> {
+  glue(): Record<string, unknown> {
     return {
       base: this.base,
       start: () => this.#start(current!),
@@ -169,10 +202,7 @@ export class Binding {
         task.threw = true;
         task.result = caught();
       },
-      refused: (i: number) => {
-        const error = caught();
-        if (error instanceof WebAssembly.SuspendError) throw cannotSuspend(names[i]!, error);
-      },
+      refused: () => caught() instanceof WebAssembly.SuspendError,
       restore: () => {
         const task = current!;
         if (task.saved) this.bytes().set(task.saved, task.savedAt);
@@ -231,9 +261,28 @@ export class Binding {
   }
 }
 
-function cannotSuspend(name: string, cause: unknown): FiberError {
+/**
+ * The user's function as it is called where the engine refuses to suspend: below
+ * a plain call of an export, or below JavaScript. It may answer, but not wait.
+ */
+function direct(name: string, { fn }: Suspending): (...args: any[]) => unknown {
+  return (...args) => {
+    if (fn === SLEEP) throw cannotSuspend(name);
+    const result = fn(...args);
+    if (!isThenable(result)) return result;
+    Promise.resolve(result).catch(() => {}); // nobody will ask; what is wrong is told below
+    throw cannotSuspend(name);
+  };
+}
+
+function cannotSuspend(name: string): FiberError {
   const why = current
-    ? `it was reached through JavaScript: fiber ${current.name} called an import, which called an export as a plain function, which waits. The frames of JavaScript in between cannot be suspended; call the export from fiberfill's exports instead`
+    ? `it was reached through JavaScript: fiber ${current.name} called an import, which called an export as a plain function. The frames of JavaScript in between cannot be suspended; call the export from fiberfill's exports instead`
     : "the export was called as a plain function; call it from fiberfill's exports, which makes it a fiber";
-  return new FiberError("cannot-suspend", `import ${name} may wait, and cannot here: ${why}.`, { ...(current && { fiber: current.name }), cause });
+  return new FiberError("cannot-suspend", `import ${name} has to wait, and cannot here: ${why}.`, { ...(current && { fiber: current.name }) });
+}
+
+/** An object with an entry for each import that may wait, by index. */
+function by<T>(functions: unknown[], make: (value: Suspending, i: number) => T): Record<string, T> {
+  return Object.fromEntries(functions.flatMap((value, i) => (value instanceof Suspending ? [[i, make(value, i)]] : [])));
 }

@@ -10,7 +10,8 @@
 //   copy        there are no regions: all fibers use the guest's own stack, and
 //               the used part is copied out when one waits and back when it goes
 //               on. A pointer to such a local must not be used by anybody else
-//               while the fiber waits.
+//               while the fiber waits; an import that writes through one does so
+//               in its deliver function (suspending.ts).
 //
 // At the low end of a region lies a guard zone. Nobody can stop a guest from
 // writing below its region, but the guard tells afterwards that it has.

@@ -6,7 +6,10 @@ import { describe } from "./module.js";
 /** An import that may wait; made by {@link suspending}, put into an import object. */
 export class Suspending {
   /** @internal */
-  constructor(readonly fn: (...args: any[]) => unknown) {}
+  constructor(
+    readonly fn: (...args: any[]) => unknown,
+    readonly deliver?: (value: any, ...args: any[]) => unknown,
+  ) {}
 }
 
 /**
@@ -16,10 +19,23 @@ export class Suspending {
  * anything else, the import returns that at once; when it throws, so does the
  * import. Imports without this mark are called directly and never wait.
  * [J-IMP-1, J-IMP-3, J-IMP-4]
+ *
+ * `deliver` is for imports that write to the guest's memory. It is called when
+ * the fiber is about to go on, with what the Promise resolved to and the
+ * arguments of the import; the import returns what it returns, or throws what it
+ * throws. It must not wait itself. It is not called for a fiber that has been
+ * cancelled meanwhile. Two things can be wrong with an address by the time a
+ * Promise resolves, and are not in `deliver`: the fiber may have ended, so that
+ * the memory is somebody else's; and if the guest's fibers share one stack (see
+ * regions.ts), what lies there then is not this fiber's, and what is written to
+ * it is lost.
  */
-export function suspending(fn: (...args: any[]) => unknown): Suspending {
+export function suspending(fn: (...args: any[]) => unknown, deliver?: (value: any, ...args: any[]) => unknown): Suspending {
   if (typeof fn !== "function") throw new FiberError("bad-argument", `suspending takes a function, got ${describe(fn)}`);
-  return new Suspending(fn);
+  if (deliver !== undefined && typeof deliver !== "function") {
+    throw new FiberError("bad-argument", `the second argument of suspending is a function, got ${describe(deliver)}`);
+  }
+  return new Suspending(fn, deliver);
 }
 
 /** As `fn` of a Suspending: the fiber goes to the end of the ready queue. */
