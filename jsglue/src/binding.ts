@@ -114,6 +114,8 @@ export class Binding {
   regions: Regions | undefined;
   parked: WebAssembly.Global | undefined; // where the waiting stack ends; only if stacks are copied
 
+  #thrown: unknown; // what a user's function threw last
+
   /** The user's function as the Suspending import behind a stub. */
   waiting(name: string, { fn, deliver }: Suspending): WebAssembly.Suspending {
     if (fn === YIELD) return this.#suspending(name, (task) => this.#park(task, name, yieldNow));
@@ -146,7 +148,14 @@ export class Binding {
       }
       // If stacks are copied the caller's is still in its place: what the function calls in the guest goes below it.
       if (this.parked) this.stackPointer!.value = this.parked.value;
-      if (!task.cancelled) return fn(task, args);
+      if (!task.cancelled) {
+        try {
+          return fn(task, args);
+        } catch (error) {
+          this.#thrown = error;
+          throw error;
+        }
+      }
       // It has swallowed its cancellation and waits again, so it is cancelled again; by way of the
       // scheduler, so that a fiber that never gives up does not stop the page.
       const parked = this.#park(task, name, wait);
@@ -202,7 +211,11 @@ export class Binding {
         task.threw = true;
         task.result = caught();
       },
-      refused: () => caught() instanceof WebAssembly.SuspendError,
+      refused: () => {
+        // The user's function may itself have thrown or rejected with one of these: that is no refusal.
+        const error = caught();
+        return error instanceof WebAssembly.SuspendError && error !== this.#thrown && error !== current?.outcome;
+      },
       restore: () => {
         const task = current!;
         if (task.saved) this.bytes().set(task.saved, task.savedAt);

@@ -28,7 +28,7 @@ func (b *stubs) writeCode() {
 //go:noinline
 func (b *stubs) writeThunk(i uint32) {
 	body := b.hole()
-	params := b.m.signature(b.m.Exports[b.guest[i]].Index)
+	params := b.m.signature(b.m.exported(b.guest[i]))
 	results := params
 	results.valTypes()
 	locals := results
@@ -38,9 +38,9 @@ func (b *stubs) writeThunk(i uint32) {
 	b.u32(n)
 	for range n {
 		b.byte(1)
-		from := locals.pos
+		at := uint32(locals.pos)
 		locals.valType()
-		b.bytes(b.m.bin[from:locals.pos])
+		b.bytes(b.m.valType(at))
 	}
 	b.raw(guarded)
 	b.op(opCall, funcStart)
@@ -96,6 +96,10 @@ func (b *stubs) writeStub(j uint32) {
 	b.op(opGlobalSet, globalExn)
 	b.constant(i)
 	b.op(opCall, funcRefused)
+	b.raw("\x04\x40") // if: no fiber could wait here, so the import is called as one that does not
+	b.params(exn)
+	b.op(opCall, b.firstDirect+j)
+	b.raw("\x0f\x0b") // return end
 	b.op(opLocalGet, exn)
 	b.raw("\x0a\x0b") // throw_ref end
 	b.close(body)

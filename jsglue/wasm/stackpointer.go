@@ -9,6 +9,8 @@ package wasm
 //     memory 0, divisible by 16 (so it is in what the common toolchains write, stripped of names too)
 //
 // A module without a memory, or with a 64-bit one, has none.
+//
+//go:noinline
 func (m *Module) StackPointer() int32 {
 	if !m.Memory.Exists || m.Memory.Is64 {
 		return -1
@@ -30,6 +32,8 @@ func (m *Module) StackPointer() int32 {
 const unseen = -2
 
 // shape returns the index of the global that is being read if its initial value could be the end of a stack, else -1.
+//
+//go:noinline
 func (m *Module) shape(r *reader) int32 {
 	if r.byte() != opI32Const {
 		return -1
@@ -44,6 +48,8 @@ func (m *Module) shape(r *reader) int32 {
 
 // ExportedAs returns the name under which a global is exported, the first if it has several, and whether it is exported
 // at all. The name is a part of the parsed bytes.
+//
+//go:noinline
 func (m *Module) ExportedAs(global int32) (name []byte, ok bool) {
 	for i := range m.Exports {
 		e := &m.Exports[i]
@@ -56,6 +62,8 @@ func (m *Module) ExportedAs(global int32) (name []byte, ok bool) {
 
 // custom looks into a custom section for the global that the name section calls __stack_pointer. A custom section cannot
 // make a module invalid, so whatever is wrong in it is only a reason to look no further.
+//
+//go:noinline
 func (m *Module) custom(section *reader) {
 	r := *section
 	if !r.is(r.name(), "name") {

@@ -33,8 +33,8 @@ const (
 
 	typeJob    = 0 // [] -> []
 	typeGet    = 1 // [] -> [i32]
-	typeTell   = 2 // [i32] -> []
-	typesFixed = "\x60\x00\x00" + "\x60\x00\x01\x7f" + "\x60\x01\x7f\x00"
+	typeAsk    = 2 // [i32] -> [i32]
+	typesFixed = "\x60\x00\x00" + "\x60\x00\x01\x7f" + "\x60\x01\x7f\x01\x7f"
 )
 
 // StubOptions say what module B has to save for a fiber that waits.
@@ -56,6 +56,7 @@ type stubs struct {
 	funcs, globals, imports uint32 // imported so far
 
 	firstArg, firstGive, firstGuest, firstWait uint32 // index of the first function of each kind
+	firstDirect                                uint32
 	firstThunk, firstStub, start               uint32
 	firstSlot, parked                          uint32 // and globals
 }
@@ -84,11 +85,11 @@ func (b *stubs) writeTypes() {
 	}
 	for _, v := range b.args {
 		b.raw("\x60\x01\x7f\x01") // [i32] -> [v]
-		b.bytes(b.m.bin[v.start:v.end])
+		b.bytes(b.m.valType(v))
 	}
 	for _, v := range b.gives {
 		b.raw("\x60\x02\x7f") // [i32 v] -> []
-		b.bytes(b.m.bin[v.start:v.end])
+		b.bytes(b.m.valType(v))
 		b.byte(0)
 	}
 	b.m.endTypes(&b.writer, section, count, 3+uint32(len(b.args)+len(b.gives)))
@@ -123,7 +124,7 @@ func (b *stubs) writeImports() {
 	b.raw("\x02js\x06failed")
 	b.function(b.types + typeJob)
 	b.raw("\x02js\x07refused")
-	b.function(b.types + typeTell)
+	b.function(b.types + typeAsk)
 	if b.opt.Copies {
 		b.raw("\x02js\x07restore")
 		b.function(b.types + typeJob)
@@ -131,13 +132,13 @@ func (b *stubs) writeImports() {
 	b.firstArg = b.funcs
 	t := b.types + 3
 	for _, v := range b.args {
-		b.spelled("arg:", b.m.bin[v.start:v.end])
+		b.spelled("arg:", b.m.valType(v))
 		b.function(t)
 		t++
 	}
 	b.firstGive = b.funcs
 	for _, v := range b.gives {
-		b.spelled("result:", b.m.bin[v.start:v.end])
+		b.spelled("result:", b.m.valType(v))
 		b.function(t)
 		t++
 	}
@@ -145,11 +146,17 @@ func (b *stubs) writeImports() {
 	for _, k := range b.guest {
 		b.raw("\x05guest")
 		b.numbered("", k)
-		b.function(b.m.funcs[b.m.Exports[k].Index])
+		b.function(b.m.typeOf(b.m.exported(k)))
 	}
 	b.firstWait = b.funcs
 	for _, i := range b.waits {
 		b.raw("\x04wait")
+		b.numbered("", i)
+		b.function(b.m.typeOf(i))
+	}
+	b.firstDirect = b.funcs
+	for _, i := range b.waits {
+		b.raw("\x06direct")
 		b.numbered("", i)
 		b.function(b.m.funcs[i])
 	}
@@ -170,7 +177,7 @@ func (b *stubs) writeImports() {
 		b.raw("\x05slots")
 		b.numbered("s", i)
 		b.byte(KindGlobal)
-		b.refNull(b.m.funcs[i])
+		b.refNull(b.m.typeOf(i))
 		b.global(1)
 	}
 	b.parked = b.globals
@@ -189,7 +196,7 @@ func (b *stubs) writeDeclarations() {
 		b.u32(b.types + typeJob)
 	}
 	for _, i := range b.waits {
-		b.u32(b.m.funcs[i])
+		b.u32(b.m.typeOf(i))
 	}
 	b.u32(b.types + typeJob)
 	b.close(section)
@@ -227,8 +234,9 @@ func (b *stubs) writeDeclarations() {
 	b.close(section)
 }
 
-// A list holds value types, each once, by where it was seen first.
-type list []span
+// A list holds value types by where they stand, those of one byte only once: numbers, mostly. Longer ones may come again;
+// then B has two imports of one name, which is allowed and seldom.
+type list []uint32
 
 // add reads a vector of value types and lists them.
 //
@@ -243,21 +251,23 @@ func (l *list) add(r *reader) {
 //
 //go:noinline
 func (l *list) next(r *reader) uint32 {
-	s := span{start: r.pos}
+	at := uint32(r.pos)
+	b := r.peek()
 	r.valType()
-	s.end = r.pos
-next:
 	for i, u := range *l {
-		if u.end-u.start != s.end-s.start {
-			continue
+		if u == at || uint32(r.pos) == at+1 && r.bin[u] == b {
+			return uint32(i)
 		}
-		for k := range s.end - s.start {
-			if r.bin[u.start+k] != r.bin[s.start+k] {
-				continue next
-			}
-		}
-		return uint32(i)
 	}
-	*l = append(*l, s)
+	*l = push(*l, at)
 	return uint32(len(*l)) - 1
+}
+
+// valType returns the bytes of the value type at an offset.
+//
+//go:noinline
+func (m *Module) valType(at uint32) []byte {
+	r := reader{bin: m.bin, pos: int(at), end: len(m.bin)}
+	r.valType()
+	return m.bin[at:r.pos]
 }

@@ -12,16 +12,16 @@ func (m *Module) AppendTrampolines(out []byte, marks []byte) []byte {
 	section = w.section(secFunc)
 	w.u32(n)
 	for _, i := range waits {
-		w.u32(m.funcs[i])
+		w.u32(m.typeOf(i))
 	}
 	w.close(section)
 
 	section = w.section(secGlobal)
 	w.u32(n)
 	for _, i := range waits {
-		w.refNull(m.funcs[i])
+		w.refNull(m.typeOf(i))
 		w.raw("\x01\xd0") // mutable; ref.null
-		w.s32(m.funcs[i])
+		w.s32(m.typeOf(i))
 		w.byte(opEnd)
 	}
 	w.close(section)
@@ -43,7 +43,7 @@ func (m *Module) AppendTrampolines(out []byte, marks []byte) []byte {
 		w.byte(0) // no locals
 		w.params(m.paramCount(i))
 		w.op(opGlobalGet, uint32(k))
-		w.op(opCallRef, m.funcs[i])
+		w.op(opCallRef, m.typeOf(i))
 		w.byte(opEnd)
 		w.close(body)
 	}
@@ -64,10 +64,20 @@ func (w *writer) params(n uint32) {
 //
 //go:noinline
 func (m *Module) signature(f uint32) reader {
-	return reader{bin: m.bin, pos: int(m.types[m.funcs[f]]), end: len(m.bin)}
+	return reader{bin: m.bin, pos: int(m.types[m.typeOf(f)]), end: len(m.bin)}
 }
 
 func (m *Module) paramCount(f uint32) uint32 {
 	r := m.signature(f)
 	return r.u32()
 }
+
+// typeOf returns the type index of a function.
+//
+//go:noinline
+func (m *Module) typeOf(f uint32) uint32 { return m.funcs[f] }
+
+// exported returns the index of what is exported as export k.
+//
+//go:noinline
+func (m *Module) exported(k uint32) uint32 { return m.Exports[k].Index }

@@ -9,7 +9,7 @@ const load = name => new WebAssembly.Module(readFileSync(join(process.env.BORDER
 const BASE = 65536; // where the guest's stack pointer is at rest
 
 // The least JavaScript that can stand behind the border: it runs one fiber after another.
-function border({ stubs = "b.wasm", imports = {}, log = [] } = {}) {
+function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0 } = {}) {
   const guestModule = load("guest.wasm");
   let running; // the fiber whose thunk runs
   let queued; // the one that the next worker to ask is for
@@ -36,9 +36,14 @@ function border({ stubs = "b.wasm", imports = {}, log = [] } = {}) {
   const names = WebAssembly.Module.imports(guestModule).filter(i => i.kind === "function").map(i => i.name);
   const env = {};
   const wait = {};
+  const direct = {};
   names.forEach((name, i) => {
     if (!a["f" + i]) return void (env[name] = imports[name] ?? (x => x));
     env[name] = a["f" + i];
+    direct[i] = (...args) => {
+      log.push(["direct", name, sp.value]);
+      return (imports[name] ?? (x => x))(...args);
+    };
     wait[i] = new WebAssembly.Suspending((...args) => {
       log.push(["wait", name, sp.value, parked?.value]);
       return (imports[name] ?? (x => x))(...args);
@@ -53,7 +58,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [] } = {}) {
     base: new WebAssembly.Global({ value: "i32" }, BASE),
     start: () => running.start ? running.start() : running.sp,
     failed: () => { log.push(["failed", sp.value]); running.reject(thrown()); },
-    refused: i => log.push(["refused", names[i], sp.value]),
+    refused: i => { log.push(["refused", names[i], sp.value]); return refused(i); },
     restore: () => log.push(["restore", sp.value]),
   };
   const module = load(stubs);
@@ -65,7 +70,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [] } = {}) {
   }
   const b = new WebAssembly.Instance(module, {
     guest: Object.assign(Object.fromEntries(list.map((e, k) => [k, guest.exports[e.name]])), { sp }),
-    js, wait, slots: a, worker,
+    js, wait, direct, slots: a, worker,
   }).exports;
   parked = b.parked;
 
@@ -219,6 +224,15 @@ test("what refused throws takes the place of the refusal", () => {
   const log = { push() { throw better; } };
   const { guest } = border({ log, imports: { wait: async () => 1 } });
   assert.throws(() => guest.exports.keep(1), e => e === better);
+});
+
+test("where the engine refuses to wait, the import is called directly if refused says so", () => {
+  const log = [];
+  const { guest, sp } = border({ log, imports: { wait: x => x * 2 }, refused: () => 1 });
+  assert.equal(guest.exports.keep(21), 21);
+  const once = [["refused", "wait", BASE - 16], ["direct", "wait", BASE - 16]];
+  assert.deepEqual(log, [...once, ...once]); // keep waits twice
+  assert.equal(sp.value, BASE);
 });
 
 test("in copy mode restore is called before the pointer is put back, on return and on an exception", async () => {
