@@ -19,6 +19,18 @@ async function guest(change = (fn) => fn) {
 
 const waiting = (...fibers) => when(() => fibers.every(({ state }) => state === "waiting"));
 
+// How many steps the turn had that had most of them, by the log. Those of the warm-up do not count.
+function mostStepsOfATurn(warmUp) {
+  let all = 0;
+  let most = 0;
+  let turn = 0;
+  for (const event of log()) {
+    if (event === "entered") turn = 0;
+    if (event.startsWith("resumed") && all++ >= warmUp) most = Math.max(most, ++turn);
+  }
+  return most;
+}
+
 globalThis.fetching = {
   // f0, f1 and f2 ask for three items; those of f1, f2 and f0 arrive, in this order.
   async threeFibers() {
@@ -207,19 +219,17 @@ globalThis.fetching = {
     equal(await other, 2);
   },
 
-  // Fibers that compute step ms between their yields, `rounds` times each. Returns what the page could do meanwhile.
+  // Fibers that compute step ms between their yields, `rounds` times each, after a warm-up of so many steps together that
+  // take no time. Returns what the page could do meanwhile, and the most steps that a turn had.
   async busy(fibers, rounds, step, warmUp) {
-    const left = new Map();
+    let steps = 0;
     const { exports } = await scene({
-      direct(x) {
-        const n = left.get(x) ?? 0;
-        left.set(x, n + 1);
-        // Warmed up by steps that take no time, the scheduler must not believe that all are so.
-        if (n >= warmUp) {
+      direct() {
+        if (steps++ >= warmUp) {
           const end = performance.now() + step;
           while (performance.now() < end);
         }
-        return n < warmUp + rounds ? 1 : 0;
+        return steps < warmUp + fibers * rounds ? 1 : 0;
       },
     });
     const seen = { timeouts: 0, messages: 0, frames: 0, longest: 0, total: 0 };
@@ -237,12 +247,14 @@ globalThis.fetching = {
     timeout();
     requestAnimationFrame(frame);
     channel.port2.postMessage(0);
+    fiberfill.startLog();
     const begin = performance.now();
     await Promise.all(Array.from({ length: fibers }, (_, x) => exports.thread(x)));
     seen.total = performance.now() - begin;
     gap();
     go = false;
     ended();
+    seen.steps = mostStepsOfATurn(warmUp);
     return seen;
   },
 };
