@@ -79,6 +79,22 @@ func TestChainWaitsAsOne(t *testing.T) {
 			s.Machine.Enter(inner)
 		}
 	})
+	t.Run("a timer does not outlive its wait when somebody else enters the chain", func(t *testing.T) {
+		s := new(Scheduler)
+		s.Init(DefaultBudget, 2, 2)
+		sleeper, other := s.Spawn(), s.Spawn()
+		want(t, "Turn", s.Turn(0), sleeper)
+		want(t, "Sleep", s.Sleep(10, 0), other)
+		s.Machine.Enter(sleeper) // by other, which becomes its parent
+		want(t, "Wait", s.Wait(0), Idle)
+		if at, ok := s.Deadline(); ok {
+			t.Errorf("Deadline() = %v for a sleep that is over", at)
+		}
+		want(t, "Turn at the old deadline", s.Turn(10), Idle)
+		if !s.Notify(sleeper, 2) {
+			t.Error("the second wait is not open")
+		}
+	})
 	t.Run("K-9: a trap ends the chain and frees one place", func(t *testing.T) {
 		s, outer, inner := newChain(t)
 		next, last := s.Spawn(), s.Spawn() // the hard limit is one: they wait
@@ -144,8 +160,11 @@ func TestSchedulerSteadyStateAllocatesNothing(t *testing.T) {
 		s.Drop(fibers[7])
 		left := 7
 		waits := [4]uint32{}
-		for c := s.Turn(now); left > 0; {
+		c := s.Turn(now)
+		for steps := 0; left > 0; steps++ {
 			switch {
+			case steps > 10_000:
+				t.Fatalf("%d fibers never end: places have leaked", left)
 			case c == Idle || c == TurnOver:
 				now += 2
 				for i, f := range fibers[:3] {

@@ -156,7 +156,7 @@ func (s *stage) wake() {
 
 // loop is the event loop: it ends when nothing is scheduled, due or out.
 func (s *stage) loop() {
-	for {
+	for range 100_000 {
 		s.wake()
 		at := math.Inf(1)
 		if len(s.io) > 0 {
@@ -173,6 +173,7 @@ func (s *stage) loop() {
 		}
 		s.now = max(s.now, at)
 	}
+	s.Fatalf("the event loop comes to no end, at %v ms", s.now)
 }
 
 // --- what the scheduler did
