@@ -84,13 +84,16 @@ func serveCommand(*flag.FlagSet) func() error {
 	}
 }
 
-// serveDemo serves the page that demo wrote until ctx is done, under the policy that fiberfill promises to work with.
+// demoPolicy is the one that fiberfill promises to work with, and nothing from elsewhere or written into the page.
+const demoPolicy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'"
+
+// serveDemo serves the page that demo wrote until ctx is done.
 func serveDemo(ctx context.Context) (*webserver.Server, error) {
 	if !exists(filepath.Join(demoDir, "index.html")) {
 		return nil, fmt.Errorf("%s is not built yet: go run ./cmd/build demo", demoDir)
 	}
 	return webserver.Start(ctx, webserver.Options{
 		Files:                 map[string]fs.FS{"/": os.DirFS(demoDir)},
-		ContentSecurityPolicy: "script-src 'self' 'wasm-unsafe-eval'",
+		ContentSecurityPolicy: demoPolicy,
 	})
 }

@@ -1,0 +1,60 @@
+// The guests to choose from: how one call is started, and how its states are known.
+
+import type { Fiber } from "../src/index.js";
+import "./page.js";
+import { stateNames } from "./recording.js";
+
+/** One call that is under way, or over. */
+export interface Call {
+  readonly result: Promise<number>;
+  cancel(): void;
+}
+
+/** A program that has been loaded and can be called any number of times. */
+export interface Guest {
+  /** Starts fiber number `lane`, which fetches `url` and returns the value that it finds there. */
+  start(lane: number, url: string): Call;
+  /** Calls `note` at each change of state of the fibers that are started from now on, until the function it returns is called. */
+  observe(note: Note): () => void;
+}
+
+export type Note = (lane: number, state: number, time: number) => void;
+
+const codes = Object.fromEntries(stateNames.map((name, code) => [name, code]));
+
+/** A C or WAT guest: fiberfill runs its fibers, and tells of them. */
+async function wasmGuest(file: string): Promise<Guest> {
+  const exports = await load(file);
+  return {
+    start(lane, url) {
+      const fiber: Fiber<number> = exports.item.with({ name: `item ${lane}` })(url);
+      return { result: fiber, cancel: () => fiber.cancel() };
+    },
+    observe(note) {
+      // Ids count up, and a run makes no other fibers, so the first of them tells the lane of all.
+      let first = -1;
+      return fiberfill.observe((fiber) => {
+        if (first < 0) first = fiber.id;
+        note(fiber.id - first, codes[fiber.state]!, fiber.since);
+      });
+    },
+  };
+}
+
+const loaders: { [name: string]: () => Promise<Guest> } = {
+  c: () => wasmGuest("c-fetch"),
+  wat: () => wasmGuest("wat-fetch"),
+};
+
+const loaded = new Map<string, Promise<Guest>>();
+
+/** The guest of that name; one instance of it serves all runs. */
+export function guest(name: string): Promise<Guest> {
+  let promise = loaded.get(name);
+  if (!promise) {
+    promise = loaders[name]!();
+    loaded.set(name, promise);
+    promise.catch(() => loaded.delete(name)); // the next start tries again
+  }
+  return promise;
+}

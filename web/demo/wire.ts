@@ -1,0 +1,42 @@
+// How long each request took by itself, as the browser measured it: from when it
+// went out to the last byte of its answer. The time that it waited inside fetch
+// for a free connection does not count, because one after another none would wait.
+
+export class Wire {
+  /** The sum over all requests, in milliseconds: what they would have taken one after another. */
+  sum = 0;
+  /** How many answers have been measured. The browser tells of each a little after the answer. */
+  count = 0;
+  #wanted = Infinity;
+  #told!: () => void;
+  readonly #observer: PerformanceObserver;
+
+  constructor() {
+    const start = performance.now();
+    this.#observer = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as PerformanceResourceTiming[]) {
+        // Late news of an earlier run, other files, and requests that were cancelled before their answer.
+        if (entry.startTime < start || !entry.name.includes("/item?") || entry.responseStart === 0) continue;
+        this.sum += entry.responseEnd - entry.requestStart;
+        this.count++;
+      }
+      if (this.count >= this.#wanted) this.#told();
+    });
+    this.#observer.observe({ type: "resource" });
+  }
+
+  /** Resolves when so many answers have been measured, all that there will be. */
+  async all(wanted: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wanted = wanted;
+      this.#told = resolve;
+      if (this.count >= wanted) resolve();
+    });
+    this.close();
+  }
+
+  close(): void {
+    this.#observer.disconnect();
+    performance.clearResourceTimings();
+  }
+}
