@@ -32,12 +32,15 @@ var turnTests = []test{
 		s.loop()
 		s.wantOrder(asyncio.Finished, "3 1 4 2 0")
 	}},
-	{"promise 3: who yields goes to the end of the ready queue", func(s *stage) {
+	{"promise 3 J-COST-1: who yields goes to the end of the ready queue, without a turn of the event loop", func(s *stage) {
 		for _, name := range []string{"a", "b", "c"} {
 			s.spawn(name, yield, yield)
 		}
 		s.loop()
 		s.wantOrder(asyncio.Resumed, "a b c a b c a b c")
+		if s.turns != 1 {
+			s.Errorf("%d turns for nine switches, want 1", s.turns)
+		}
 	}},
 	{"promise 3: who yields alone goes on", func(s *stage) {
 		s.spawn("a", yield, yield)
