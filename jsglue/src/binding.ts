@@ -118,13 +118,30 @@ export class Binding {
 
   /** The user's function as the Suspending import behind a stub. */
   waiting(name: string, { fn, deliver }: Suspending): WebAssembly.Suspending {
-    if (fn === YIELD) return this.#suspending(name, (task) => this.#park(task, name, yieldNow));
-    if (fn === SLEEP) {
-      return this.#suspending(name, (task, [ms]) => this.#park(task, name, (task, name) => sleep(task, Math.max(0, ms as number), name)));
+    if (fn === YIELD) {
+      return new WebAssembly.Suspending(() => {
+        const task = current!;
+        return this.#before(task, name) ?? this.#park(task, name, yieldNow);
+      });
     }
-    return this.#suspending(name, (task, args) => {
-      const result = fn(...args);
-      if (!isThenable(result)) return result;
+    if (fn === SLEEP) {
+      return new WebAssembly.Suspending((ms: number) => {
+        const task = current!;
+        return this.#before(task, name) ?? this.#park(task, name, (task, name) => sleep(task, Math.max(0, ms), name));
+      });
+    }
+    return new WebAssembly.Suspending((...args: unknown[]) => {
+      const task = current!;
+      const refused = this.#before(task, name);
+      if (refused) return refused;
+      let result: unknown;
+      try {
+        result = fn(...args);
+        if (!isThenable(result)) return result;
+      } catch (error) {
+        this.#thrown = error;
+        throw error;
+      }
       // Not result.then: a thenable of the user's must not call back before the fiber waits. [J-IMP-2]
       const promise = Promise.resolve(result);
       const parked = this.#park(task, name, wait);
@@ -138,30 +155,21 @@ export class Binding {
     });
   }
 
-  #suspending(name: string, fn: (task: Task, args: unknown[]) => unknown): WebAssembly.Suspending {
-    return new WebAssembly.Suspending((...args: unknown[]) => {
-      const task = current!;
-      const overflow = this.overflow(task);
-      if (overflow) {
-        task.death = overflow;
-        throw deadly();
-      }
-      // If stacks are copied the caller's is still in its place: what the function calls in the guest goes below it.
-      if (this.parked) this.stackPointer!.value = this.parked.value;
-      if (!task.cancelled) {
-        try {
-          return fn(task, args);
-        } catch (error) {
-          this.#thrown = error;
-          throw error;
-        }
-      }
-      // It has swallowed its cancellation and waits again, so it is cancelled again; by way of the
-      // scheduler, so that a fiber that never gives up does not stop the page.
-      const parked = this.#park(task, name, wait);
-      complete(task, task.waits, true, task.reason);
-      return parked;
-    });
+  /** What comes before every wait. A fiber that must not wait is ended here, or gets what it waits on instead. */
+  #before(task: Task, name: string): Promise<unknown> | undefined {
+    const overflow = this.overflow(task);
+    if (overflow) {
+      task.death = overflow;
+      throw deadly();
+    }
+    // If stacks are copied the caller's is still in its place: what the function calls in the guest goes below it.
+    if (this.parked) this.stackPointer!.value = this.parked.value;
+    if (!task.cancelled) return undefined;
+    // It has swallowed its cancellation and waits again, so it is cancelled again; by way of the
+    // scheduler, so that a fiber that never gives up does not stop the page.
+    const parked = this.#park(task, name, wait);
+    complete(task, task.waits, true, task.reason);
+    return parked;
   }
 
   #park(task: Task, name: string, how: Wait): Promise<unknown> {
@@ -250,9 +258,9 @@ export class Binding {
 
   /** The error for a fiber that has written below its region, if it has. It costs its neighbour's life if that was hit. */
   overflow(task: Task): FiberError | undefined {
-    if (!task.region) return undefined;
-    const { hit, below } = this.regions!.overflow(task.region);
-    if (!hit) return undefined;
+    const { region } = task;
+    if (!region || this.regions!.intact(region)) return undefined;
+    const below = this.regions!.mend(region);
     const text = `fiber ${task.name} needs more shadow stack than the ${REGION_SIZE} bytes it has, in export ${task.exportName}`;
     if (below) kill(below, new FiberError("region-overflow", `fiber ${below.name} lost its shadow stack: ${text}`, { fiber: below.name }));
     return new FiberError("region-overflow", text, { fiber: task.name });

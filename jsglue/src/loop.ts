@@ -7,7 +7,7 @@
 // then, the page has control.
 
 import { IDLE, INDEX, TURN_OVER, newCore, type Core } from "./core.js";
-import { read, recent } from "./clock.js";
+import { last, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, FiberState, Task } from "./fiber.js";
 import { deadly, give } from "./workers.js";
@@ -59,7 +59,7 @@ export function observe(observer: (fiber: Fiber) => void): () => void {
 
 export function enter(task: Task, state: FiberState): void {
   task.state = state;
-  task.since = recent();
+  task.since = last();
   if (observers.size > 0) for (const observer of observers) observer(task.fiber);
 }
 
@@ -85,6 +85,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let timerAt = Infinity;
 
 function turn(): void {
+  if (current) return; // the running fiber's next step names whoever is ready
   run(ask(core.turn, read()));
 }
 

@@ -56,24 +56,29 @@ export class Regions {
     this.#free.push(region);
   }
 
-  /**
-   * Whether the guard of a region has been written to. If so it is made good
-   * again; and if it was written through, below is whose region lies there.
-   */
-  overflow(region: Region): { hit: boolean; below: Task | undefined } {
+  /** Whether the guard of a region has not been written to: every fourth word is looked at, one in each 16 bytes. */
+  intact(region: Region): boolean {
     const words = this.#view();
     const first = region.low >> 2;
-    const last = (region.low + GUARD) >> 2;
-    let hit = false;
-    for (let i = first; i < last; i++) if (words[i] !== GUARD_WORD) hit = true;
-    if (!hit) return { hit, below: undefined };
-    const through = words[first] !== GUARD_WORD;
-    words.fill(GUARD_WORD, first, last);
-    return { hit, below: through ? this.#all.find((other) => other.high === region.low)?.task : undefined };
+    for (let i = first; i < first + GUARD / 4; i += 4) if (words[i] !== GUARD_WORD) return false;
+    return true;
   }
 
+  /** Makes the guard of a region good again. Returns whose region lies below, if the guard was written through. */
+  mend(region: Region): Task | undefined {
+    const words = this.#view();
+    const through = words[region.low >> 2] !== GUARD_WORD;
+    this.#guard(region);
+    return through ? this.#all.find((other) => other.high === region.low)?.task : undefined;
+  }
+
+  #guard({ low }: Region): void {
+    this.#view().fill(GUARD_WORD, low >> 2, (low + GUARD) >> 2);
+  }
+
+  /** The memory as words. A view of memory that has grown since has length zero; asking the memory itself is slow. */
   #view(): Int32Array {
-    if (this.#words.buffer !== this.memory.buffer) this.#words = new Int32Array(this.memory.buffer);
+    if (this.#words.length === 0) this.#words = new Int32Array(this.memory.buffer);
     return this.#words;
   }
 
@@ -106,7 +111,7 @@ export class Regions {
   #add(low: number): Region {
     const region = { low, high: low + this.size, task: undefined };
     this.#all.push(region);
-    this.#view().fill(GUARD_WORD, low >> 2, (low + GUARD) >> 2);
+    this.#guard(region);
     return region;
   }
 }
