@@ -11,7 +11,7 @@ import (
 )
 
 // One yield among n fibers: park, the scheduler's decision, resume.
-func BenchmarkYield(b *testing.B) {
+func BenchmarkFiberYield(b *testing.B) {
 	for _, n := range []int{2, 100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			l := asyncio.NewLoop(b.Context())

@@ -3,6 +3,7 @@
 package asyncio_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
@@ -60,7 +62,10 @@ func scenario(t testing.TB, wasm, server, name string, result any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), node(t), "testdata/run.mjs", filepath.Join(root, "lib/wasm/wasm_exec.js"), wasm, server, name)
+	// A lost wake-up shows as a program that never ends.
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, node(t), "testdata/run.mjs", filepath.Join(root, "lib/wasm/wasm_exec.js"), wasm, server, name)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
