@@ -1,0 +1,100 @@
+// Package wasm reads what the border needs to know from a guest's bytes and writes the wasm that stands between the guest and
+// JavaScript. TinyGo compiles it into the core, where every byte is loaded by every page; that is why it knows no errors but codes,
+// no names but those it compares, and no type but what it can copy.
+//
+// # What is read
+//
+// An engine does not tell the signature of a function, and a wait has to be made of wasm of the import's own type (see below). So
+// [Parse] reads the sections before the code: types, imports, functions, memory, globals, exports. Beyond that it finds the global
+// that holds the shadow-stack pointer ([Module.StackPointer]) and whether an instruction grows the memory ([Module.Grows]).
+// [Module.AppendExport] exports what the guest keeps to itself; [Module.Header] is what has to be kept of the bytes.
+//
+// # Why two generated modules
+//
+// A fiber waits in a stub: wasm that saves the shadow-stack pointer, calls the suspending import, and puts the pointer back. JavaScript
+// cannot do the last, as it does not see the instant of resumption, and no frame of JavaScript may stand on a stack that suspends. Now
+// the guest imports its stubs, so they must exist before it does; a stub uses the guest's stack pointer, so the guest must exist
+// before it. Module A is how the knot is cut: it is instantiated first and gives the guest, for each import that may wait, a
+// trampoline through an empty slot; module B is instantiated last and fills the slots.
+//
+//	A -> guest -> B
+//
+// Both begin with the guest's type section, byte for byte, and go on with a few function types of their own. So a type index of
+// the guest means the same in A and B, and since engines compare types by structure it is the same type, also where it is a group
+// of types that refer to each other, or a struct.
+//
+// # Module A: trampolines
+//
+// For function import i (counting functions only) of type T that is marked as one that may wait:
+//
+//	(global $s (export "s<i>") (mut (ref null T)) (ref.null T))
+//	(func (export "f<i>") (type T)
+//	  local.get <each parameter>
+//	  global.get $s
+//	  call_ref T)
+//
+// It costs 2 to 4 ns a call. Imports that never wait are not in A. A wait in the guest's start function finds its slot empty and
+// traps: nothing could have been suspended there.
+//
+// # Module B: thunks
+//
+// For export k of the guest, if it is a function; k counts exports of all kinds:
+//
+//	(func (export "t<k>")
+//	  try_table (catch_all_ref $failed)
+//	    sp := js.start()
+//	    <result>... := guest.<k>(js.arg:<type>(0), js.arg:<type>(1), ...)
+//	    js.result:<type>(0, <result>) ...
+//	    sp := js.base
+//	    return
+//	  $failed:
+//	  worker.exn := the exception
+//	  sp := js.base
+//	  js.failed())
+//
+// A thunk is what a worker (jsglue/worker.wat) calls: with no parameters and no results, so that one worker serves every export. The
+// functions that carry a value are imported once for each value type, whose bytes in hexadecimal digits end the name: "arg:7f" takes
+// the number of the parameter and returns an i32. The engine converts between JavaScript and wasm as in any call; what cannot be
+// converted is a TypeError that arrives in failed like every other exception. It costs two calls for the thunk, and 5 to 6 ns for
+// each argument and result.
+//
+// # Module B: stubs
+//
+// For function import i of type T that is marked, with lines in brackets only in copy mode:
+//
+//	(func (type T)
+//	  saved := sp
+//	  parked := saved                     exported: where the stack of the fiber that parks ends
+//	  try_table (catch_all_ref $thrown)
+//	    sp := js.base                     the engine calls JavaScript from here, which may call the guest
+//	    wait.<i>(<each parameter>)        Suspending; its results stay on the operand stack
+//	    [js.restore()]                    the bytes from saved to base
+//	    sp := saved
+//	    return
+//	  $thrown:
+//	  [js.restore()]
+//	  sp := saved
+//	  worker.exn := the exception
+//	  if js.refused(i)                    true where the engine refused to suspend; may throw another exception
+//	    direct.<i>(<each parameter>)      the same import, for a call that does not have to wait
+//	    return
+//	  throw_ref the exception)
+//
+// Values pass through the engine, of their own types and untouched; an exception is thrown on by reference, the same object, also
+// where that is undefined. Apart from the wait itself, which the engine prices, it costs some ten instructions. A guest without a
+// stack pointer gets the same stubs and thunks without those lines (start is still called, as it also prepares the arguments).
+//
+// B's start function does slots.s<i> := stub for every i. All else that B imports is said in the lines above; "guest" "sp" is the
+// stack pointer, "js" "base" its value at rest, "worker" "exn" the global of the shared worker.wasm.
+//
+// # What fails, and how
+//
+//   - A malformed binary: a [Code] and an offset. Parse accepts some binaries that an engine refuses; what is generated from those is
+//     refused by the engine as well.
+//   - The engine refuses to suspend (a stack not under WebAssembly.promising, or JavaScript frames on it): it throws a SuspendError at
+//     the call of wait.<i>, before any function of ours. It arrives in refused, and the stub may still call the import directly.
+//   - A trap: nothing in wasm can catch it. Neither failed nor refused is called, the stack pointer stays where it was, and the
+//     worker's promise rejects: JavaScript sets the pointer back to base and starts another worker.
+//   - start may throw (no region is left, an argument is wrong): failed gets the exception. restore must not.
+//   - An export or import with v128 or exnref: JavaScript has no such values, so the call throws a TypeError, as without us.
+package wasm

@@ -1,0 +1,244 @@
+package wasm
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"testing"
+)
+
+// sections writes a module of (id, contents) pairs.
+func sections(pairs ...any) []byte {
+	w := writer{}
+	w.raw(preamble)
+	for i := 0; i < len(pairs); i += 2 {
+		start := w.section(byte(pairs[i].(int)))
+		w.raw(pairs[i+1].(string))
+		w.close(start)
+	}
+	return w.b
+}
+
+func TestParseMalformed(t *testing.T) {
+	const header = 8 + 1 + 5 // where the contents of the first section begin
+	for _, c := range []struct {
+		name string
+		bin  []byte
+		code Code
+		at   int
+	}{
+		{"nothing", nil, Truncated, 0},
+		{"text", []byte("(module)"), NotWasm, 0},
+		{"a page instead", []byte("<!doctype html>"), NotWasm, 0},
+		{"a component", []byte("\x00asm\x0d\x00\x01\x00"), BadVersion, 4},
+		{"a section longer than the file", []byte(preamble + "\x01\x05\x00"), Truncated, 11},
+		{"a size of six bytes", []byte(preamble + "\x01\x80\x80\x80\x80\x80\x00"), BadNumber, 13},
+		{"a size of 33 bits", []byte(preamble + "\x01\xff\xff\xff\xff\x1f"), BadNumber, 13},
+		{"more types than bytes", sections(secType, "\xff\xff\xff\xff\x0f"), Truncated, header + 5},
+		{"an empty type section", sections(secType, ""), Truncated, header},
+		{"a form that no type has", sections(secType, "\x01\x40"), BadType, header + 1},
+		{"a form that no type in a group has", sections(secType, "\x01\x4e\x02\x60\x00\x00\x40"), BadType, header + 6},
+		{"a group without members", sections(secType, "\x01\x4e\x02"), Truncated, header + 3},
+		{"a value type without end", sections(secType, "\x01\x60\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), BadNumber, header + 12},
+		{"bytes behind the contents", sections(secType, "\x00\x00"), BadSection, header + 1},
+		{"two type sections", sections(secType, "\x00", secType, "\x00"), BadSection, header + 1},
+		{"a function of no type", sections(secFunc, "\x01\x00"), BadIndex, header + 1},
+		{"a function of a struct type", sections(secType, "\x01\x5f\x00", secFunc, "\x01\x00"), BadIndex, header + 3 + 6 + 1},
+		{"an import of no kind", sections(secImport, "\x01\x01a\x01b\x05"), BadImport, header + 5},
+		{"an import of no type", sections(secImport, "\x01\x01a\x01b\x00\x07"), BadIndex, header + 6},
+		{"a name longer than its section", sections(secImport, "\x01\x09a"), Truncated, header + 3},
+		{"an export of no function", sections(secExport, "\x01\x01a\x00\x00"), BadIndex, header + 3},
+		{"an export of no global", sections(secExport, "\x01\x01a\x03\x00"), BadIndex, header + 3},
+		{"a global with an unknown instruction", sections(secGlobal, "\x01\x7f\x00\x27\x0b"), BadOpcode, header + 3},
+		{"a global without end", sections(secGlobal, "\x01\x7f\x00\x41\x00"), Truncated, header + 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var m Module
+			if code := Parse(c.bin, &m); code != c.code || m.At != c.at {
+				t.Errorf("Parse = %d at %d, want %d at %d", code, m.At, c.code, c.at)
+			}
+		})
+	}
+}
+
+// A module cut off anywhere but behind a section is refused, with an offset inside what is there.
+func TestParseTruncated(t *testing.T) {
+	for _, name := range []string{"border", "instructions", "plain"} {
+		bin := read(t, "testdata/"+name+".wasm")
+		ends := map[int]bool{8: true}
+		r := reader{bin: bin, pos: 8, end: len(bin)}
+		for r.more() {
+			r.byte()
+			r.name()
+			ends[r.pos] = true
+		}
+		for n := range bin {
+			var m Module
+			code := Parse(bin[:n], &m)
+			if (code == OK) != ends[n] {
+				t.Errorf("%s: Parse of the first %d bytes = %d", name, n, code)
+			}
+			if m.At < 0 || m.At > n {
+				t.Errorf("%s: Parse of the first %d bytes: At = %d", name, n, m.At)
+			}
+		}
+	}
+}
+
+// exercise calls everything a parsed module offers, with all imports marked as such that may wait.
+func exercise(t testing.TB, m *Module) {
+	marks := bytes.Repeat([]byte{1}, 1+len(m.funcs))
+	m.AppendTrampolines(nil, marks)
+	sp := m.StackPointer()
+	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}} {
+		m.AppendStubs(nil, marks, opt)
+	}
+	m.Grows()
+	name, ok := m.ExportedAs(sp)
+	kept := parse(t, m.Header())
+	keptName, keptOK := kept.ExportedAs(sp)
+	if kept.StackPointer() != sp || keptOK != ok || !bytes.Equal(keptName, name) {
+		t.Errorf("header: stack pointer %d as %q, whole: %d as %q", kept.StackPointer(), keptName, sp, name)
+	}
+	for _, opt := range []StubOptions{{}, {StackPointer: true}} {
+		if !bytes.Equal(kept.AppendStubs(nil, marks, opt), m.AppendStubs(nil, marks, opt)) {
+			t.Error("stubs of the header differ from those of the whole")
+		}
+	}
+	edited := parse(t, m.AppendExport(nil, "one more", KindMemory, 0))
+	if len(edited.Exports) != len(m.Exports)+1 || edited.StackPointer() != sp {
+		t.Errorf("edited: %d exports, stack pointer %d; before: %d, %d", len(edited.Exports), edited.StackPointer(), len(m.Exports), sp)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/*.wasm")
+	if len(paths) == 0 {
+		f.Fatal("no modules in testdata")
+	}
+	for _, p := range paths {
+		f.Add(read(f, p))
+	}
+	f.Add(sections(secType, "\x02\x60\x01\x63\x00\x01\x64\x01\x5d\x00", secMemory, "\x01\x05\x80\x80\x80\x80\x10\x80\x80\x80\x80\x10"))
+	f.Fuzz(func(t *testing.T, bin []byte) {
+		var m Module
+		if code := Parse(bin, &m); code != OK {
+			if m.At < 0 || m.At > len(bin) {
+				t.Errorf("Parse = %d at %d of %d", code, m.At, len(bin))
+			}
+			return
+		}
+		exercise(t, &m)
+	})
+}
+
+func TestAppendExport(t *testing.T) {
+	const custom, types, exports, code = "\x04note", "\x01\x60\x00\x00", "\x01\x01a\x02\x00", "\x00"
+	for _, c := range []struct {
+		name      string
+		bin, want []byte
+	}{
+		{"to an empty module", sections(), sections(secExport, "\x01\x01b\x02\x00")},
+		{"to a module with exports", sections(secType, types, secExport, exports, secCode, code), sections(secType, types, secExport, "\x02\x01a\x02\x00\x01b\x02\x00", secCode, code)},
+		{"before the code", sections(secType, types, secCode, code), sections(secType, types, secExport, "\x01\x01b\x02\x00", secCode, code)},
+		{"behind tags and before the start", sections(secTag, "\x00", secStart, "\x00"), sections(secTag, "\x00", secExport, "\x01\x01b\x02\x00", secStart, "\x00")},
+		{"behind custom sections", sections(secCustom, custom, secType, types, secCustom, custom, secCode, code), sections(secCustom, custom, secType, types, secCustom, custom, secExport, "\x01\x01b\x02\x00", secCode, code)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := parse(t, c.bin).AppendExport([]byte("x"), "b", KindMemory, 0); !bytes.Equal(got[1:], c.want) {
+				t.Errorf("\n got %x\nwant %x", got[1:], c.want)
+			}
+		})
+	}
+}
+
+func TestStackPointer(t *testing.T) {
+	const (
+		memory   = "\x01\x00\x02"                 // 2 pages
+		count    = "\x7f\x01\x41\x03\x0b"         // i32 3, not divisible by 16
+		end      = "\x7f\x01\x41\x80\x80\x08\x0b" // 131072
+		beyond   = "\x7f\x01\x41\x90\x80\x08\x0b" // 131088
+		constant = "\x7f\x00\x41\x10\x0b"
+		negative = "\x7f\x01\x41\x70\x0b" // -16
+		long     = "\x7e\x01\x42\x10\x0b" // an i64
+		computed = "\x7f\x01\x41\x10\x41\x10\x6a\x0b"
+		exported = "\x01\x0f__stack_pointer\x03"
+		named    = "\x04name\x01\x00\x07\x12\x01\x01\x0f__stack_pointer"
+	)
+	globals := func(list ...string) string {
+		s := string(rune(len(list)))
+		for _, g := range list {
+			s += g
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name string
+		bin  []byte
+		want int32
+	}{
+		{"no globals", sections(secMemory, memory), -1},
+		{"no memory", sections(secGlobal, globals(end)), -1},
+		{"a 64-bit memory", sections(secMemory, "\x01\x04\x02", secGlobal, globals(end)), -1},
+		{"the end of memory", sections(secMemory, memory, secGlobal, globals(end)), 0},
+		{"beyond the memory", sections(secMemory, memory, secGlobal, globals(beyond)), -1},
+		{"all of a 4 GiB memory", sections(secMemory, "\x01\x00\x80\x80\x04", secGlobal, globals(negative)), 0},
+		{"a constant before it", sections(secMemory, memory, secGlobal, globals(constant, end)), 1},
+		{"another type before it", sections(secMemory, memory, secGlobal, globals(long, end)), 1},
+		{"only the first mutable i32 counts", sections(secMemory, memory, secGlobal, globals(count, end)), -1},
+		{"negative", sections(secMemory, memory, secGlobal, globals(negative)), -1},
+		{"computed", sections(secMemory, memory, secGlobal, globals(computed)), -1},
+		{"exported by name", sections(secMemory, memory, secGlobal, globals(end, count), secExport, exported+"\x01"), 1},
+		{"exported by name, but constant", sections(secMemory, memory, secGlobal, globals(end, constant), secExport, exported+"\x01"), 0},
+		{"in the name section", sections(secMemory, memory, secGlobal, globals(end, count), secCustom, named), 1},
+		{"in a name section that ends early", sections(secMemory, memory, secGlobal, globals(end, count), secCustom, named[:len(named)-1]), 0},
+		{"in a name section, a global that is not there", sections(secMemory, memory, secGlobal, globals(end), secCustom, named), 0},
+		{"the export wins over the name section", sections(secMemory, memory, secGlobal, globals(end, count), secExport, exported+"\x00", secCustom, named), 0},
+		{"imported", sections(secImport, "\x02\x01m\x01m\x02\x00\x01\x03env\x0f__stack_pointer\x03\x7f\x01", secGlobal, globals(end)), 0},
+		{"imported from elsewhere", sections(secImport, "\x02\x01m\x01m\x02\x00\x02\x03sea\x0f__stack_pointer\x03\x7f\x01", secGlobal, globals(end)), 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := parse(t, c.bin)
+			if got := m.StackPointer(); got != c.want {
+				t.Errorf("StackPointer() = %d, want %d", got, c.want)
+			}
+			exercise(t, m)
+		})
+	}
+}
+
+func TestGrows(t *testing.T) {
+	types, one := "\x01\x60\x00\x00", "\x01\x00"
+	bare := func(body string) []byte {
+		return sections(secType, types, secFunc, one, secMemory, "\x01\x00\x01", secCode, fmt.Sprintf("\x01%c%s", len(body), body))
+	}
+	bin := read(t, "testdata/instructions.wasm")
+	size := bytes.LastIndex(bin, []byte("\x3f\x00\x0b"))
+	grows := bytes.Clone(bin)
+	grows[size] = opMemoryGrow
+	for _, c := range []struct {
+		name string
+		bin  []byte
+		want bool
+	}{
+		{"every form of instruction, and none grows", bin, false},
+		{"the last one grows", grows, true},
+		{"the code is not there", bin[:len(parse(t, bin).Header())], true},
+		{"no code to look at and none to come", sections(secMemory, "\x01\x00\x01"), false},
+		{"no memory", sections(secType, types, secFunc, one, secCode, "\x01\x06\x00\x41\x00\x40\x00\x0b"), false},
+		{"a body that does nothing", bare("\x00\x0b"), false},
+		{"an instruction from the future", bare("\x00\x27\x0b"), true},
+		{"a vector instruction from the future", bare("\x00\xfd\x80\x40\x0b"), true},
+		{"a body cut off inside an instruction", bare("\x00\x41"), true},
+		{"imported memory", sections(secImport, "\x01\x01m\x01m\x02\x00\x01"), true},
+		{"shared memory", sections(secMemory, "\x01\x03\x01\x02"), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var m Module
+			Parse(c.bin, &m)
+			if got := m.Grows(); got != c.want {
+				t.Errorf("Grows() = %t, want %t", got, c.want)
+			}
+		})
+	}
+}
