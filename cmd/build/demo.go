@@ -14,11 +14,15 @@ import (
 
 const demoDir = "web/dist/demo"
 
-// demoFiles are what the page loads beside its own script, as it is: name in demoDir, and source.
+// demoFiles are what the page loads beside its own script, as it is, the guests' sources to show them: name in demoDir,
+// and source.
 var demoFiles = map[string]string{
 	"fiberfill.js":   scriptTag.out,
 	"c-fetch.wasm":   "examples/c-fetch/guest.wasm",
+	"c-fetch.c":      "examples/c-fetch/guest.c",
 	"wat-fetch.wasm": "examples/wat-fetch/guest.wasm",
+	"wat-fetch.wat":  "examples/wat-fetch/guest.wat",
+	"go-fetch.go":    "examples/go-fetch/item.go",
 }
 
 func demoCommand(*flag.FlagSet) func() error { return demo }

@@ -20,6 +20,7 @@ const shown = {
 const states = stateNames.slice(1).map((name) => data(`count-${name}`));
 const progress = element<HTMLProgressElement>("progress");
 const status = element("status");
+const spoken = element("spoken");
 
 function set(node: HTMLDataElement, value: number, text = count(value)): void {
   if (node.textContent === text) return;
@@ -32,7 +33,7 @@ export function showCounters(run: Run, frames: Frames): void {
   const { counts, size } = record;
   set(shown.total, run.elapsed, duration(run.elapsed));
   set(shown.sequential, wire.sum, duration(wire.sum));
-  set(shown.faster, wire.sum / run.elapsed, `${(wire.sum / run.elapsed).toFixed(1)} times`);
+  set(shown.faster, wire.sum / run.elapsed, `${(wire.sum / run.elapsed).toFixed(1)}×`);
   set(shown.fibers, record.ended, `${count(record.ended)} of ${count(size)}`);
   set(shown.right, run.right, `${count(run.right)} of ${count(counts[DONE]!)}`);
   set(shown.most, record.mostWaiting);
@@ -43,19 +44,20 @@ export function showCounters(run: Run, frames: Frames): void {
   progress.value = record.ended;
 }
 
-/** What a screen reader reads out; call it seldom. */
+/** Says how the run stands; to a screen reader too, so call it seldom. */
 export function announce(run: Run): void {
   const { counts, size } = run.record;
   const ends = `${count(counts[DONE]!)} done, ${count(counts[FAILED]!)} failed, ${count(counts[CANCELLED]!)} cancelled`;
-  status.textContent =
-    run.end === undefined
-      ? `Running ${count(size)} fibers: ${ends}.`
-      : `${count(size)} fibers ended after ${duration(run.elapsed)}: ${ends}; ${count(run.right)} results right.`;
+  if (run.end === undefined) {
+    status.textContent = `Running ${count(size)} fibers in one instance.`; // the counters above have the rest
+    spoken.textContent = `Running ${count(size)} fibers: ${ends}.`;
+  } else {
+    say(`${count(size)} fibers ended after ${duration(run.elapsed)}: ${ends}; ${count(run.right)} results right.`);
+  }
 }
 
-/** Tells of something that went wrong before a fiber started. */
-export function complain(text: string): void {
-  status.textContent = text;
+export function say(text: string): void {
+  status.textContent = spoken.textContent = text;
 }
 
 function count(n: number): string {

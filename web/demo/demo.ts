@@ -1,6 +1,7 @@
 // The demo: reads the form, starts a run, and once a frame has everything shown.
 
-import { announce, complain, showCounters } from "./counters.js";
+import { showCode } from "./code.js";
+import { announce, say, showCounters } from "./counters.js";
 import { Frames } from "./frames.js";
 import { guest } from "./guests.js";
 import { element } from "./page.js";
@@ -19,7 +20,7 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   startButton.disabled = true;
   start().catch((error: unknown) => {
-    complain(error instanceof Error ? error.message : String(error));
+    say(error instanceof Error ? error.message : String(error));
     startButton.disabled = false;
   });
 });
@@ -52,7 +53,7 @@ async function start(): Promise<void> {
       listed = now;
       table.update();
     }
-    if (now - announced > 3000) {
+    if (now - announced > 5000) {
       announced = now;
       announce(current);
     }
@@ -71,7 +72,10 @@ async function start(): Promise<void> {
   form.dispatchEvent(new Event("run-over"));
 }
 
-// The code on the page is the code that runs: the file itself.
-void fetch("load.js")
-  .then((response) => response.text())
-  .then((text) => (element("code").textContent = text.trim()));
+function choose(): void {
+  const { guest } = settings();
+  void showCode(guest);
+  document.body.classList.toggle("go", guest === "go");
+}
+form.addEventListener("change", choose);
+choose();

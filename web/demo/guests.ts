@@ -2,7 +2,7 @@
 
 import type { Fiber } from "../src/index.js";
 import "./page.js";
-import { stateNames } from "./recording.js";
+import { CANCELLED, DONE, FAILED, WAITING, stateNames } from "./recording.js";
 
 /** One call that is under way, or over. */
 export interface Call {
@@ -41,9 +41,35 @@ async function wasmGuest(file: string): Promise<Guest> {
   };
 }
 
+/**
+ * The Go guest. Its fibers are scheduled inside the program, and the page sees
+ * of each only the Promise: it counts as waiting from the call to the result.
+ */
+async function goGuest(): Promise<Guest> {
+  const { item } = await loadGo();
+  let note: Note = () => {};
+  return {
+    start(lane, url) {
+      const controller = new AbortController();
+      note(lane, WAITING, performance.now());
+      const result = item(url, controller.signal);
+      result.then(
+        () => note(lane, DONE, performance.now()),
+        (error) => note(lane, error === controller.signal.reason ? CANCELLED : FAILED, performance.now()),
+      );
+      return { result, cancel: () => controller.abort() };
+    },
+    observe(observer) {
+      note = observer;
+      return () => (note = () => {});
+    },
+  };
+}
+
 const loaders: { [name: string]: () => Promise<Guest> } = {
-  c: () => wasmGuest("c-fetch"),
-  wat: () => wasmGuest("wat-fetch"),
+  c: () => wasmGuest("c-fetch.wasm"),
+  wat: () => wasmGuest("wat-fetch.wasm"),
+  go: goGuest,
 };
 
 const loaded = new Map<string, Promise<Guest>>();

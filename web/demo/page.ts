@@ -1,9 +1,10 @@
 // What the scripts before this one have left in the page: the global of the
-// script tag, and the function of load.js.
+// script tag, and the functions of load.js.
 
 declare global {
   const fiberfill: typeof import("../src/index.js");
-  function load(name: string): Promise<{ item: import("../src/index.js").FiberFunction }>;
+  function load(file: string): Promise<{ item: import("../src/index.js").FiberFunction }>;
+  function loadGo(): Promise<{ item(url: string, signal: AbortSignal): Promise<number> }>;
 }
 
 /** The element with an id, which index.html has. */

@@ -4,9 +4,10 @@
 // ten fibers as with ten thousand. A state that a lane had for part of a column
 // only may take all of it (recording.ts says which), so that the short ones show.
 //
-// Where a row of pixels holds several lanes it has the mean of their colours.
+// Where a row of pixels holds several lanes it has the mean of their colours, in
+// which one that failed or was cancelled counts several times, not to be lost.
 
-import { Recording } from "./recording.js";
+import { CANCELLED, Recording } from "./recording.js";
 
 /** What part of the recording is painted, and where; in device pixels and milliseconds. */
 export interface Layout {
@@ -117,13 +118,16 @@ export class Painter {
     let r = 0;
     let g = 0;
     let b = 0;
+    let n = 0;
     for (let lane = from; lane < to; lane++) {
-      const pixel = this.#palette[(this.#shown[lane]! << 6) | pattern]!;
-      r += pixel & 255;
-      g += (pixel >> 8) & 255;
-      b += (pixel >> 16) & 255;
+      const state = this.#shown[lane]!;
+      const pixel = this.#palette[(state << 6) | pattern]!;
+      const weight = state >= CANCELLED ? 5 : 1;
+      n += weight;
+      r += (pixel & 255) * weight;
+      g += ((pixel >> 8) & 255) * weight;
+      b += ((pixel >> 16) & 255) * weight;
     }
-    const n = to - from;
     return (255 << 24) | ((b / n) << 16) | ((g / n) << 8) | (r / n);
   }
 }

@@ -8,7 +8,7 @@ import { CANCELLED, FAILED, QUEUED, stateNames } from "./recording.js";
 function second(state: number, x: number, y: number): boolean {
   switch (state) {
     case QUEUED:
-      return ((x + 4 * (y & 1)) & 7) === 0; // sparse dots
+      return (x & 3) === 0 && (y & 3) === 0; // dotted
     case FAILED:
       return ((x + y) & 7) > 4; // hatched
     case CANCELLED:
