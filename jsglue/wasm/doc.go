@@ -1,6 +1,7 @@
 // Package wasm reads what the border needs to know from a guest's bytes and writes the wasm that stands between the guest and
 // JavaScript. TinyGo compiles it into the core, where every byte is loaded by every page; that is why it knows no errors but codes,
-// no names but those it compares, and no type but what it can copy.
+// no names but those it compares, and no type but what it can copy; and why its small functions are marked noinline: TinyGo's
+// -opt=2 would copy them to every call and more than double the package (15.7 KB in brotli, 6.2 with the marks).
 //
 // # What is read
 //
