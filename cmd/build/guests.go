@@ -6,37 +6,56 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 )
 
-// guests are the committed wasm files that are not the core: the worker, a test's guest, the guests of the examples. The Go guest is not among them: every machine that builds
-// this repository has a Go toolchain, and its wasm has two megabytes.
-var guests = []binary{
-	{"jsglue/worker.wasm", assemble("jsglue/worker.wat", "--enable-mutable-globals", "--enable-exception-handling", "--enable-reference-types", "--enable-gc", "--enable-multivalue")},
-	{"jsglue/wasm/testdata/border.wasm", assemble("jsglue/wasm/testdata/border.wat", "--enable-mutable-globals", "--enable-exception-handling", "--enable-reference-types", "--enable-gc", "--enable-multivalue", "--enable-simd")},
-	{"examples/wat-fetch/guest.wasm", assemble("examples/wat-fetch/guest.wat", "-g", "--enable-mutable-globals", "--enable-exception-handling")},
-	{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")},
+// guests returns the recipes of all committed wasm but the core: every WAT file of the repository, and the C guest. The Go
+// guest is not committed: every machine that builds this repository has a Go toolchain, and its wasm has four megabytes.
+func guests() ([]binary, error) {
+	list := []binary{{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")}}
+	texts, err := sources(".wat")
+	for _, text := range texts {
+		list = append(list, binary{strings.TrimSuffix(text, ".wat") + ".wasm", assemble(text)})
+	}
+	return list, err
 }
 
 func guestsCommand(flags *flag.FlagSet) func() error {
 	check := flags.Bool("check", false, checkUsage)
 	return func() error {
-		var failed []error
-		for _, g := range guests {
+		list, err := guests()
+		failed := []error{err}
+		for _, g := range list {
 			failed = append(failed, rebuild(g, *check))
 		}
 		return errors.Join(failed...)
 	}
 }
 
-// assemble is the recipe of a guest in WAT: Binaryen's assembler with exactly the features that the source uses, because
-// with all of them it writes encodings that no engine reads yet.
-func assemble(source string, flags ...string) func(out string) error {
+// assembleFlags are for a WAT file that says nothing else. They enable exactly what guests use: with all features
+// Binaryen writes encodings that no engine reads yet. -g keeps the names of functions for stack traces.
+const assembleFlags = "-g --enable-mutable-globals --enable-exception-handling --enable-reference-types --enable-multivalue"
+
+// ownRecipe is how a WAT file says else: a comment with the command that assembles it.
+var ownRecipe = regexp.MustCompile(`(?m)^;;\s+wasm-as (.*) \S+\.wat -o \S+\.wasm$`)
+
+// assemble is the recipe of a guest in WAT.
+func assemble(source string) func(out string) error {
 	return func(out string) error {
 		assembler, err := npmTool("wasm-as")
 		if err != nil {
 			return err
 		}
-		return shell(assembler, append(flags, source, "-o", out)...)
+		text, err := os.ReadFile(source)
+		if err != nil {
+			return err
+		}
+		flags := assembleFlags
+		if own := ownRecipe.FindSubmatch(text); own != nil {
+			flags = string(own[1])
+		}
+		return shell(assembler, append(strings.Fields(flags), source, "-o", out)...)
 	}
 }
 
