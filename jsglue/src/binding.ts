@@ -8,11 +8,9 @@ import type { Task } from "./fiber.js";
 import { complete, current, kill, sleep, wait, yieldNow } from "./loop.js";
 import { generate, shapeOf } from "./module.js";
 import { Regions, type RegionSource } from "./regions.js";
-import { SLEEP, Suspending, YIELD, builtins, isThenable } from "./suspending.js";
+import { SLEEP, Suspending, YIELD, builtins, isThenable, type ImportObject } from "./suspending.js";
 import { transfer } from "./transfer.js";
 import { caught, deadly, workerModule } from "./workers.js";
-
-export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue | Suspending>>;
 
 const REGION_SIZE = 65536; // bytes: what C compilers give a program's only stack
 
@@ -151,6 +149,7 @@ export class Binding {
         (value) => complete(task, n, false, value),
         (reason) => complete(task, n, true, reason),
       );
+      if (task.cancelled) complete(task, n, true, task.reason); // by fn
       return parked;
     });
   }
