@@ -55,4 +55,15 @@ func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 			t.Errorf("a turn had %v steps of %d ms, want at most 18", most, step)
 		}
 	})
+
+	// Completions that are there at once make turns that follow each other without the event loop: together they have the
+	// budget of one.
+	t.Run("CompletedAtOnce", func(t *testing.T) {
+		var seen seen
+		open(t, "fetch.html", isolated).Eval(t, "fetching.atOnce", &seen, 300000)
+		t.Logf("%+v", seen)
+		if turns := seen.Total / 16; seen.Messages < turns {
+			t.Errorf("%v messages in %v ms, want at least %v", seen.Messages, seen.Total, turns)
+		}
+	})
 }

@@ -239,8 +239,7 @@ globalThis.rules = {
     let fibers;
     const issued = await played(async () => {
       fibers = Array.from({ length: count }, (_, x) => exports.wait(x));
-      await null; // the turn is a microtask; the loop below ends with the last request
-      while (fibers.some(({ state }) => state !== "waiting")) await null;
+      await when(() => fibers.every(({ state }) => state === "waiting"));
     });
     const all = (text) => fibers.flatMap((_, i) => lines(text.replaceAll("*", `f${i}`)));
     equal(issued, [...all("spawned *"), "entered", ...all("resumed *, waited *"), "paused"]);
