@@ -114,7 +114,11 @@ export class Binding {
 
   #thrown: unknown; // what a user's function threw last
 
-  /** The user's function as the Suspending import behind a stub. */
+  /**
+   * The user's function as the Suspending import behind a stub.
+   *
+   * @internal (TypeScript's own types do not know WebAssembly.Suspending, so the published ones must not)
+   */
   waiting(name: string, { fn, deliver }: Suspending): WebAssembly.Suspending {
     if (fn === YIELD) {
       return new WebAssembly.Suspending(() => {

@@ -1,8 +1,9 @@
 // The way in: shaped like the platform's functions of the same names.
 
-import { bind, type ImportObject } from "./binding.js";
+import { bind } from "./binding.js";
 import { ready } from "./loop.js";
 import { compile, compileStreaming, needJSPI } from "./module.js";
+import type { ImportObject } from "./suspending.js";
 
 /** An instantiated guest. */
 export interface Instantiated {

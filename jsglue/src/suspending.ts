@@ -12,6 +12,9 @@ export class Suspending {
   ) {}
 }
 
+/** What a guest is given for its imports: as the platform takes it, and marks. */
+export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue | Suspending>>;
+
 /**
  * Marks an import that may wait. When `fn` returns a Promise, the fiber that
  * called waits for it while others go on; the import then returns what the

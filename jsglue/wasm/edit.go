@@ -49,11 +49,11 @@ func (m *Module) Header() []byte {
 			w.close(start)
 		}
 	}
-	if m.named >= 0 {
+	if sp := m.StackPointer(); sp >= 0 {
 		section := w.section(secCustom)
 		w.name("name")
 		sub := w.section(nameGlobals)
-		w.op(1, uint32(m.named))
+		w.op(1, uint32(sp))
 		w.name(stackPointer)
 		w.close(sub)
 		w.close(section)

@@ -2,8 +2,11 @@ package wasm
 
 const (
 	opEnd        = 0x0b
+	opMemorySize = 0x3f
 	opMemoryGrow = 0x40
 	opI32Const   = 0x41
+	opI32Add     = 0x6a
+	opI32Sub     = 0x6b
 )
 
 // What follows an opcode, by opcode: 0, 1 or 2 numbers; a (t)ype; a (m)emory argument; 4 or 8 bytes; the labels of a
@@ -123,42 +126,4 @@ func (r *reader) instruction() byte {
 		r.fail(BadOpcode, at)
 	}
 	return op
-}
-
-// Grows reports whether the module may grow its memory: one of its instructions does, the memory is shared or imported
-// (its other owners may), an instruction is not known here, or the code is not among the parsed bytes. What JavaScript
-// does behind an import (Emscripten's emscripten_resize_heap calls grow on the exported memory) is not to be seen here.
-func (m *Module) Grows() bool {
-	if !m.Memory.Exists {
-		return false
-	}
-	if m.Memory.Imported || m.Memory.Shared {
-		return true
-	}
-	s := m.sections[secCode]
-	if s.end == 0 {
-		return len(m.funcs) > m.imported
-	}
-	r := reader{bin: m.bin, pos: s.start, end: s.end}
-	for n := r.u32(); n > 0 && r.code == OK; n-- {
-		size := r.u32()
-		body := r.pos
-		r.skip(size)
-		end := r.pos
-		if r.code != OK {
-			break
-		}
-		r.pos, r.end = body, end
-		for locals := r.u32(); locals > 0 && r.code == OK; locals-- {
-			r.u32()
-			r.valType()
-		}
-		for r.more() {
-			if r.instruction() == opMemoryGrow {
-				return true
-			}
-		}
-		r.end = s.end
-	}
-	return r.code != OK
 }

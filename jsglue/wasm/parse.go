@@ -34,7 +34,11 @@ type Module struct {
 	globals     []byte   // for each global, imported ones first, 1 if it is a mutable i32
 
 	named  int32 // the global called __stack_pointer by the name section or as import env.__stack_pointer, or -1
-	shaped int32 // the global that a module stripped of names keeps the stack pointer in, or -1
+	shaped int32 // the global that a module stripped of names may keep the stack pointer in, or -1
+
+	scanned  bool // the code has been gone through: see scan
+	sizes    bool
+	descends bool
 }
 
 // An Export is one entry of the guest's export list.

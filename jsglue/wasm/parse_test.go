@@ -198,7 +198,38 @@ func TestStackPointer(t *testing.T) {
 		{"imported from elsewhere", sections(secImport, "\x02\x01m\x01m\x02\x00\x02\x03sea\x0f__stack_pointer\x03\x7f\x01", secGlobal, globals(end)), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := parse(t, c.bin)
+			m := parse(t, append(c.bin, frames("\x23\x00\x41\x10\x6b\x1a"+"\x23\x01\x41\x10\x6b\x1a")...))
+			if got := m.StackPointer(); got != c.want {
+				t.Errorf("StackPointer() = %d, want %d", got, c.want)
+			}
+			exercise(t, m)
+		})
+	}
+}
+
+// frames is a code section with one function.
+func frames(body string) []byte {
+	body = "\x00" + body + "\x0b"
+	return sections(secCode, fmt.Sprintf("\x01%c%s", len(body), body))[len(preamble):]
+}
+
+// Of a global that could be a stack pointer, the code tells whether it is one.
+func TestStackPointerDescends(t *testing.T) {
+	header := sections(secMemory, "\x01\x00\x02", secGlobal, "\x01\x7f\x01\x41\x80\x80\x08\x0b")
+	for _, c := range []struct {
+		name, body string
+		want       int32
+	}{
+		{"a frame", "\x23\x00\x41\x10\x6b\x1a", 0},
+		{"a frame, as an optimiser may write it", "\x23\x00\x41\x70\x6a\x1a", 0},
+		{"a heap that grows up", "\x23\x00\x41\x10\x6a\x1a", -1},
+		{"read and written only", "\x23\x00\x24\x00", -1},
+		{"a constant less it", "\x41\x10\x23\x00\x6b\x1a", -1},
+		{"of another global", "\x23\x01\x41\x10\x6b\x1a", -1},
+		{"no code", "", -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := parse(t, append(bytes.Clone(header), frames(c.body)...))
 			if got := m.StackPointer(); got != c.want {
 				t.Errorf("StackPointer() = %d, want %d", got, c.want)
 			}
@@ -212,10 +243,11 @@ func TestGrows(t *testing.T) {
 	bare := func(body string) []byte {
 		return sections(secType, types, secFunc, one, secMemory, "\x01\x00\x01", secCode, fmt.Sprintf("\x01%c%s", len(body), body))
 	}
-	bin := read(t, "testdata/instructions.wasm")
-	size := bytes.LastIndex(bin, []byte("\x3f\x00\x0b"))
-	grows := bytes.Clone(bin)
+	sizes := read(t, "testdata/instructions.wasm")
+	size := bytes.LastIndex(sizes, []byte("\x3f\x00\x0b"))
+	grows, bin := bytes.Clone(sizes), bytes.Clone(sizes)
 	grows[size] = opMemoryGrow
+	bin[size] = opI32Const
 	for _, c := range []struct {
 		name string
 		bin  []byte
@@ -223,6 +255,7 @@ func TestGrows(t *testing.T) {
 	}{
 		{"every form of instruction, and none grows", bin, false},
 		{"the last one grows", grows, true},
+		{"the last one asks for the size", sizes, true},
 		{"the code is not there", bin[:len(parse(t, bin).Header())], true},
 		{"no code to look at and none to come", sections(secMemory, "\x01\x00\x01"), false},
 		{"no memory", sections(secType, types, secFunc, one, secCode, "\x01\x06\x00\x41\x00\x40\x00\x0b"), false},

@@ -5,8 +5,9 @@ package wasm
 //
 //   - the export "__stack_pointer"
 //   - what the name section calls so, or the import env.__stack_pointer
-//   - the first mutable i32 that the module defines, if it starts as the end of a stack could: a constant above 0, within
-//     memory 0, divisible by 16 (so it is in what the common toolchains write, stripped of names too)
+//   - the first mutable i32 that the module defines, if it starts as the end of a stack could, at a constant above 0,
+//     within memory 0, divisible by 16, and if the code treats it as one: see scan (so it is in what the common
+//     toolchains write, stripped of names too)
 //
 // A module without a memory, or with a 64-bit one, has none.
 //
@@ -25,7 +26,10 @@ func (m *Module) StackPointer() int32 {
 	if m.named >= 0 && m.named < int32(len(m.globals)) && m.globals[m.named] == 1 {
 		return m.named
 	}
-	return max(m.shaped, -1)
+	if m.scan(); m.shaped >= 0 && m.descends {
+		return m.shaped
+	}
+	return -1
 }
 
 // unseen is the value of Module.shaped until the module has defined a mutable i32.

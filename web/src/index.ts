@@ -2,9 +2,8 @@
 
 export { compile, compileStreaming } from "../../jsglue/src/module.js";
 export { instantiate, instantiateStreaming, type Instantiated } from "../../jsglue/src/instantiate.js";
-export { suspending, type Suspending } from "../../jsglue/src/suspending.js";
+export { suspending, type ImportObject, type Suspending } from "../../jsglue/src/suspending.js";
 export { currentFiber as current, liveFibers as fibers, observe, startLog, log } from "../../jsglue/src/loop.js";
 export { Fiber, type FiberState } from "../../jsglue/src/fiber.js";
 export { FiberError, type FiberErrorCode } from "../../jsglue/src/errors.js";
-export type { ImportObject } from "../../jsglue/src/binding.js";
 export type { CallOptions, FiberFunction } from "../../jsglue/src/exports.js";

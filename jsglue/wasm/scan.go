@@ -1,0 +1,85 @@
+package wasm
+
+// scan goes once through the code and notes what cannot be told from the sections before it.
+//
+// A module may grow its memory if it has memory.grow, and also if it asks for memory.size: in Emscripten's modules it is
+// JavaScript that grows the memory, behind an import, and what shows in the code is only that the allocator asks how much
+// there is; it hands out all that it finds, whoever has added it.
+//
+// A global is the pointer of a stack that grows down if its value less a constant is computed somewhere, as every
+// function with a frame of its own does first. A pointer to the next free byte of a heap looks the same in the sections
+// before the code, but nothing is taken off it.
+//
+//go:noinline
+func (m *Module) scan() {
+	s := m.sections[secCode]
+	if m.scanned || s.end == 0 {
+		return
+	}
+	m.scanned = true
+	r := reader{bin: m.bin, pos: s.start, end: s.end}
+	for n := r.u32(); n > 0 && r.code == OK; n-- {
+		size := r.u32()
+		body := r.pos
+		r.skip(size)
+		end := r.pos
+		if r.code != OK {
+			break
+		}
+		r.pos, r.end = body, end
+		for locals := r.u32(); locals > 0 && r.code == OK; locals-- {
+			r.u32()
+			r.valType()
+		}
+		m.scanBody(&r)
+		r.end = s.end
+	}
+	if r.code != OK {
+		m.sizes = true // an instruction that is not known here may do anything
+	}
+}
+
+//go:noinline
+func (m *Module) scanBody(r *reader) {
+	pointer := false  // the last instruction but one was global.get of the candidate,
+	constant := false // and the last was i32.const; its sign:
+	negative := false
+	for r.more() {
+		from := r.pos
+		op := r.instruction()
+		got := false
+		switch op {
+		case opMemorySize, opMemoryGrow:
+			m.sizes = true
+		case opGlobalGet:
+			operand := reader{bin: r.bin, pos: from + 1, end: r.pos}
+			got = m.shaped >= 0 && operand.leb() == uint32(m.shaped)
+		case opI32Const:
+			negative = r.pos > from && r.bin[r.pos-1]&0x40 != 0
+			if pointer {
+				constant, pointer = true, false
+				continue
+			}
+		case opI32Sub, opI32Add:
+			if constant && negative == (op == opI32Add) {
+				m.descends = true
+			}
+		}
+		pointer, constant = got, false
+	}
+}
+
+// Grows reports whether somebody may grow the memory or use what others have added to it: see scan. It is also true if
+// the memory is shared or imported, since its other owners may, and if the code is not among the parsed bytes.
+//
+//go:noinline
+func (m *Module) Grows() bool {
+	if !m.Memory.Exists {
+		return false
+	}
+	if m.Memory.Imported || m.Memory.Shared {
+		return true
+	}
+	m.scan()
+	return m.sizes || m.sections[secCode].end == 0 && len(m.funcs) > m.imported
+}
