@@ -31,7 +31,7 @@ export class Task {
   readonly encoded: Encoded; // the strings and bytes among args
   cursor = 0; // the next of args that the thunk asks for
   length = -1; // of the bytes whose pointer was handed out last; -1: none
-  top = 0; // where the next bytes among the arguments are put
+  top = 0; // where the next bytes among the arguments are put; 0 if there is no room
   result: unknown = undefined;
   threw = false; // result is what the export threw
 

@@ -73,11 +73,20 @@ function place(task: Task, i: number, bytes: Uint8Array): number {
     );
   }
   const at = task.top;
+  if (at === 0) throw noRoom(task);
   task.binding.bytes().set(bytes, at);
   task.top += bytes.length;
   task.cursor++;
   task.length = bytes.length;
   return at;
+}
+
+function noRoom({ binding, encoded, exportName, name }: Task): FiberError {
+  const why =
+    binding.memory && binding.stackPointer
+      ? `the ${encoded.size} bytes passed to export ${exportName} do not fit on the fiber's stack; write them to the guest's memory and pass their address`
+      : `export ${exportName} was given a string or bytes, and its guest has no stack in memory to put them on`;
+  return new FiberError("bad-argument", why, { fiber: name });
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
