@@ -1,6 +1,10 @@
 package e2e_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/fiberfill/fiberfill/internal/webserver"
+)
 
 // The scenario of fetching fibers (S-FETCH) and its variants: the C guest, real requests whose order of arrival the server
 // is told, and the scheduler's log event by event. What is expected stands in testdata/pages/fetch.js.
@@ -16,6 +20,15 @@ func TestS_FETCH(t *testing.T) {
 // S-EDGE 15.
 func TestS_EDGE_15_RejectionStaysInItsFiber(t *testing.T) {
 	open(t, "fetch.html").Eval(t, "fetching.rejectedAlone", nil)
+}
+
+// The fetch of a fiber that is cancelled really stops: the server sees its client go.
+func TestCancelStopsTheRequest(t *testing.T) {
+	tab := open(t, "fetch.html")
+	tab.Eval(t, "fetching.never", nil)
+	tab.Traffic(t, func(now webserver.Stats) bool { return now.InFlight == 1 })
+	tab.Eval(t, "fetching.cancelNever", nil)
+	tab.Traffic(t, func(now webserver.Stats) bool { return now.Abandoned == 1 && now.InFlight == 0 })
 }
 
 // Fibers that only compute and yield leave the page its timers, messages and frames: a turn ends after its time budget.

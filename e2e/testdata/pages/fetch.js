@@ -242,6 +242,20 @@ globalThis.fetching = {
     equal(await other, 2);
   },
 
+  // Begins a fetch that nobody answers; cancels it.
+  async never() {
+    const exports = await guest();
+    fetching.fiber = exports.item(url(0).replace("hold", "never"));
+    await waiting(fetching.fiber);
+  },
+  async cancelNever() {
+    const reason = new Error("enough");
+    fetching.fiber.cancel(reason);
+    equal(await rejection(fetching.fiber), reason);
+    equal(fetching.fiber.state, "cancelled");
+    ended();
+  },
+
   // Fibers that compute step ms between their yields, `rounds` times each, after a warm-up of so many steps together that
   // take no time. Returns what the page could do meanwhile, and the most steps that a turn had.
   async busy(fibers, rounds, step, warmUp) {
