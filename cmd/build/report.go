@@ -52,6 +52,10 @@ func report(ctx context.Context) error {
 	defer chromium.Close()
 	fmt.Printf("the demo is at %s, opened in headless Chromium\n\n", server.URL)
 
+	// What is there afterwards is from this run.
+	if err := os.RemoveAll(reportScreenshot); err != nil {
+		return err
+	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "guest\tfibers\tresults right\ttotal ms\tone after another ms\t")
 	var failures []error

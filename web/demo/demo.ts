@@ -73,9 +73,10 @@ async function start(): Promise<void> {
 }
 
 function choose(): void {
-  const { guest } = settings();
-  void showCode(guest);
-  document.body.classList.toggle("go", guest === "go");
+  const { guest: chosen } = settings();
+  void showCode(chosen);
+  guest(chosen).catch(() => {}); // loads already; what goes wrong is told at the start
+  document.body.classList.toggle("go", chosen === "go");
 }
 form.addEventListener("change", choose);
 choose();

@@ -1,8 +1,11 @@
 // One run: so many fibers, each of which fetches one item.
 
 import type { Call, Guest } from "./guests.js";
-import { DONE, FAILED, Recording, isLive } from "./recording.js";
+import { CANCELLED, DONE, FAILED, Recording, isLive } from "./recording.js";
 import { Wire } from "./wire.js";
+
+/** For how long fibers are started in one go, in milliseconds: ten thousand at once would cost several frames. */
+const SLICE = 8;
 
 /** What the visitor has chosen. */
 export interface Settings {
@@ -25,13 +28,22 @@ export class Run {
   /** Resolves after that, when all answers are measured. */
   readonly measured: Promise<void>;
   readonly #calls: Call[] = [];
+  #cancelled = false;
 
-  constructor(guest: Guest, readonly settings: Settings) {
-    const { fibers, latency, failure } = settings;
-    const record = (this.record = new Recording(fibers));
+  constructor(readonly guest: Guest, readonly settings: Settings) {
+    this.record = new Recording(settings.fibers);
+    const { counts } = this.record;
+    this.ended = this.#run();
+    this.measured = this.ended.then(() => this.wire.all(counts[DONE]! + counts[FAILED]!));
+  }
+
+  async #run(): Promise<void> {
+    const { record, guest } = this;
+    const { fibers, latency, failure } = this.settings;
     const stop = guest.observe((lane, state, time) => record.note(lane, state, time));
     const results: Promise<void>[] = [];
-    for (let lane = 0; lane < fibers; lane++) {
+    let pause = performance.now() + SLICE;
+    for (let lane = 0; lane < fibers && !this.#cancelled; lane++) {
       const call = guest.start(lane, `/item?id=${lane}&ms=${latency}&fail=${failure}&seed=1`);
       this.#calls.push(call);
       results.push(
@@ -42,19 +54,26 @@ export class Run {
           () => {}, // the record shows it
         ),
       );
+      if (performance.now() > pause) {
+        await nextTask();
+        pause = performance.now() + SLICE;
+      }
     }
-    this.ended = Promise.all(results).then(() => {
-      this.end = performance.now();
-      stop();
-    });
-    this.measured = this.ended.then(() => this.wire.all(record.counts[DONE]! + record.counts[FAILED]!));
+    await Promise.all(results);
+    this.end = performance.now();
+    stop();
   }
 
-  /** Cancels one fiber, or all, that have not ended. */
+  /** Cancels one fiber that has not ended, or all. */
   cancel(lane?: number): void {
     const { now } = this.record;
-    if (lane === undefined) this.#calls.forEach((call, i) => isLive(now[i]!) && call.cancel());
-    else if (isLive(now[lane]!)) this.#calls[lane]!.cancel();
+    if (lane !== undefined) {
+      if (isLive(now[lane]!)) this.#calls[lane]!.cancel();
+      return;
+    }
+    this.#cancelled = true;
+    this.#calls.forEach((call, i) => isLive(now[i]!) && call.cancel());
+    for (let i = this.#calls.length; i < now.length; i++) this.record.note(i, CANCELLED, performance.now());
   }
 
   /** To be called before the next run. */
@@ -66,6 +85,15 @@ export class Run {
   get elapsed(): number {
     return (this.end ?? performance.now()) - this.start;
   }
+}
+
+/** Lets the page draw and handle events. */
+function nextTask(): Promise<unknown> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = resolve;
+    port2.postMessage(undefined);
+  }).finally(() => port1.close());
 }
 
 /** The server's rule for the value of an item; exact, because the product stays below 2 to the power of 53. */

@@ -1,0 +1,231 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/fiberfill/fiberfill/e2e/demopage"
+	"github.com/fiberfill/fiberfill/internal/webserver"
+)
+
+// demoPage is the page as make demo serves it, under the same policy: nothing from elsewhere, nothing inline.
+const demoPage = "dist/demo/index.html"
+
+func demoPolicy(o *webserver.Options) {
+	o.ContentSecurityPolicy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'"
+}
+
+func openDemo(t *testing.T) *tab {
+	t.Helper()
+	buildDemo(t)
+	tab := open(t, demoPage, demoPolicy)
+	t.Cleanup(func() { // runs before the tab is closed
+		for _, line := range tab.Messages() {
+			if strings.Contains(line, "Content Security Policy") {
+				t.Error("the page breaks its policy:", line)
+			}
+		}
+	})
+	return tab
+}
+
+func buildDemo(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat("../web/" + demoPage); err == nil {
+		return
+	}
+	build := exec.Command("go", "run", "./cmd/build", "demo")
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", build.Args, err, out)
+	}
+}
+
+func (tab *tab) demo(t *testing.T, settings demopage.Settings) demopage.Result {
+	t.Helper()
+	ctx, cancel := limit(t)
+	defer cancel()
+	result, err := demopage.Run(ctx, tab.Tab, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// failures counts the items of a run that the server fails; the page's seed is 1.
+func failures(settings demopage.Settings) (n int) {
+	for id := range settings.Fibers {
+		if webserver.Fails(1, uint64(id), uint64(settings.Failure)) {
+			n++
+		}
+	}
+	return n
+}
+
+func expectRun(t *testing.T, settings demopage.Settings, result demopage.Result) {
+	t.Helper()
+	failed := failures(settings)
+	n := result.Counters
+	if n.Failed != failed || n.Done != settings.Fibers-failed || n.Right != n.Done || n.Cancelled != 0 {
+		t.Errorf("%+v: %d done, %d failed, %d cancelled, %d right; want %d done and right, %d failed", settings, n.Done, n.Failed, n.Cancelled,
+			n.Right, settings.Fibers-failed, failed)
+	}
+	// The server takes latency/2 at least for each, and never less than it says.
+	if least := float64(settings.Fibers*settings.Latency) / 2; n.Sequential < least || n.Total <= 0 {
+		t.Errorf("%+v: one after another %.0f ms, want %.0f at least; in all %.0f ms", settings, n.Sequential, least, n.Total)
+	}
+}
+
+// Frames keep coming while 1,000 fibers start, wait and end: 20 a second at least and no gap over a quarter of a second, on a
+// machine of two cores that draws without a graphics card.
+func TestDemoStaysSmooth(t *testing.T) {
+	for _, guest := range []string{"c", "wat", "go"} {
+		t.Run(guest, func(t *testing.T) {
+			settings := demopage.Settings{Guest: guest, Fibers: 1000, Latency: 20, Failure: 2}
+			result := openDemo(t).demo(t, settings)
+			expectRun(t, settings, result)
+			frames := result.Frames
+			t.Logf("%d frames, %.0f a second, the longest gap %.0f ms; %.0f ms in all", frames.Count, frames.Rate, frames.Longest, result.Counters.Total)
+			if frames.Rate < 20 || frames.Longest > 250 {
+				t.Errorf("%.1f frames a second and a gap of %.0f ms, want 20 at least and 250 at most", frames.Rate, frames.Longest)
+			}
+		})
+	}
+}
+
+// Ten thousand is the most that the page offers.
+func TestDemoRunsTenThousand(t *testing.T) {
+	settings := demopage.Settings{Guest: "c", Fibers: 10_000, Latency: 2}
+	result := openDemo(t).demo(t, settings)
+	expectRun(t, settings, result)
+	t.Logf("%.0f frames a second, the longest gap %.0f ms; %.0f ms in all", result.Frames.Rate, result.Frames.Longest, result.Counters.Total)
+}
+
+func TestDemoCancels(t *testing.T) {
+	for _, guest := range []string{"c", "wat", "go"} {
+		t.Run(guest, func(t *testing.T) {
+			tab := openDemo(t)
+			ctx, cancel := limit(t)
+			defer cancel()
+			// None of them would end by itself before the test does.
+			if err := demopage.Begin(ctx, tab.Tab, demopage.Settings{Guest: guest, Fibers: 20, Latency: 5000}); err != nil {
+				t.Fatal(err)
+			}
+			tab.Traffic(t, func(now webserver.Stats) bool { return now.InFlight == 6 }) // as many as a browser sends at once
+
+			// A click in the middle of a lane cancels the fiber of that lane, and no other.
+			var live int
+			tab.Eval(t, `async (lane, lanes) => {
+				const scroller = document.getElementById("scroller");
+				const box = document.getElementById("spacer").getBoundingClientRect();
+				const y = box.top + (lane + 0.5) * box.height / lanes;
+				scroller.dispatchEvent(new PointerEvent("click", { clientX: box.left + 50, clientY: y, pointerType: "mouse" }));
+				const cancelled = document.getElementById("count-cancelled");
+				while (cancelled.value !== "1") await new Promise(requestAnimationFrame);
+				if (!document.getElementById("readout").textContent.startsWith("item " + lane + ": cancelled")) throw new Error("another lane was chosen");
+				return Number(document.getElementById("count-waiting").value);
+			}`, &live, 7, 20)
+			if live != 19 {
+				t.Errorf("after one of 20 was cancelled %d wait", live)
+			}
+
+			tab.Eval(t, `() => document.getElementById("cancel").click()`, nil)
+			result, err := demopage.End(ctx, tab.Tab)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := result.Counters; n.Cancelled != 20 || n.Done != 0 || n.Failed != 0 {
+				t.Errorf("%d cancelled, %d done, %d failed, want all 20 cancelled", n.Cancelled, n.Done, n.Failed)
+			}
+			// The requests have really stopped.
+			tab.Traffic(t, func(now webserver.Stats) bool { return now.InFlight == 0 && now.Abandoned >= 6 })
+		})
+	}
+}
+
+// A lane that failed looks it, from its end to the right edge, and one that is done does not.
+func TestDemoShowsFailedLanes(t *testing.T) {
+	settings := demopage.Settings{Guest: "c", Fibers: 40, Latency: 20, Failure: 25}
+	tab := openDemo(t)
+	expectRun(t, settings, tab.demo(t, settings))
+	var lanes []string
+	tab.Eval(t, `(lanes) => {
+		const bars = document.getElementById("bars");
+		const style = getComputedStyle(document.documentElement);
+		const colour = (name) => style.getPropertyValue(name).trim();
+		const context = bars.getContext("2d");
+		return Array.from({ length: lanes }, (_, lane) => {
+			const pixels = context.getImageData(bars.width - 8, Math.floor((lane + 0.5) * bars.height / lanes), 8, 1).data;
+			const seen = new Set();
+			for (let i = 0; i < pixels.length; i += 4) {
+				seen.add("#" + [...pixels.slice(i, i + 3)].map((part) => part.toString(16).padStart(2, "0")).join(""));
+			}
+			return seen.has(colour("--failed")) && seen.has(colour("--failed-2")) ? "failed" : seen.has(colour("--done")) ? "done" : [...seen].join();
+		});
+	}`, &lanes, settings.Fibers)
+	for lane, got := range lanes {
+		want := "done"
+		if webserver.Fails(1, uint64(lane), uint64(settings.Failure)) {
+			want = "failed"
+		}
+		if got != want {
+			t.Errorf("lane %d looks %s, want %s", lane, got, want)
+		}
+	}
+}
+
+// The page fits the screen, from a phone to a desk, while fibers live and after: nothing has to be scrolled sideways; and
+// what can be used has a name.
+func TestDemoFitsTheScreen(t *testing.T) {
+	tab := openDemo(t)
+	ctx, cancel := limit(t)
+	defer cancel()
+	fits := func(when string) {
+		for _, width := range []int{360, 390, 768, 1440} {
+			if err := tab.Screen(ctx, width, 800, width == 768); err != nil {
+				t.Fatal(err)
+			}
+			var got struct{ Page, Screen int }
+			tab.Eval(t, `() => ({ page: document.documentElement.scrollWidth, screen: document.documentElement.clientWidth })`, &got)
+			if got.Page > got.Screen {
+				t.Errorf("%s the page is %d pixels wide where %d fit", when, got.Page, got.Screen)
+			}
+		}
+	}
+	if err := demopage.Begin(ctx, tab.Tab, demopage.Settings{Guest: "wat", Fibers: 1000, Latency: 5000}); err != nil {
+		t.Fatal(err)
+	}
+	tab.Eval(t, `async () => {
+		const { rows } = document.getElementById("fibers-live");
+		while (!rows[0].textContent.includes("env.fetch_text")) await new Promise(requestAnimationFrame);
+	}`, nil)
+	fits("while fibers live")
+	tab.Eval(t, `() => document.getElementById("cancel").click()`, nil)
+	if _, err := demopage.End(ctx, tab.Tab); err != nil {
+		t.Fatal(err)
+	}
+	fits("after the run")
+	var nameless []string
+	tab.Eval(t, `() => [...document.querySelectorAll("input, button, canvas, progress, [tabindex]")]
+		.filter((e) => !e.hidden && !e.closest("[aria-label], [aria-labelledby], label, #scroller") && !e.textContent.trim() && !e.title)
+		.map((e) => e.outerHTML)`, &nameless)
+	if len(nameless) > 0 {
+		t.Errorf("without a name: %q", nameless)
+	}
+}
+
+func TestDemoInFirefox(t *testing.T) {
+	buildDemo(t)
+	var got map[string]demopage.Result
+	inFirefox(t, "demo.html", "demo.run", &got, demoPolicy, func(o *webserver.Options) {
+		o.Files["/drive/"] = os.DirFS("demopage")
+	})
+	for _, guest := range []string{"c", "wat", "go"} {
+		settings := demopage.Settings{Guest: guest, Fibers: 200, Latency: 20, Failure: 10}
+		expectRun(t, settings, got[guest])
+		t.Logf("%s: %.0f frames a second, the longest gap %.0f ms; %.0f ms in all", guest, got[guest].Frames.Rate, got[guest].Frames.Longest,
+			got[guest].Counters.Total)
+	}
+}
