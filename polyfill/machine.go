@@ -103,8 +103,18 @@ func (m *Machine) Parent(f Fiber) Fiber {
 	return 0
 }
 
-// checkSuspended returns why f may not be entered, OK if it may.
-func (m *Machine) checkSuspended(f Fiber) Trap {
+// CheckReference returns why f is no reference of this machine, OK if it is
+// one, be the fiber over or not. It is what every operation asks first, for all
+// its operands (K-2). Pure, as the other checks are.
+func (m *Machine) CheckReference(f Fiber) Trap {
+	if m.State(f) == Invalid {
+		return unknown(f)
+	}
+	return OK
+}
+
+// CheckSuspended returns why f may not be entered, OK if it may.
+func (m *Machine) CheckSuspended(f Fiber) Trap {
 	switch m.State(f) {
 	case Suspended:
 		return OK
@@ -116,7 +126,9 @@ func (m *Machine) checkSuspended(f Fiber) Trap {
 	return NotSuspended
 }
 
-func (m *Machine) checkInChain(f Fiber) Trap {
+// CheckInChain returns why f may not be detached, OK if it may: it is the
+// active fiber or an ancestor of it.
+func (m *Machine) CheckInChain(f Fiber) Trap {
 	switch m.State(f) {
 	case Active, Busy:
 		return OK
@@ -138,7 +150,7 @@ func unknown(f Fiber) Trap {
 // Enter links f below the active computation and returns the leaf that runs now
 // (P4, P5). f must be suspended.
 func (m *Machine) Enter(f Fiber) (leaf Fiber, trap Trap) {
-	if trap := m.checkSuspended(f); trap != OK {
+	if trap := m.CheckSuspended(f); trap != OK {
 		return 0, trap
 	}
 	if m.active != 0 {
@@ -167,7 +179,7 @@ func (m *Machine) attach(i, parent uint32) Fiber {
 // parent, which runs now; null means the root. f must be active or an ancestor
 // of the active fiber.
 func (m *Machine) Detach(f Fiber) (parent Fiber, trap Trap) {
-	if trap := m.checkInChain(f); trap != OK {
+	if trap := m.CheckInChain(f); trap != OK {
 		return 0, trap
 	}
 	return m.reference(m.detach(uint32(f) & indexMask)), OK
@@ -193,13 +205,13 @@ func (m *Machine) detach(i uint32) (parent uint32) {
 // of t, which runs now. If s and t are the same fiber nothing moves and the
 // active fiber is returned (A-SWITCH-6, B-SWITCH-6).
 func (m *Machine) Replace(s, t Fiber) (leaf Fiber, trap Trap) {
-	if trap := m.checkInChain(s); trap != OK {
+	if trap := m.CheckInChain(s); trap != OK {
 		return 0, trap
 	}
 	if s == t {
 		return m.Active(), OK
 	}
-	if trap := m.checkSuspended(t); trap != OK {
+	if trap := m.CheckSuspended(t); trap != OK {
 		return 0, trap
 	}
 	parent := m.detach(uint32(s) & indexMask)
@@ -212,7 +224,7 @@ func (m *Machine) Replace(s, t Fiber) (leaf Fiber, trap Trap) {
 // Kill ends f, which must be suspended, and everything that is carried with it
 // (P6). None of their code runs. Whoever holds their stacks drops them.
 func (m *Machine) Kill(f Fiber) Trap {
-	if trap := m.checkSuspended(f); trap != OK {
+	if trap := m.CheckSuspended(f); trap != OK {
 		return trap
 	}
 	top := uint32(f) & indexMask

@@ -11,7 +11,7 @@ type Token struct {
 // Mint returns a token for the suspended fiber f and makes every earlier token
 // of f stale (P8, C-BIND-2).
 func (m *Machine) Mint(f Fiber) (Token, Trap) {
-	if trap := m.checkSuspended(f); trap != OK {
+	if trap := m.CheckSuspended(f); trap != OK {
 		return Token{}, trap
 	}
 	s := &m.slots[f.Index()]
@@ -39,3 +39,6 @@ func (m *Machine) Redeem(t Token) (Fiber, Trap) {
 	m.slots[t.fiber.Index()].token++
 	return t.fiber, OK
 }
+
+// Fiber returns the fiber of which t denotes, or denoted, a suspension. It may be over.
+func (t Token) Fiber() Fiber { return t.fiber }

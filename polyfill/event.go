@@ -1,0 +1,149 @@
+package polyfill
+
+// Tag names a kind of event. Tags are compared by identity, never by name or
+// types (K-3). The zero Tag is none.
+type Tag uint32
+
+// Table names the list of tags that one instruction takes: its event blocks
+// from the innermost out, its handlers, its filter. The zero Table is empty.
+// Tables are made once for an instruction, not once for a switch, and are never
+// freed; the same list has the same number.
+type Table uint32
+
+// Next is the label of the instruction after the waiting one.
+const Next int32 = -1
+
+// Event is what a computation sends: a tag, and the types of the values that
+// go with it. The values themselves travel with the substrate; they cannot be
+// stored here, because an event is gone when it has arrived (K-5).
+type Event struct {
+	Tag     Tag
+	Payload Types
+}
+
+// Transition is what an operation answers: To runs now, null is the root, and
+// goes on at Label, the number of the tag in its wait table, or Next.
+type Transition struct {
+	To    Fiber
+	Label int32
+}
+
+// Events holds the tags of one machine and what each of its computations waits
+// for (P3). The zero Events is ready for use. It has no pointers in what grows
+// with the number of fibers, and nothing but the making of tags and tables, and
+// growth, allocates.
+type Events struct {
+	tags   []signature // of tag number i+1
+	tables []span      // of table number i+1
+	lists  []Tag       // all tables, one after the other
+	waits  []Table     // by Fiber.Index; the root's is the first
+}
+
+type signature struct{ params, results Types }
+
+type span struct{ from, to uint32 }
+
+// NewTag makes a tag, different from all others (K-3). Results are the types
+// of the values that come back, in the one system that has them (D-TYPE-2).
+func (e *Events) NewTag(params, results Types) Tag {
+	e.tags = append(e.tags, signature{params, results})
+	return Tag(len(e.tags))
+}
+
+// NewTable returns the number of a list of tags; ok is false if one of them is
+// not a tag of this machine. A tag that stands in the list twice is taken at
+// its first place (B-EVT-1). It looks through all tables that there are.
+func (e *Events) NewTable(tags ...Tag) (table Table, ok bool) {
+	for _, t := range tags {
+		if !e.Known(t) {
+			return 0, false
+		}
+	}
+	if len(tags) == 0 {
+		return 0, true
+	}
+	for i := range e.tables {
+		if e.same(e.tables[i], tags) {
+			return Table(i + 1), true
+		}
+	}
+	from := uint32(len(e.lists))
+	e.lists = append(e.lists, tags...)
+	e.tables = append(e.tables, span{from, uint32(len(e.lists))})
+	return Table(len(e.tables)), true
+}
+
+func (e *Events) same(s span, tags []Tag) bool {
+	if int(s.to-s.from) != len(tags) {
+		return false
+	}
+	for i, t := range tags {
+		if e.lists[int(s.from)+i] != t {
+			return false
+		}
+	}
+	return true
+}
+
+// Known reports whether t is a tag of this machine.
+func (e *Events) Known(t Tag) bool { return t != 0 && int(t) <= len(e.tags) }
+
+// KnownTable reports whether t is a table of this machine, which the empty one is.
+func (e *Events) KnownTable(t Table) bool { return int(t) <= len(e.tables) }
+
+// Params returns the types that go with a tag, Results those that come back.
+func (e *Events) Params(t Tag) Types  { return e.tags[t-1].params }
+func (e *Events) Results(t Tag) Types { return e.tags[t-1].results }
+
+// First returns the first tag of a table, none if it is empty.
+func (e *Events) First(t Table) Tag {
+	if t == 0 || int(t) > len(e.tables) {
+		return 0
+	}
+	return e.lists[e.tables[t-1].from]
+}
+
+// Check returns why an event with this tag and payload cannot be sent by
+// anybody: static typing, enforced when the operation runs (K-4).
+func (e *Events) Check(v Event, wait Table) Trap {
+	if !e.Known(v.Tag) || !e.KnownTable(wait) {
+		return UnknownTag
+	}
+	if !e.tags[v.Tag-1].params.Takes(v.Payload) {
+		return WrongPayload
+	}
+	return OK
+}
+
+// Wait records by which table f will be woken, null is the root. For a fiber
+// that has never run it is the list of events that start it.
+func (e *Events) Wait(f Fiber, t Table) {
+	i := f.Index()
+	for i >= len(e.waits) {
+		e.waits = append(e.waits, 0)
+	}
+	e.waits[i] = t
+}
+
+// Accepts returns the label at which f, which waits, takes the tag: the first
+// place of the tag in its table. Pure (P3).
+func (e *Events) Accepts(f Fiber, t Tag) (label int32, ok bool) {
+	if f.Index() >= len(e.waits) {
+		return Next, false
+	}
+	return e.Find(e.waits[f.Index()], t)
+}
+
+// Find returns the label of a tag in a table. Pure.
+func (e *Events) Find(table Table, t Tag) (label int32, ok bool) {
+	if table == 0 || int(table) > len(e.tables) {
+		return Next, false
+	}
+	s := e.tables[table-1]
+	for i, other := range e.lists[s.from:s.to] {
+		if other == t {
+			return int32(i), true
+		}
+	}
+	return Next, false
+}

@@ -1,0 +1,129 @@
+package run
+
+import "github.com/fiberfill/fiberfill/polyfill"
+
+// piece notes the coroutines that end when f does: f and all that it carries,
+// or all from f down to the active one.
+func (w *world) piece(f polyfill.Fiber) {
+	w.dying = w.dying[:0]
+	x := w.machine.Leaf(f)
+	if x == 0 {
+		if w.machine.CheckInChain(f) != polyfill.OK {
+			return
+		}
+		x = w.machine.Active()
+	}
+	for ; x != f; x = w.machine.Parent(x) {
+		w.dying = append(w.dying, w.at(x))
+	}
+	w.dying = append(w.dying, w.at(f))
+}
+
+// reap ends the coroutines that piece has noted. If the issuer is among them it
+// is unwound last, when it jumps.
+func (w *world) reap() {
+	for i, c := range w.dying {
+		w.dying[i] = nil
+		w.kill(c)
+	}
+	w.dying = w.dying[:0]
+}
+
+// kill unwinds a coroutine that is over. None of its statements run, deferred
+// functions do.
+func (w *world) kill(c *coroutine) {
+	c.dead = true
+	if c != &w.root {
+		w.table[c.fiber.Index()] = nil
+	}
+	if c == w.current || c.next == nil {
+		return
+	}
+	issuer, goal := w.current, w.goal
+	w.current = c // it is its deferred functions that run now
+	c.stop()
+	w.current, w.goal = issuer, goal
+}
+
+// fail ends the whole live chain (K-9). The issuer is unwound last, by its own panic.
+func (w *world) fail(t *Trap) {
+	m := w.machine
+	w.dying = w.dying[:0]
+	for f := m.Active(); f != 0; f = m.Parent(f) {
+		w.dying = append(w.dying, w.at(f))
+	}
+	m.Unwind()
+	w.reap()
+	w.current.dead = true
+	w.root.dead = true
+	w.goal = &w.root
+	w.failure = t
+	w.message.exception = nil
+}
+
+// refuse is a trap of an operation of the active computation.
+func (w *world) refuse(operation, rule string, code polyfill.Trap) {
+	w.fail(w.trap(operation, rule, code))
+	panic(unwinding{})
+}
+
+func (w *world) trap(operation, rule string, code polyfill.Trap) *Trap {
+	return &Trap{Operation: w.name + ": " + operation, Fiber: w.current.name, Code: code, Rule: rule}
+}
+
+// call is the embedder's entry. It returns the results of f, or the exception
+// that left it, or the trap that ended it.
+func (w *world) call(f func() []Value) (results []Value, err error) {
+	if w.current != nil {
+		panic("polyfill/run: Call inside of a Call")
+	}
+	w.current, w.goal, w.failure, w.message.exception = &w.root, &w.root, nil, nil
+	w.root.dead = false
+	w.root.claim()
+	if w.arrive != nil {
+		w.arrive()
+	}
+	defer func() {
+		if w.current != &w.root {
+			w.fail(nil) // Goexit in a fiber
+		}
+		if w.leave != nil {
+			w.leave()
+		}
+		w.current = nil
+	}()
+	results, thrown, trap := w.root.call(f)
+	switch {
+	case w.failure != nil:
+		return nil, w.failure
+	case trap != nil:
+		w.fail(trap)
+		w.current = &w.root
+		return nil, trap
+	case thrown != nil:
+		return nil, thrown
+	}
+	return results, nil
+}
+
+// Close ends all fibers that are left. There must be no Call. The system can be
+// used again.
+func (w *world) Close() {
+	if w.current != nil {
+		panic("polyfill/run: Close inside of a Call")
+	}
+	w.current = &w.root
+	for _, c := range w.table {
+		if c != nil {
+			w.machine.Kill(c.fiber) // those that are carried end with their top
+			w.kill(c)
+		}
+	}
+	w.current = nil
+}
+
+// Live returns the number of fibers that are not over.
+func (w *world) Live() int { return w.machine.Live() }
+
+// State returns where a fiber stands. It may be asked by the active computation, or outside of Call.
+func (w *world) State(f polyfill.Fiber) polyfill.State { return w.machine.State(f) }

@@ -1,0 +1,76 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+// Exception is thrown by the code of a fiber and may be caught by it.
+type Exception struct {
+	Tag    *Tag
+	Values Values
+	// Back is the reference to the thrower, the zero Token if there is none (C-THROW-3).
+	Back polyfill.Token
+}
+
+func (e *Exception) Error() string {
+	return fmt.Sprintf("uncaught exception %v", e.Tag)
+}
+
+// Throw throws an exception. It does not return.
+func Throw(tag *Tag, values ...Value) {
+	panic(&Exception{Tag: tag, Values: append(Values(nil), values...)})
+}
+
+// Try calls f and returns the exception that left it, nil if none did. Traps
+// pass through it (K-9).
+func Try(f func()) (caught *Exception) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *Exception:
+			caught = r
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
+
+// Trap is the end of a live chain: an operation that was refused, or a panic in
+// a fiber. Call returns it as its error.
+type Trap struct {
+	Operation string // in the document's words, with the system: "fibers1: fiber.resume"
+	Fiber     string // name of the fiber that trapped
+	Code      polyfill.Trap
+	Rule      string // id of the rule, empty if it is a limit of the implementation
+	Panic     any    // the value, if a panic left the fiber
+	Stack     []byte // of that panic
+}
+
+func (t *Trap) Error() string {
+	if t.Panic != nil {
+		return fmt.Sprintf("panic in %s: %v", t.Fiber, t.Panic)
+	}
+	rule := ""
+	if t.Rule != "" {
+		rule = " (" + t.Rule + ")"
+	}
+	return fmt.Sprintf("%s in %s: %v%s", t.Operation, t.Fiber, t.Code, rule)
+}
+
+// Unwrap returns the error that the fiber panicked with, if it was one.
+func (t *Trap) Unwrap() error {
+	err, _ := t.Panic.(error)
+	return err
+}
+
+// unwinding is the private panic that takes the frames of a fiber that is over
+// off its goroutine.
+type unwinding struct{}
+
+func (unwinding) String() string {
+	return "polyfill/run: the fiber has ended; this panic unwinds its goroutine and cannot be recovered"
+}

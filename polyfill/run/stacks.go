@@ -1,0 +1,179 @@
+package run
+
+import (
+	"github.com/fiberfill/fiberfill/polyfill"
+	"github.com/fiberfill/fiberfill/polyfill/stacks"
+)
+
+// Stacks is system C, coroutines by single-use stack references, for Go
+// functions. See package stacks for what the operations mean.
+type Stacks struct {
+	world
+	system stacks.System
+}
+
+// NewStacks returns a system without coroutines. Close it when it is no longer needed.
+func NewStacks() *Stacks {
+	s := new(Stacks)
+	s.init("stacks", &s.system.Machine)
+	s.finish = s.end
+	s.arrive = func() {
+		entry, _ := s.system.Enter()
+		s.add(entry, s.root.name, nil)
+		s.table[entry.Index()] = &s.root
+	}
+	s.leave = func() {
+		for i, c := range s.table {
+			if c == &s.root {
+				s.table[i] = nil
+			}
+		}
+		s.system.Leave()
+	}
+	return s
+}
+
+// StackFunc is the function of a coroutine. It is called with the values of the
+// first switch and the reference to the sender, null if that one has retired. It
+// must end by SwitchRetire: one that returns traps (C-RET-1).
+type StackFunc func(values Values, sender polyfill.Token)
+
+// NewException makes a tag for exceptions that belongs to no system.
+func NewException(name string) *Tag { return &Tag{name: name} }
+
+// Call runs f as the embedder's entry and returns its results. An exception that
+// leaves f, and a trap, are returned as an error, a [*Exception] or a [*Trap].
+func (s *Stacks) Call(f func() []Value) ([]Value, error) { return s.call(f) }
+
+// New makes a coroutine and returns the first reference to it.
+func (s *Stacks) New(name string, awaits stacks.Awaits, f StackFunc) polyfill.Token {
+	s.enter()
+	t, trap := s.system.New(awaits)
+	return s.made(stacks.OpNew, t, trap, name, f)
+}
+
+// NewRef is New for a function that is a value; nil traps (C-NEWREF-1).
+func (s *Stacks) NewRef(name string, awaits stacks.Awaits, f StackFunc) polyfill.Token {
+	s.enter()
+	t, trap := s.system.NewRef(f != nil, awaits)
+	return s.made(stacks.OpNewRef, t, trap, name, f)
+}
+
+func (s *Stacks) made(o stacks.Operation, t polyfill.Token, trap polyfill.Trap, name string, f StackFunc) polyfill.Token {
+	s.check(o, trap)
+	s.add(t.Fiber(), name, func() []Value {
+		f(s.message.event().Values, s.message.token)
+		return nil
+	})
+	return t
+}
+
+// Switch sends the values to the suspension that to denotes, and waits for what
+// awaits says. It returns that, and the reference to who sent it, null if the
+// sender has retired.
+func (s *Stacks) Switch(to polyfill.Token, awaits stacks.Awaits, values ...Value) (Values, polyfill.Token) {
+	s.enter()
+	return s.to(stacks.OpSwitch, to, awaits, values)
+}
+
+func (s *Stacks) to(o stacks.Operation, to polyfill.Token, awaits stacks.Awaits, values []Value) (Values, polyfill.Token) {
+	f, back, trap := s.system.Switch(to, typesOf(values), awaits)
+	s.check(o, trap)
+	return s.deliverTo(f, back, values)
+}
+
+// deliverTo sends the values behind those that have been bound (C-BIND-4).
+func (s *Stacks) deliverTo(f polyfill.Fiber, back polyfill.Token, values []Value) (Values, polyfill.Token) {
+	c, m := s.at(f), &s.message
+	n := len(c.bound)
+	all := m.buffer[:n+copy(m.buffer[n:], values)]
+	copy(all, c.bound)
+	c.bound = nil
+	m.n, m.token = int32(len(all)), back
+	return s.transfer(polyfill.Transition{To: f, Label: polyfill.Next}).Values, m.token
+}
+
+// SwitchRetire sends the values and null, and ends the issuer. It does not return.
+func (s *Stacks) SwitchRetire(to polyfill.Token, values ...Value) {
+	s.enter()
+	issuer := s.machine.Active()
+	s.piece(issuer)
+	f, trap := s.system.SwitchRetire(to, typesOf(values))
+	s.check(stacks.OpSwitchRetire, trap)
+	s.reap()
+	s.deliverTo(f, polyfill.Token{}, values)
+}
+
+// Bind supplies the first of the values that the suspension awaits. It returns
+// the new reference; all others to it are stale.
+func (s *Stacks) Bind(to polyfill.Token, values ...Value) polyfill.Token {
+	s.enter()
+	t, trap := s.system.Bind(to, typesOf(values))
+	s.check(stacks.OpBind, trap)
+	c := s.at(t.Fiber())
+	c.bound = append(c.bound, values...)
+	return t
+}
+
+// SwitchThrow is Switch with an exception instead of values. Its Back is the
+// reference to the issuer (C-THROW-3).
+func (s *Stacks) SwitchThrow(to polyfill.Token, awaits stacks.Awaits, tag *Tag, values ...Value) (Values, polyfill.Token) {
+	s.enter()
+	return s.throwTo(stacks.OpSwitchThrow, to, awaits, tag, values)
+}
+
+func (s *Stacks) throwTo(o stacks.Operation, to polyfill.Token, awaits stacks.Awaits, tag *Tag, values []Value) (Values, polyfill.Token) {
+	f, back, trap := s.system.SwitchThrow(to, awaits)
+	s.check(o, trap)
+	s.at(f).bound = nil
+	s.message.exception = &Exception{Tag: tag, Values: append(Values(nil), values...), Back: back}
+	return s.transfer(polyfill.Transition{To: f, Label: polyfill.Next}).Values, s.message.token
+}
+
+// ReturnSwitch is Switch in the place of the frame that calls it: then receives
+// what arrives, and its results are the frame's (C-RSW-1). Write
+// `return s.ReturnSwitch(...)`.
+func (s *Stacks) ReturnSwitch(to polyfill.Token, awaits stacks.Awaits, then func(Values, polyfill.Token) []Value, values ...Value) []Value {
+	s.enter()
+	return then(s.to(stacks.OpReturnSwitch, to, awaits, values))
+}
+
+// ReturnSwitchThrow is ReturnSwitch with an exception instead of values (C-RSW-2).
+func (s *Stacks) ReturnSwitchThrow(to polyfill.Token, awaits stacks.Awaits, then func(Values, polyfill.Token) []Value, tag *Tag, values ...Value) []Value {
+	s.enter()
+	return then(s.throwTo(stacks.OpReturnSwitchThrow, to, awaits, tag, values))
+}
+
+// Host calls f with a frame of the host under it. A coroutine in which there is
+// one cannot be parked: operations that would trap (C-SWITCH-7).
+func (s *Stacks) Host(f func()) {
+	s.enter()
+	s.system.Host(1)
+	defer func() {
+		if !s.current.dead {
+			s.system.Host(-1)
+		}
+	}()
+	f()
+}
+
+func (s *Stacks) check(o stacks.Operation, trap polyfill.Trap) {
+	if trap != polyfill.OK {
+		s.refused(o, trap)
+	}
+}
+
+func (s *Stacks) refused(o stacks.Operation, trap polyfill.Trap) {
+	s.refuse(o.String(), stacks.Explain(o, trap), trap)
+}
+
+// end is what the end of a coroutine's function means: a trap (C-RET-1, C-EXC-1).
+func (s *Stacks) end(_ *coroutine, _ []Value, thrown *Exception) (*coroutine, *Trap) {
+	o, trap := stacks.OpReturn, polyfill.OK
+	if thrown != nil {
+		o, trap = stacks.OpThrow, s.system.Throw()
+	} else {
+		trap = s.system.Return()
+	}
+	return nil, s.trap(o.String(), stacks.Explain(o, trap), trap)
+}

@@ -1,0 +1,91 @@
+package run
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+// Value is one value that travels with a switch: a number or a reference.
+type Value struct {
+	Type polyfill.Type
+	bits uint64
+	ref  any
+}
+
+func I32(v int32) Value   { return Value{Type: polyfill.I32, bits: uint64(uint32(v))} }
+func I64(v int64) Value   { return Value{Type: polyfill.I64, bits: uint64(v)} }
+func F32(v float32) Value { return Value{Type: polyfill.F32, bits: uint64(math.Float32bits(v))} }
+func F64(v float64) Value { return Value{Type: polyfill.F64, bits: math.Float64bits(v)} }
+
+// Fiber returns a reference to a fiber as a value; null is of the type NullRef.
+func Fiber(f polyfill.Fiber) Value {
+	if f == 0 {
+		return Value{Type: polyfill.NullRef}
+	}
+	return Value{Type: polyfill.Ref, bits: uint64(f)}
+}
+
+// Ref returns any Go value as a reference; nil is of the type NullRef.
+func Ref(v any) Value {
+	if v == nil {
+		return Value{Type: polyfill.NullRef}
+	}
+	return Value{Type: polyfill.Ref, ref: v}
+}
+
+// Values are what a computation receives. They are valid until its next
+// operation: events are transient (K-5).
+type Values []Value
+
+// The accessors return value number i; they panic if it is of another type.
+func (v Values) I32(i int) int32   { return int32(v.at(i, polyfill.I32).bits) }
+func (v Values) I64(i int) int64   { return int64(v.at(i, polyfill.I64).bits) }
+func (v Values) F32(i int) float32 { return math.Float32frombits(uint32(v.at(i, polyfill.F32).bits)) }
+func (v Values) F64(i int) float64 { return math.Float64frombits(v.at(i, polyfill.F64).bits) }
+
+// Fiber returns value number i, a reference to a fiber or null.
+func (v Values) Fiber(i int) polyfill.Fiber { return polyfill.Fiber(v[i].bits) }
+
+// Ref returns value number i, a reference or nil.
+func (v Values) Ref(i int) any { return v[i].ref }
+
+func (v Values) at(i int, t polyfill.Type) *Value {
+	if v[i].Type != t {
+		panic(fmt.Sprintf("polyfill/run: value %d is of type %d, not %d", i, v[i].Type, t))
+	}
+	return &v[i]
+}
+
+// Bits returns value number i as it would lie in a register.
+func (v Values) Bits(i int) uint64 { return v[i].bits }
+
+// typesOf returns the types of values; more than can be carried have no types that anybody takes.
+func typesOf(values []Value) (types polyfill.Types) {
+	if len(values) > polyfill.MaxValues {
+		return ^polyfill.Types(0)
+	}
+	for i := range values {
+		types |= polyfill.Types(values[i].Type) << (4 * i)
+	}
+	return types
+}
+
+// Tag is the kind of an event. Tags are the same if they are the same pointer (K-3).
+type Tag struct {
+	world  *world
+	number polyfill.Tag
+	name   string
+}
+
+func (t *Tag) String() string { return t.name }
+
+// Event is what a computation receives where it waited. Tag is nil if it goes
+// on at the instruction after the one at which it waited: a fiber returned
+// (systems A and D), or the event was not taken (system B).
+type Event struct {
+	Tag   *Tag
+	Label int32 // place of Tag in the table that was waited with
+	Values
+}

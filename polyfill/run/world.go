@@ -1,0 +1,220 @@
+package run
+
+import (
+	"fmt"
+	"iter"
+	"runtime/debug"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+// world is what the four systems have in common: the coroutines, the loop that
+// jumps between them, the one message that is under way, and the ends.
+type world struct {
+	machine *polyfill.Machine
+	table   []*coroutine // by Fiber.Index; nil: over
+	root    coroutine    // the frame of Call
+	current *coroutine   // nil: there is no Call
+	goal    *coroutine   // who runs when the issuer, which is over, has been unwound
+	dying   []*coroutine
+	message message
+	failure *Trap // on its way to Call
+
+	name string // of the system's package
+	// finish is the system's rule for the end of a fiber's function (P7). It
+	// returns who runs now.
+	finish func(c *coroutine, results []Value, thrown *Exception) (*coroutine, *Trap)
+	// arrive and leave, if not nil, are what the system does at both ends of Call.
+	arrive, leave func()
+}
+
+// message is what travels with the jump under way. There is one, since one
+// computation is active.
+type message struct {
+	tag       *Tag
+	label     int32
+	n         int32 // values in buffer
+	exception *Exception
+	token     polyfill.Token
+	buffer    [polyfill.MaxValues]Value
+}
+
+func (m *message) event() Event { return Event{m.tag, m.label, m.buffer[:m.n]} }
+
+func (m *message) put(tag *Tag, values []Value) {
+	m.tag, m.n = tag, int32(copy(m.buffer[:], values))
+}
+
+// coroutine is a fiber's function on its goroutine.
+type coroutine struct {
+	world *world
+	fiber polyfill.Fiber
+	name  string
+	body  func() []Value
+
+	next  func() (struct{}, bool) // nil: never entered
+	stop  func()
+	yield func(struct{}) bool
+	dead  bool // over; what is left is to unwind it
+	owner
+
+	bound  []Value                 // values supplied by Stacks.Bind
+	admits func(*Tag, Values) bool // filter of Cont.ResumeIf, while it waits
+}
+
+func (w *world) init(name string, machine *polyfill.Machine) {
+	w.name, w.machine = name, machine
+	w.root.world, w.root.name = w, "the root"
+}
+
+// add makes the coroutine of a new fiber.
+func (w *world) add(f polyfill.Fiber, name string, body func() []Value) {
+	for f.Index() >= len(w.table) {
+		w.table = append(w.table, nil)
+	}
+	if name == "" {
+		name = fmt.Sprintf("fiber %#x", uint32(f))
+	}
+	w.table[f.Index()] = &coroutine{world: w, fiber: f, name: name, body: body}
+}
+
+func (w *world) at(f polyfill.Fiber) *coroutine {
+	if f == 0 {
+		return &w.root
+	}
+	return w.table[f.Index()]
+}
+
+// enter begins an operation: only the active computation may.
+func (w *world) enter() {
+	c := w.current
+	if c == nil {
+		panic("polyfill/run: operation outside of Call")
+	}
+	if !c.is() {
+		panic(fmt.Sprintf("polyfill/run: operation on a goroutine other than that of %s, which runs", c.name))
+	}
+	if c.dead {
+		panic(unwinding{})
+	}
+}
+
+// send begins an operation that sends values.
+func (w *world) send(tag *Tag, values []Value) polyfill.Event {
+	w.enter()
+	w.message.put(tag, values)
+	e := polyfill.Event{Payload: typesOf(values)}
+	if tag != nil && tag.world == w {
+		e.Tag = tag.number
+	}
+	return e
+}
+
+// transfer performs a transition with the message. It returns when the issuer
+// is entered again, with what has arrived, or panics: with an exception that has
+// arrived, or because the issuer is over.
+//
+// It is one function, and not several, because behind a switch the processor
+// mispredicts every return.
+func (w *world) transfer(to polyfill.Transition) Event {
+	m := &w.message
+	m.label = to.Label
+	if to.Label == polyfill.Next {
+		m.tag = nil
+	}
+	from, target := w.current, w.at(to.To)
+	w.goal = target
+	switch {
+	case from.dead:
+		panic(unwinding{})
+	case from == target: // a switch to itself
+	case from == &w.root:
+		w.current = target
+		for w.current != from {
+			if next := w.current.next; next != nil {
+				next()
+			} else {
+				w.start(w.current)
+			}
+		}
+		if from.dead {
+			panic(unwinding{})
+		}
+	default:
+		w.current = target
+		if !from.yield(struct{}{}) {
+			panic(unwinding{})
+		}
+	}
+	if e := m.exception; e != nil {
+		m.exception = nil
+		panic(e)
+	}
+	return m.event()
+}
+
+// start enters a coroutine for the first time, from the root's loop.
+func (w *world) start(c *coroutine) {
+	if e := w.message.exception; e != nil {
+		// An exception for a function that has never run leaves it at once (D-THROW-4, C-THROW-2).
+		w.message.exception = nil
+		w.end(c, nil, e, nil)
+		return
+	}
+	c.next, c.stop = iter.Pull(c.run)
+	c.next()
+}
+
+// run is what the coroutine's goroutine executes.
+func (c *coroutine) run(yield func(struct{}) bool) {
+	c.yield = yield
+	c.claim()
+	results, thrown, trap := c.call(c.body)
+	c.world.end(c, results, thrown, trap)
+}
+
+// call runs a computation's function and tells how it ended.
+func (c *coroutine) call(body func() []Value) (results []Value, thrown *Exception, trap *Trap) {
+	normal := false
+	defer func() {
+		if normal {
+			return
+		}
+		switch r := recover().(type) {
+		case nil: // Goexit goes on
+		case unwinding:
+		case *Exception:
+			thrown = r
+		default:
+			trap = &Trap{Operation: c.world.name, Fiber: c.name, Code: polyfill.Unreachable, Rule: "K-9", Panic: r, Stack: debug.Stack()}
+		}
+	}()
+	results = body()
+	normal = true
+	return results, nil, nil
+}
+
+// end decides who runs after a function has ended.
+func (w *world) end(c *coroutine, results []Value, thrown *Exception, trap *Trap) {
+	if c.dead {
+		w.current = w.goal
+		return
+	}
+	if trap == nil {
+		var to *coroutine
+		if to, trap = w.finish(c, results, thrown); trap == nil {
+			w.table[c.fiber.Index()] = nil
+			w.current = to
+			return
+		}
+	}
+	w.table[c.fiber.Index()] = nil
+	w.fail(trap)
+	w.current = &w.root
+}
+
+// deliver makes what a function ended with the message.
+func (w *world) deliver(results []Value, thrown *Exception, tag *Tag, label int32) {
+	w.message.put(tag, results)
+	w.message.label, w.message.exception = label, thrown
+}
