@@ -16,9 +16,10 @@ const (
 	Dropped                    // a fiber was ended before it ever ran
 	Paused                     // control goes back to the event loop: something is outstanding
 	Completed                  // control goes back to the event loop: nothing is left to do
+	Begun                      // a fiber was made and entered at once, inside a call
 )
 
-var eventNames = [...]string{"", "spawned", "notified", "entered", "resumed", "waited", "yielded", "finished", "dropped", "paused", "completed"}
+var eventNames = [...]string{"", "spawned", "notified", "entered", "resumed", "waited", "yielded", "finished", "dropped", "paused", "completed", "begun"}
 
 // String returns the event's name, the word used in the documentation.
 func (e Event) String() string {

@@ -35,6 +35,7 @@ type task struct {
 	fiber   polyfill.Fiber
 	waits   uint32 // number of waits begun; the last one is the current one
 	waiting bool   // for a Notify or a timer that has not come yet
+	begun   bool   // entered by Begin, and not suspended since
 }
 
 // Scheduler names the fiber that runs next. See the package comment for its
@@ -96,6 +97,27 @@ func (s *Scheduler) Spawn() polyfill.Fiber {
 	return f
 }
 
+// Begin makes a fiber and enters it at once, below whatever runs: the call that
+// makes it runs its code, as WebAssembly.promising does. When it waits or ends
+// for the first time, control goes back to that call, so the step returns Idle
+// although its caller may be a running fiber; after that it is like any other.
+// started is false if as many fibers as the hard limit allows are started: then
+// it waits for its place and starts in a turn. Null: too many fibers are alive.
+func (s *Scheduler) Begin() (f polyfill.Fiber, started bool) {
+	if s.admitted >= s.hard {
+		return s.Spawn(), false
+	}
+	f = s.Machine.New()
+	if f == 0 {
+		return 0, false
+	}
+	s.admitted++
+	s.task(f).begun = true
+	s.Machine.Enter(f)
+	s.record(Begun, f)
+	return f, true
+}
+
 // task returns what is known of f, which is alive. A fiber need not come from
 // Spawn: one that others have entered may wait, too.
 func (s *Scheduler) task(f polyfill.Fiber) *task {
@@ -103,7 +125,7 @@ func (s *Scheduler) task(f polyfill.Fiber) *task {
 		s.tasks = append(s.tasks, task{})
 	}
 	t := &s.tasks[f.Index()]
-	if t.fiber != f {
+	if t.fiber != f { // of an earlier fiber in this place
 		*t = task{fiber: f}
 	}
 	return t
@@ -114,8 +136,9 @@ func (s *Scheduler) task(f polyfill.Fiber) *task {
 // count as well. If the fiber has entered others, the whole chain below the
 // scheduler waits as one. Wait, Sleep, Yield and Finish panic if no fiber runs.
 func (s *Scheduler) Wait(now float64) Command {
-	s.suspend(Waited).waiting = true
-	return s.next(now)
+	t, begun := s.suspend(Waited)
+	t.waiting = true
+	return s.after(begun, now)
 }
 
 // Sleep suspends the running fiber until the given time at the earliest, or
@@ -124,34 +147,45 @@ func (s *Scheduler) Sleep(until, now float64) Command {
 	if until != until {
 		until = now // in the heap it would hide the timers below it
 	}
-	t := s.suspend(Waited)
+	t, begun := s.suspend(Waited)
 	t.waiting = true
 	s.timers.add(until, t.fiber)
-	return s.next(now)
+	return s.after(begun, now)
 }
 
 // Yield sends the running fiber to the end of the ready queue. What is named
 // next may be the same fiber.
 func (s *Scheduler) Yield(now float64) Command {
-	s.ready.push(s.suspend(Yielded).fiber)
+	t, begun := s.suspend(Yielded)
+	s.ready.push(t.fiber)
+	return s.after(begun, now)
+}
+
+// after returns the command for what follows a step of a fiber.
+func (s *Scheduler) after(begun bool, now float64) Command {
+	if begun {
+		return Idle // back to the caller of Begin
+	}
 	return s.next(now)
 }
 
-// suspend takes the whole chain below the scheduler out of the machine and
-// begins a wait of its leaf.
-func (s *Scheduler) suspend(e Event) *task {
-	leaf := s.running()
-	s.record(e, leaf)
-	top := leaf
-	for p := s.Machine.Parent(top); p != 0; p = s.Machine.Parent(top) {
+// suspend takes the whole chain below the scheduler, or below the caller of
+// Begin, out of the machine and begins a wait of its leaf.
+func (s *Scheduler) suspend(e Event) (leaf *task, begun bool) {
+	f := s.running()
+	s.record(e, f)
+	top := f
+	for p := s.Machine.Parent(top); p != 0 && !s.task(top).begun; p = s.Machine.Parent(top) {
 		top = p
 	}
+	begun = s.task(top).begun
+	s.task(top).begun = false
 	s.Machine.Detach(top)
-	s.timers.remove(leaf)
-	t := s.task(leaf)
-	t.waits++
-	t.waiting = false
-	return t
+	s.timers.remove(f)
+	leaf = s.task(f)
+	leaf.waits++
+	leaf.waiting = false
+	return leaf, begun
 }
 
 // running returns the running fiber. That there is none is a mistake of the
@@ -166,16 +200,21 @@ func (s *Scheduler) running() polyfill.Fiber {
 
 // Finish ends the running fiber, whose function has returned or thrown. If
 // another fiber had entered it, that one runs now. A trap ends the whole chain
-// below the scheduler.
+// below the scheduler, or below the caller of Begin.
 func (s *Scheduler) Finish(trap bool, now float64) Command {
-	s.record(Finished, s.running())
-	if trap {
-		s.Machine.Unwind()
-	} else if parent, _ := s.Machine.Return(); parent != 0 {
+	f := s.running()
+	s.record(Finished, f)
+	begun := s.task(f).begun
+	parent, _ := s.Machine.Return()
+	for trap && parent != 0 && !begun {
+		begun = s.task(parent).begun
+		parent, _ = s.Machine.Return()
+	}
+	if parent != 0 && !begun {
 		return parent
 	}
 	s.release()
-	return s.next(now)
+	return s.after(begun, now)
 }
 
 // release lets the first fiber that waits for a place have the one that has become free.

@@ -20,6 +20,7 @@ import (
 type Core interface {
 	Init(budget float64, soft, hard int32)
 	Spawn() polyfill.Fiber
+	Begin() (f polyfill.Fiber, started bool)
 	Wait(now float64) asyncio.Command
 	Sleep(until, now float64) asyncio.Command
 	Yield(now float64) asyncio.Command
@@ -41,7 +42,7 @@ type test struct {
 
 // Run runs every test on a core of its own, made by open and not yet initialised.
 func Run(t *testing.T, open func(t *testing.T) Core) {
-	for _, group := range [][]test{fetchTests, muxTests, turnTests, limitTests, timerTests} {
+	for _, group := range [][]test{fetchTests, muxTests, turnTests, limitTests, timerTests, beginTests} {
 		for _, test := range group {
 			t.Run(test.name, func(t *testing.T) {
 				s := newStage(t, open(t))

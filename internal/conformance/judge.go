@@ -18,7 +18,8 @@ func (s *stage) judge() {
 // judge checks a whole log, from StartLog on an unused core:
 //
 //   - a fiber is entered only in a turn, that is by the scheduler, never from a
-//     callback, and only one runs at a time (J-MUX-1, J-MUX-5, K-1);
+//     callback, and only one runs at a time (J-MUX-1, J-MUX-5, K-1); or it begins
+//     inside a call, which goes on when it is first suspended or over;
 //   - what makes a fiber ready makes it run at most once: its spawning, a
 //     completion, a yield (J-MUX-6);
 //   - completions are delivered in their order and yields come round in theirs;
@@ -37,6 +38,8 @@ func judge(log []asyncio.Record) string {
 	state := map[polyfill.Fiber]int{}
 	var queue, inbox []polyfill.Fiber // ready again, in order
 	var now polyfill.Fiber            // runs
+	var callers []polyfill.Fiber      // that have begun a fiber which has not been suspended since; 0: the root
+	var begun []polyfill.Fiber        // those fibers
 	turn := false
 	alive := 0
 	for i, r := range log {
@@ -51,6 +54,13 @@ func judge(log []asyncio.Record) string {
 			}
 			state[r.Fiber] = unstarted
 			alive++
+		case asyncio.Begun:
+			if is != 0 {
+				return wrong("the reference was given out before")
+			}
+			alive++
+			callers, begun = append(callers, now), append(begun, r.Fiber)
+			state[r.Fiber], now = running, r.Fiber
 		case asyncio.Dropped:
 			if is != unstarted {
 				return wrong("it had started")
@@ -87,6 +97,10 @@ func judge(log []asyncio.Record) string {
 				return wrong("it did not run")
 			}
 			now = 0
+			if last := len(begun) - 1; last >= 0 && begun[last] == r.Fiber {
+				now = callers[last]
+				callers, begun = callers[:last], begun[:last]
+			}
 			switch r.Event {
 			case asyncio.Waited:
 				state[r.Fiber] = waiting

@@ -87,7 +87,11 @@ var f64 = api.EncodeF64
 func (s *shipped) Init(budget float64, soft, hard int32) {
 	s.call("init", f64(budget), api.EncodeI32(soft), api.EncodeI32(hard))
 }
-func (s *shipped) Spawn() polyfill.Fiber             { return s.fiber("spawn") }
+func (s *shipped) Spawn() polyfill.Fiber { return s.fiber("spawn") }
+func (s *shipped) Begin() (polyfill.Fiber, bool) {
+	f := s.fiber("begin")
+	return f, f != 0 && s.fiber("running") == f
+}
 func (s *shipped) Wait(now float64) asyncio.Command  { return s.fiber("wait", f64(now)) }
 func (s *shipped) Yield(now float64) asyncio.Command { return s.fiber("yield", f64(now)) }
 func (s *shipped) Turn(now float64) asyncio.Command  { return s.fiber("turn", f64(now)) }

@@ -27,6 +27,17 @@ func initialise(budget float64, soft, hard int32) { scheduler.Init(budget, soft,
 //go:wasmexport spawn
 func spawn() uint32 { return uint32(scheduler.Spawn()) }
 
+// begin returns the new fiber; ask running whether it has started.
+//
+//go:wasmexport begin
+func begin() uint32 {
+	f, _ := scheduler.Begin()
+	return uint32(f)
+}
+
+//go:wasmexport running
+func running() uint32 { return uint32(scheduler.Machine.Active()) }
+
 //go:wasmexport wait
 func wait(now float64) uint32 { return uint32(scheduler.Wait(now)) }
 
