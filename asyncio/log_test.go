@@ -9,14 +9,14 @@ import (
 // Every event has a word of its own, and a number that is no event has none.
 func TestEventNames(t *testing.T) {
 	seen := map[string]bool{}
-	for e := Spawned; e <= Completed; e++ {
+	for e := Spawned; e <= Begun; e++ {
 		name := e.String()
 		if name == "" || seen[name] {
 			t.Errorf("event %d is called %q", e, name)
 		}
 		seen[name] = true
 	}
-	if name := (Completed + 1).String(); name != "" {
+	if name := (Begun + 1).String(); name != "" {
 		t.Errorf("the event after the last one is called %q", name)
 	}
 }
