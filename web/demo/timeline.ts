@@ -12,6 +12,10 @@ const HIGHEST = 22; // CSS pixels of a lane
 const WORDS = 13; // from this height on a lane has room for words
 const STEP = 1.6; // of a zoom button
 
+const invitation = matchMedia("(hover: none)").matches
+  ? "Tap a lane to see its fiber."
+  : "Point at a lane to see its fiber; click it to cancel it.";
+
 export class Timeline {
   readonly #scroller = element("scroller");
   readonly #spacer = element("spacer");
@@ -115,8 +119,10 @@ export class Timeline {
   #scale(): void {
     const ticks = this.#ticks();
     const inSeconds = this.#span >= 2000;
+    const { offsetWidth, clientWidth } = this.#scroller;
+    this.#axis.style.width = `${(clientWidth / offsetWidth) * 100}%`; // without the scroll bar
     this.#axis.replaceChildren(
-      ...ticks.map((ms) => {
+      ...ticks.filter((ms) => ms < this.#span * 0.96).map((ms) => {
         const tick = document.createElement("span");
         tick.textContent = inSeconds ? `${+(ms / 1000).toFixed(2)} s` : `${+ms.toFixed(1)} ms`;
         tick.style.left = `${(ms / this.#span) * 100}%`;
@@ -186,7 +192,7 @@ export class Timeline {
     this.#cancelOne.hidden = !live;
     const text =
       i < 0
-        ? "Point at a lane to see its fiber; click it to cancel it."
+        ? invitation
         : `item ${i}: ${stateNames[now[i]!]} ${live ? "since" : "after"} ${Math.round(since[i]! - run.start).toLocaleString("en")} ms`;
     if (this.#readout.textContent !== text) this.#readout.textContent = text;
   }
