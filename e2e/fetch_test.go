@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
 	"github.com/fiberfill/fiberfill/internal/webserver"
@@ -79,4 +81,75 @@ func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 			t.Errorf("%v messages in %v ms, want at least %v", seen.Messages, seen.Total, turns)
 		}
 	})
+}
+
+// 10,000 calls at once, each of which fetches, all succeed; in plain JavaScript the browser refuses most of so many fetches.
+func TestTenThousandCallsAtOnce(t *testing.T) {
+	const calls, limit = 10000, 1000
+	tab := open(t, "cost.html")
+	var got struct{ Right, Most, Left int }
+	tab.Eval(t, "cost.calls", &got, calls)
+	if got.Right != calls || got.Left != 0 {
+		t.Errorf("%d of %d calls have the right answer, %d fibers are left", got.Right, calls, got.Left)
+	}
+	if got.Most != limit {
+		t.Errorf("at most %d fetches were out at once, want %d", got.Most, limit)
+	}
+	if now := tab.server.Stats(); now.Requests != calls {
+		t.Errorf("%d requests, want %d", now.Requests, calls)
+	}
+}
+
+// 1,000 fetches by fibers of one C instance take hardly longer than by plain JavaScript, and little of the main thread. Both
+// have all 1,000 in flight at once, in the same page, in turn.
+func TestCostOfAThousandFetches(t *testing.T) {
+	const count, rounds, mostRatio, mostAdded = 1000, 9, 1.15, 20.0
+	tab := open(t, "cost.html", isolated)
+	measure := func(function string) (ms, cpu float64) {
+		ctx, cancel := limit(t)
+		defer cancel()
+		before, err := tab.CPU(ctx)
+		if err == nil {
+			err = tab.Tab.Eval(ctx, function, &ms, count)
+		}
+		after, err2 := tab.CPU(ctx)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		return ms, float64((after - before).Nanoseconds()) / 1000 / count // us a fetch
+	}
+	inTurn := func(fibers, plain string) (ms, cpu [2]float64) {
+		var all [4][]float64
+		for range rounds {
+			for i, function := range []string{fibers, plain} {
+				ms, cpu := measure(function)
+				all[i], all[2+i] = append(all[i], ms), append(all[2+i], cpu)
+			}
+		}
+		for i := range 2 {
+			ms[i], cpu[i] = median(all[i]), median(all[2+i])
+		}
+		return ms, cpu
+	}
+	inTurn("cost.localFibers", "cost.localPlain") // warm up
+
+	ms, cpu := inTurn("cost.fibers", "cost.plain")
+	t.Logf("%d fetches: %.0f ms by fibers, %.0f ms plainly, ratio %.3f; main thread %.1f and %.1f us a fetch", count, ms[0], ms[1], ms[0]/ms[1], cpu[0], cpu[1])
+	if ms[0]/ms[1] > mostRatio {
+		t.Errorf("by fibers it takes %.3f times as long, more than %v", ms[0]/ms[1], mostRatio)
+	}
+
+	// A fetch costs the main thread some 250 us, and that varies by more than what fibers add. So what they add is measured
+	// without the network: the function that the guest imports answers by itself, in a task for each answer.
+	ms, cpu = inTurn("cost.localFibers", "cost.localPlain")
+	t.Logf("main thread without the network: %.1f us a call by fibers, %.1f plainly, %.1f added (by the clock: %.1f)",
+		cpu[0], cpu[1], cpu[0]-cpu[1], (ms[0]-ms[1])*1000/count)
+	if added := cpu[0] - cpu[1]; added > mostAdded {
+		t.Errorf("fibers add %.1f us of main-thread time to a fetch, more than %v", added, mostAdded)
+	}
+}
+
+func median(all []float64) float64 {
+	slices.Sort(all)
+	return all[len(all)/2]
 }
