@@ -1,109 +1,14 @@
-// The border of one guest instance: what stands between its exports and the
-// workers, and between it and its imports. The wasm half, module A (trampolines)
-// and module B (stubs and thunks), is made by package jsglue/wasm.
+// What one guest instance has at the border: the memory and the stack pointer that
+// its fibers use, and the JavaScript behind its stubs and thunks.
 
-import { FiberError, words } from "./errors.js";
-import { fiberFunction, strict } from "./exports.js";
+import { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { complete, current, kill, sleep, wait, yieldNow } from "./loop.js";
-import { generate, shapeOf } from "./module.js";
-import { Regions, type RegionSource } from "./regions.js";
-import { SLEEP, Suspending, YIELD, builtins, isThenable, type ImportObject } from "./suspending.js";
-import { transfer } from "./transfer.js";
-import { caught, deadly, workerModule } from "./workers.js";
-
-const REGION_SIZE = 65536; // bytes: what C compilers give a program's only stack
+import { REGION_SIZE, type Regions } from "./regions.js";
+import { SLEEP, YIELD, isThenable, type Suspending } from "./suspending.js";
+import { caught, deadly } from "./workers.js";
 
 type Wait = (task: Task, what: string) => Promise<unknown>;
-
-/** Instantiates a module with its border; returns the instance and its exports as fibers. */
-export async function bind(
-  module: WebAssembly.Module,
-  given: ImportObject | undefined,
-): Promise<[WebAssembly.Instance, Record<string, unknown>]> {
-  const shape = shapeOf(module);
-  const imports = WebAssembly.Module.imports(module);
-  const exports = WebAssembly.Module.exports(module);
-  const values = resolve(imports, given);
-
-  const binding = new Binding();
-  const functions = values.filter((_, i) => imports[i]!.kind === "function");
-  const names = imports.filter(({ kind }) => kind === "function").map(({ module, name }) => `${module}.${name}`);
-  const marks = Uint8Array.from(functions, (value) => (value instanceof Suspending ? 1 : 0));
-  const mayWait = marks.includes(1);
-  const malloc = exports.some(({ name }) => name === "free") && exports.find(({ name }) => name === "malloc");
-  const source: RegionSource = malloc ? "allocator" : shape.grows ? "copy" : "grow";
-  // A fiber that cannot wait needs no stack of its own: it is over before another starts.
-  const separate = mayWait && shape.stackPointer >= 0;
-  const copies = separate && source === "copy";
-  const { trampolines, stubs } = await generate(shape, marks, copies);
-
-  const slots = (await instance(trampolines, {})).exports;
-  const linked: Record<string, Record<string, unknown>> = {};
-  let f = 0;
-  imports.forEach(({ module, name, kind }, i) => {
-    const index = kind === "function" ? f++ : -1;
-    (linked[module] ??= {})[name] = values[i] instanceof Suspending ? slots[`f${index}`] : values[i];
-  });
-  const guest = await WebAssembly.instantiate(module, linked as WebAssembly.Imports).catch((error) => {
-    throw refusal(error, mayWait);
-  });
-
-  const exported = (k: number) => guest.exports[exports[k]!.name];
-  binding.memory = (shape.memory >= 0 ? exported(shape.memory) : values[imports.findIndex(({ kind }) => kind === "memory")]) as WebAssembly.Memory | undefined;
-  if (shape.stackPointer >= 0) {
-    binding.stackPointer = exported(shape.stackPointer) as WebAssembly.Global;
-    binding.base = binding.stackPointer.value as number;
-  }
-  if (separate && source !== "copy") {
-    binding.regions = new Regions(source, REGION_SIZE, binding.memory!, malloc ? (guest.exports["malloc"] as (n: number) => number) : undefined);
-  }
-  const b = (
-    await instance(stubs, {
-      guest: new Proxy({}, { get: (_, k: string) => (k === "sp" ? binding.stackPointer : exported(Number(k))) }),
-      slots,
-      wait: by(functions, (value, i) => binding.waiting(names[i]!, value)),
-      direct: by(functions, (value, i) => direct(names[i]!, value)),
-      worker: workerModule(),
-      js: new Proxy(binding.glue(), { get: (glue, name: string) => glue[name] ?? transfer(name) }),
-    })
-  ).exports;
-  if (copies) binding.parked = b["parked"] as WebAssembly.Global;
-
-  const fibers: Record<string, unknown> = {};
-  exports.forEach(({ name, kind }, k) => {
-    if (name.startsWith("fiberfill:")) return; // added by the module editor
-    const value = guest.exports[name] as unknown;
-    fibers[name] = kind !== "function" ? value : fiberFunction(binding, { name, job: b[`t${k}`] as Function, parameters: (value as Function).length });
-  });
-  return [guest, strict(fibers)];
-}
-
-/** The values for a module's imports: the user's, and ours for the module "fiberfill". */
-function resolve(imports: WebAssembly.ModuleImportDescriptor[], given: ImportObject | undefined): unknown[] {
-  const values = imports.map(({ module, name }) => given?.[module]?.[name] ?? (module === "fiberfill" ? builtins[name] : undefined));
-  const missing = imports.filter((_, i) => values[i] === undefined);
-  if (missing.length > 0) {
-    const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
-    throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
-  }
-  return values;
-}
-
-async function instance(bytes: Uint8Array, imports: Record<string, unknown>): Promise<WebAssembly.Instance> {
-  return (await WebAssembly.instantiate(bytes as BufferSource, imports as WebAssembly.Imports)).instance;
-}
-
-function refusal(error: unknown, mayWait: boolean): unknown {
-  if (error instanceof WebAssembly.LinkError || error instanceof TypeError) {
-    return new FiberError("bad-import", `the engine refuses the import object: ${words(error)}`, { cause: error });
-  }
-  if (error instanceof WebAssembly.RuntimeError) {
-    const hint = mayWait ? " A start function cannot call an import that may wait: no fiber runs yet." : "";
-    return new FiberError("trap", `the module trapped while it was instantiated: ${words(error)}.${hint}`, { cause: error });
-  }
-  return error;
-}
 
 export class Binding {
   memory: WebAssembly.Memory | undefined;
@@ -286,7 +191,7 @@ export class Binding {
  * The user's function as it is called where the engine refuses to suspend: below
  * a plain call of an export, or below JavaScript. It may answer, but not wait.
  */
-function direct(name: string, { fn }: Suspending): (...args: any[]) => unknown {
+export function direct(name: string, { fn }: Suspending): (...args: any[]) => unknown {
   return (...args) => {
     if (fn === SLEEP) throw cannotSuspend(name);
     const result = fn(...args);
@@ -301,9 +206,4 @@ function cannotSuspend(name: string): FiberError {
     ? `it was reached through JavaScript: fiber ${current.name} called an import, which called an export as a plain function. The frames of JavaScript in between cannot be suspended; call the export from fiberfill's exports instead`
     : "the export was called as a plain function; call it from fiberfill's exports, which makes it a fiber";
   return new FiberError("cannot-suspend", `import ${name} has to wait, and cannot here: ${why}.`, { ...(current && { fiber: current.name }) });
-}
-
-/** An object with an entry for each import that may wait, by index. */
-function by<T>(functions: unknown[], make: (value: Suspending, i: number) => T): Record<string, T> {
-  return Object.fromEntries(functions.flatMap((value, i) => (value instanceof Suspending ? [[i, make(value, i)]] : [])));
 }

@@ -1,9 +1,12 @@
 // The way in: shaped like the platform's functions of the same names.
 
-import { bind } from "./binding.js";
+import { newCore } from "./core.js";
+import { FiberError, words } from "./errors.js";
+import { fiberFunction, strict } from "./exports.js";
+import { Link } from "./link.js";
 import { ready } from "./loop.js";
-import { compile, compileStreaming, needJSPI } from "./module.js";
-import type { ImportObject } from "./suspending.js";
+import { compile, compileStreaming, needJSPI, shapeOf } from "./module.js";
+import { builtins, type ImportObject } from "./suspending.js";
 
 /** An instantiated guest. */
 export interface Instantiated {
@@ -39,7 +42,36 @@ export async function instantiateStreaming(source: Response | PromiseLike<Respon
   return link(module, imports);
 }
 
-async function link(module: WebAssembly.Module, imports: ImportObject | undefined): Promise<Instantiated> {
-  const [instance, exports] = await bind(module, imports);
-  return { module, instance, exports };
+async function link(module: WebAssembly.Module, given: ImportObject | undefined): Promise<Instantiated> {
+  const shape = shapeOf(module);
+  const imports = WebAssembly.Module.imports(module);
+  const values = imports.map(({ module, name }) => given?.[module]?.[name] ?? (module === "fiberfill" ? builtins[name] : undefined));
+  const missing = imports.filter((_, i) => values[i] === undefined);
+  if (missing.length > 0) {
+    const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
+    throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
+  }
+  const link = new Link(await newCore(), module, shape, values);
+  const instance = await WebAssembly.instantiate(module, link.imports).catch((error) => {
+    throw refusal(error, link.mayWait);
+  });
+  const { binding, thunks } = link.complete(instance);
+  const exports: Record<string, unknown> = {};
+  WebAssembly.Module.exports(module).forEach(({ name }, k) => {
+    if (name.startsWith("fiberfill:")) return; // added by the module editor
+    const thunk = thunks[k];
+    exports[name] = thunk ? fiberFunction(binding, thunk) : instance.exports[name];
+  });
+  return { module, instance, exports: strict(exports) };
+}
+
+function refusal(error: unknown, mayWait: boolean): unknown {
+  if (error instanceof WebAssembly.LinkError || error instanceof TypeError) {
+    return new FiberError("bad-import", `the engine refuses the import object: ${words(error)}`, { cause: error });
+  }
+  if (error instanceof WebAssembly.RuntimeError) {
+    const hint = mayWait ? " A start function cannot call an import that may wait: no fiber runs yet." : "";
+    return new FiberError("trap", `the module trapped while it was instantiated: ${words(error)}.${hint}`, { cause: error });
+  }
+  return error;
 }

@@ -39,7 +39,7 @@ export function needJSPI(): void {
 export async function compile(source: BufferSource): Promise<WebAssembly.Module> {
   needJSPI();
   const bytes = copyOf(source);
-  const [shape, edited] = await inspect(bytes);
+  const [shape, edited] = inspect(await newCore(), bytes);
   const module = await platformCompile(edited ?? bytes);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
@@ -73,7 +73,7 @@ export async function compileStreaming(source: Response | PromiseLike<Response>)
   } catch (error) {
     throw new FiberError("bad-response", `${response.url || "the Response"} broke off: ${words(error)}`, { cause: error });
   }
-  const [shape, edited] = await inspect(bytes);
+  const [shape, edited] = inspect(await newCore(), bytes);
   const module = edited ? await platformCompile(edited) : await streamed.catch(notWasm);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
@@ -111,9 +111,8 @@ function copyOf(source: BufferSource): Uint8Array {
   throw new FiberError("bad-argument", `a module's bytes are an ArrayBuffer or a view of one, got ${describe(source)}`);
 }
 
-/** Parses a whole module; the shape is a sentence if that fails. */
-async function inspect(bytes: Uint8Array): Promise<[Shape | string, Uint8Array | undefined]> {
-  const core = await newCore();
+/** Parses a whole module; returns its shape, or a sentence if that fails, and the edited module, if it had to be edited. */
+export function inspect(core: Inspector, bytes: Uint8Array): [Shape | string, Uint8Array | undefined] {
   const code = feed(core, bytes);
   if (code !== 0) return [`fiberfill cannot read this module (reason ${code} at byte ${core.error_at()}), although the engine takes it`, undefined];
   const grows = core.grows() !== 0;
@@ -150,8 +149,7 @@ function output(core: Inspector, size: number): Uint8Array | undefined {
  * The two modules between a guest and its imports that may wait (package
  * jsglue/wasm). marks has a byte for each function import: 1 if it may wait.
  */
-export async function generate(shape: Shape, marks: Uint8Array, copies: boolean): Promise<{ trampolines: Uint8Array; stubs: Uint8Array }> {
-  const core = await newCore();
+export function generate(core: Inspector, shape: Shape, marks: Uint8Array, copies: boolean): { trampolines: Uint8Array; stubs: Uint8Array } {
   feed(core, shape.header);
   write(core, marks);
   const trampolines = output(core, core.trampolines(marks.length))!;

@@ -27,6 +27,8 @@ export interface Region {
   task: Task | undefined; // whose stack it is now
 }
 
+export const REGION_SIZE = 65536; // bytes: what C compilers give a program's only stack
+
 const GUARD = 128; // bytes
 const GUARD_WORD = 0x0f1be4f1 | 0;
 const PAGE = 65536;
