@@ -17,7 +17,8 @@ async function load(file) {
 
 async function loadGo() {
   const go = new Go(); // wasm_exec.js, which comes with every Go toolchain
-  const { instance } = await WebAssembly.instantiateStreaming(fetch("go-fetch.wasm"), go.importObject);
+  const program = fetch("go-fetch.wasm");
+  const { instance } = await WebAssembly.instantiateStreaming(program, go.importObject);
   go.run(instance); // the program sets goFetch and goes on until it is stopped
   return goFetch; // goFetch.item("/item?id=17", signal) is a Promise of the value
 }
