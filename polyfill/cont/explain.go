@@ -11,6 +11,7 @@ const (
 	OpSuspend
 	OpForward
 	OpThrow
+	OpBrOnEvt
 	OpReturn
 	OpEnd
 )
@@ -21,6 +22,7 @@ var operations = [...]struct{ name, reference string }{
 	OpSuspend: {"cont.suspend", ""},
 	OpForward: {"cont.forward", "D-FWD-5"},
 	OpThrow:   {"cont.throw", "D-ONE-1"},
+	OpBrOnEvt: {"br_on_evt", "K-2"},
 	OpReturn:  {"return", ""},
 	OpEnd:     {"throw", ""},
 }

@@ -53,6 +53,9 @@ func (s *System) DismountRelease(f Fiber, e Event) (Transition, Trap) {
 // (B-SREL-1, B-SREL-3). If t has no handler it falls through, and f is not
 // released. To itself a fiber cannot switch so: it would end before it runs (B-SREL-2).
 func (s *System) SwitchRelease(f, t Fiber, e Event) (Transition, Trap) {
+	if trap := s.Events.Check(e, 0); trap != polyfill.OK {
+		return Transition{}, trap
+	}
 	if f == t && s.Machine.CheckInChain(f) == polyfill.OK {
 		return Transition{}, polyfill.NotSuspended
 	}

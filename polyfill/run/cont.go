@@ -104,6 +104,10 @@ func (c *Cont) Suspend(tag *Tag, values ...Value) Values {
 
 // BrOnEvt reports whether e is an event of the tag, and returns what it holds. It consumes nothing (D-BRON-2).
 func (c *Cont) BrOnEvt(e *Evt, tag *Tag) (Values, polyfill.Token, bool) {
+	c.enter()
+	if e == nil {
+		c.refused(cont.OpBrOnEvt, polyfill.NullReference)
+	}
 	if e.Tag != tag {
 		return nil, polyfill.Token{}, false
 	}
@@ -113,6 +117,10 @@ func (c *Cont) BrOnEvt(e *Evt, tag *Tag) (Values, polyfill.Token, bool) {
 // Forward raises e again, to the resumer of the issuer's continuation or one
 // further out. It returns what Resume would.
 func (c *Cont) Forward(e *Evt, on polyfill.Table) (Values, *Evt) {
+	c.enter()
+	if e == nil {
+		c.refused(cont.OpForward, polyfill.NullReference)
+	}
 	sent := c.send(e.Tag, e.Values)
 	top, _ := c.outer(sent.Tag)
 	to, k, trap := c.system.Forward(e.Cont, top, sent.Tag, on)

@@ -21,6 +21,7 @@ func NewStacks() *Stacks {
 		entry, _ := s.system.Enter()
 		s.add(entry, s.root.name, nil)
 		s.table[entry.Index()] = &s.root
+		s.root.bound = nil
 	}
 	s.leave = func() {
 		for i, c := range s.table {

@@ -208,8 +208,8 @@ func (w *world) end(c *coroutine, results []Value, thrown *Exception, trap *Trap
 			return
 		}
 	}
-	w.table[c.fiber.Index()] = nil
 	w.fail(trap)
+	w.table[c.fiber.Index()] = nil
 	w.current = &w.root
 }
 

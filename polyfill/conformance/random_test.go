@@ -1,0 +1,103 @@
+package conformance
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+)
+
+var (
+	seed       = flag.Uint64("seed", 0, "seed of the random tests; 0: a new one")
+	operations = flag.Int("operations", 1_000_000, "random operations to compare, over all systems")
+)
+
+// length is how many operations a random script has: operands are small numbers.
+const length = 100
+
+// Random scripts, a million operations in all, are played alike by the Go
+// substrate and by the reference.
+func TestRandom(t *testing.T) {
+	start := *seed
+	if start == 0 {
+		start = uint64(time.Now().UnixNano())
+	}
+	for _, s := range []System{A, B, C, D} {
+		t.Run(string(s), func(t *testing.T) {
+			t.Logf("replay with: go test ./polyfill/conformance -run TestRandom/%c -seed %d", s, start)
+			before := runtime.NumGoroutine()
+			r := rand.New(rand.NewPCG(start, uint64(s)))
+			kinds := map[Kind]int{}
+			for range *operations / 4 / length {
+				for _, o := range duel(t, Random(s, r, length)) {
+					kinds[o.Kind]++
+				}
+			}
+			noGoroutinesSince(t, before)
+			t.Logf("outcomes by kind: %v", kinds)
+			for _, k := range []Kind{Made, Started, Returned, Caught, Left, Exited, Escaped, Trapped} {
+				if kinds[k] == 0 {
+					t.Errorf("no outcome of kind %d: the scripts get nowhere", k)
+				}
+			}
+		})
+	}
+}
+
+// duel plays a script on both and returns what the reference records.
+func duel(t testing.TB, s Script) []Outcome {
+	t.Helper()
+	want, _ := Reference{}.Play(s)
+	got, err := Go{}.Play(s)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, Transcript(s, got))
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s\nKeep this script in testdata/regressions.", difference(s, got, want))
+	}
+	return want
+}
+
+// difference prints a transcript up to where two of them part.
+func difference(s Script, got, want []Outcome) string {
+	n := 0
+	for n < min(len(got), len(want)) && got[n] == want[n] {
+		n++
+	}
+	part := func(trace []Outcome) string { return Transcript(s, trace[n:min(n+1, len(trace))]) }
+	return fmt.Sprintf("system %c\n%sgot:\n%swant:\n%s", s.System, Transcript(s, want[:n]), part(got), part(want))
+}
+
+// noGoroutinesSince fails if there are more goroutines than before.
+func noGoroutinesSince(t testing.TB, before int) {
+	t.Helper()
+	for range 1000 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		runtime.Gosched() // one that has ended may not have been taken off yet
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+func fuzz(f *testing.F, s System) {
+	f.Add([]byte("................"))
+	f.Fuzz(func(t *testing.T, list []byte) { duel(t, FromBytes(s, list)) })
+}
+
+func FuzzA(f *testing.F) { fuzz(f, A) }
+func FuzzB(f *testing.F) { fuzz(f, B) }
+func FuzzC(f *testing.F) { fuzz(f, C) }
+func FuzzD(f *testing.F) { fuzz(f, D) }
+
+func randomBytes(seed uint64, n int) []byte {
+	r := rand.New(rand.NewPCG(seed, 0))
+	list := make([]byte, n)
+	for i := range list {
+		list[i] = byte(r.Uint32())
+	}
+	return list
+}

@@ -1,0 +1,82 @@
+package conformance
+
+import (
+	"flag"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the transcripts of the reference into testdata; inspect the difference")
+
+// Every case, on the Go substrate and by the reference: what the rules say, what
+// the plain code says and what the machine does are the same.
+func TestSuite(t *testing.T) {
+	cases, err := Suite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 100 {
+		t.Fatalf("only %d cases were found", len(cases))
+	}
+	for _, c := range cases {
+		t.Run(c.Name(), func(t *testing.T) {
+			for _, s := range []Substrate{Reference{}, Go{}} {
+				before := runtime.NumGoroutine()
+				trace, err := s.Play(c.Script)
+				if err != nil {
+					t.Errorf("%s: %v", s.Name(), err)
+				}
+				if got := Transcript(c.Script, trace); got != c.Transcript {
+					t.Errorf("%s, %s: the transcript is\n%s\nit should be\n%s", c.File, s.Name(), got, c.Transcript)
+				}
+				noGoroutinesSince(t, before)
+			}
+		})
+	}
+}
+
+// TestUpdate does nothing without -update.
+func TestUpdate(t *testing.T) {
+	if !*update {
+		return
+	}
+	cases, err := Suite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		trace, _ := Reference{}.Play(c.Script)
+		text, err := os.ReadFile(c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := Transcript(c.Script, trace)
+		if c.Transcript == got {
+			continue
+		}
+		if err := os.WriteFile(c.File, []byte(strings.Replace(string(text), c.Transcript, got, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A script that is written and read again is the same.
+func TestTextRoundTrip(t *testing.T) {
+	for _, s := range []System{A, B, C, D} {
+		for i := range uint64(2000) {
+			script := FromBytes(s, randomBytes(i, 8))
+			for _, op := range script.Ops {
+				text := op.Text(s)
+				again, err := parseOp(s, strings.Fields(text))
+				if err != nil {
+					t.Fatalf("%q: %v", text, err)
+				}
+				if got := again.Text(s); got != text {
+					t.Fatalf("%q is read as %q", text, got)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package conformance
+
+import (
+	"math"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+// Values returns the values that a payload number stands for, as they would lie
+// in registers, so that each is recognised at the other end:
+//
+//	i32 n    i64 n*2^32+n    f32 n+0.5    f64 n-0.25    ref reference number n    null ref null
+func Values(signature int8, n int16) (values [3]uint64, count int8) {
+	for i, t := range Signatures[signature] {
+		values[i] = value(t, n)
+	}
+	return values, int8(len(Signatures[signature]))
+}
+
+func value(t polyfill.Type, n int16) uint64 {
+	switch t {
+	case polyfill.I32:
+		return uint64(uint32(int32(n)))
+	case polyfill.I64:
+		return uint64(int64(n)<<32 + int64(n))
+	case polyfill.F32:
+		return uint64(math.Float32bits(float32(n) + 0.5))
+	case polyfill.F64:
+		return math.Float64bits(float64(n) - 0.25)
+	case polyfill.Ref:
+		return uint64(uint16(n))
+	}
+	return 0
+}
+
+// Types returns the types of a signature.
+func Types(signature int8) polyfill.Types { return polyfill.List(Signatures[signature]...) }
+
+// sent returns the signature of what an operation sends.
+func (o *Op) sent() int8 {
+	switch {
+	case o.As != Null:
+		return o.As
+	case o.Tag >= 0:
+		return Tags[o.Tag].Params
+	}
+	return 0
+}
