@@ -42,6 +42,18 @@
 //  6. No more fibers are started at once than the limit; the others wait
 //     unstarted, in order.
 //
+// # Arenas
+//
+// In the API for Go programs every fiber belongs to a scope, its parent or its
+// loop, and does not outlive it. An arena is a scope inside a function: [Arena],
+// and for the two usual cases [All], which is complete when all are, and [Race], which
+// the first finisher wins. An arena that ends early ends its fibers: their contexts
+// are done at once, so that none begins anything new, and then their waits return,
+// children before parents and the last started first, each when the one before is
+// over; only a race asks its losers in the order of their start. Cancellation is an
+// event in the place where a fiber waits: every wait has the three answers success,
+// error and cancel, the last with the reason that somebody gave.
+//
 // # Cost
 //
 // No operation allocates, but for the growth of queues. All but timers take

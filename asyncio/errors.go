@@ -49,8 +49,17 @@ var (
 	errGoexit     = errors.New("asyncio: the fiber called runtime.Goexit")
 	errStopped    = errors.New("asyncio: the loop was ended by runtime.Goexit in another fiber")
 	errParentOver = fmt.Errorf("asyncio: the fiber that started this one is over: %w", context.Canceled)
+	errLost       = fmt.Errorf("asyncio: another fiber has won the race: %w", context.Canceled)
 	errOver       = fmt.Errorf("asyncio: the fiber is over: %w", context.Canceled)
 )
+
+// endOf returns the cause with which fibers are cancelled whose scope has ended with err.
+func endOf(err error) error {
+	if err == nil {
+		return errParentOver
+	}
+	return fmt.Errorf("asyncio: %w, because the scope of this fiber has failed: %w", context.Canceled, err)
+}
 
 // ownCause reports whether err is what somebody cancelled f with: then f has not failed.
 func (f *Fiber) ownCause(err error) bool {

@@ -142,3 +142,59 @@ func ExampleLoop_Serve() {
 	// served
 	// context canceled
 }
+
+// An arena is a scope: when it returns, nothing that was started in it runs any more.
+func ExampleArena() {
+	err := asyncio.Run(context.Background(), func(f *asyncio.Fiber) error {
+		err := asyncio.Arena(f, "clocks", func(a *asyncio.Fiber) error {
+			for _, name := range []string{"first", "second"} {
+				a.Go(name, func(f *asyncio.Fiber) error {
+					defer fmt.Println(name, "stops")
+					return asyncio.Sleep(f, time.Hour)
+				})
+			}
+			return asyncio.Sleep(a, 10*time.Millisecond)
+		})
+		fmt.Println("the arena is over")
+		return err
+	})
+	fmt.Println(err)
+	// Output:
+	// second stops
+	// first stops
+	// the arena is over
+	// <nil>
+}
+
+func ExampleAll() {
+	square := func(n int) func(*asyncio.Fiber) (int, error) {
+		return func(f *asyncio.Fiber) (int, error) {
+			return n * n, asyncio.Sleep(f, time.Duration(n)*time.Millisecond)
+		}
+	}
+	asyncio.Run(context.Background(), func(f *asyncio.Fiber) error {
+		values, err := asyncio.All(f, square(3), square(1), square(2))
+		fmt.Println(values, err)
+		return err
+	})
+	// Output: [9 1 4] <nil>
+}
+
+// A race against the clock is a timeout.
+func ExampleRace() {
+	late := errors.New("too late")
+	err := asyncio.Run(context.Background(), func(f *asyncio.Fiber) error {
+		answer, err := asyncio.Race(f,
+			func(f *asyncio.Fiber) (string, error) { return "answer", asyncio.Sleep(f, time.Hour) },
+			func(f *asyncio.Fiber) (string, error) {
+				asyncio.Sleep(f, time.Millisecond)
+				return "", late
+			})
+		fmt.Printf("%q\n", answer)
+		return err
+	})
+	fmt.Println(err)
+	// Output:
+	// ""
+	// too late
+}

@@ -31,7 +31,7 @@ func fetch(f *Fiber, url string) (*Response, error) {
 	s := newSettlement(f)
 	s.then(promiseClass.Call("all", []any{response, response.Call("then", arrayBuffer)}))
 	if err := f.waitOutside(url); err != nil {
-		s.abandoned = true
+		s.abandon()
 		abort.Call("abort")
 		return nil, err
 	}

@@ -51,6 +51,7 @@ type Fiber struct {
 	parent     *Fiber // nil: the fiber is the loop's
 	prev, succ *Fiber // in the scope that it belongs to
 	children   scope
+	watch      func(child *Fiber) // told each child that is over, before anybody runs; may be nil
 	waiters    []waiter
 	over       bool
 	err        error
@@ -83,7 +84,8 @@ func (l *Loop) newFiber(parent *Fiber, name string, fn func(*Fiber) error) *Fibe
 // when f waits, after all fibers that are ready now.
 //
 // The child's context descends from f's. When f's function returns, children
-// that are not over are cancelled, and f is over only after them. A child's
+// that are not over are cancelled, the last started first and each when the one
+// before is over, and f is over only after them. A child's
 // failure is told by [Fiber.Wait] or [Fiber.WaitAll]; if f returns without having asked,
 // it becomes f's. Go panics if f is over.
 func (f *Fiber) Go(name string, fn func(f *Fiber) error) *Fiber {
@@ -124,18 +126,18 @@ func (f *Fiber) Wait(other *Fiber) error {
 // has failed and returns its error while the others go on. Each failure is
 // returned once: call WaitAll again to wait for the others, or return the error,
 // which cancels them. A child that ends with the cause it was cancelled with
-// has not failed. If f is cancelled meanwhile WaitAll returns the cause.
+// has not failed. If f is cancelled, before or meanwhile, WaitAll returns the cause.
 func (f *Fiber) WaitAll() error {
 	f.mustRun("WaitAll")
 	for {
 		if err := f.children.takeFailure(); err != nil {
 			return err
 		}
-		if f.children.first == nil {
-			return nil
-		}
 		if f.ctx.Err() != nil {
 			return context.Cause(f.ctx)
+		}
+		if f.children.first == nil {
+			return nil
 		}
 		if err := f.waitChildren(); err != nil {
 			return err
@@ -179,9 +181,11 @@ func Sleep(f *Fiber, d time.Duration) error {
 
 // Cancel cancels f and its children: their contexts are done with the given
 // cause, what they wait for ends with it, and those that have not started never
-// do. A nil cause means [context.Canceled]. The first cause counts; cancelling a
-// fiber again or after its end does nothing. It returns at once, may be called from
-// any goroutine, and does not wait for the fiber's end.
+// do. The contexts are done at once; the waits end children before parents and
+// among siblings the last started first, each when the one before is over. A nil
+// cause means [context.Canceled]. The first cause counts; cancelling a fiber again or
+// after its end does nothing. It returns at once, may be called from any goroutine, and
+// does not wait for the fiber's end.
 func (f *Fiber) Cancel(cause error) {
 	f.cancel(cause)
 	f.loop.post(message{cancelFiber, f, 0})
@@ -289,7 +293,10 @@ func (f *Fiber) main(yield func(struct{}) bool) {
 		f.finish(f.endChildren(err))
 		f.loop.command = f.loop.scheduler.Finish(false, f.loop.now())
 	}()
-	err = f.fn(f)
+	// It may have been cancelled when the scheduler had named it already.
+	if err = context.Cause(f.ctx); err == nil {
+		err = f.fn(f)
+	}
 	returned = true
 }
 
@@ -297,32 +304,56 @@ func (f *Fiber) main(yield func(struct{}) bool) {
 // the fiber's error with the failures that nobody has asked for.
 func (f *Fiber) endChildren(err error) error {
 	if f.children.first != nil {
-		for child := range f.children.all() {
-			child.cancel(errParentOver)
-			child.interrupt()
-		}
-		f.firm = true
-		for f.children.first != nil {
-			f.waitChildren()
-		}
+		f.children.end(endOf(err), false)
+		f.drain()
 	}
 	return join(err, f.children.takeFailures())
 }
 
-// interrupt wakes f and its children, whose contexts are done already.
+// drain waits until all children are over, also if f is cancelled: that ends
+// the wait by ending the children.
+func (f *Fiber) drain() {
+	f.firm = true
+	for f.children.first != nil {
+		f.waitChildren()
+	}
+	f.firm = false
+}
+
+// interrupt ends what f waits for, or f itself if it has not started, but
+// first its children, the last started first. Their contexts are done already.
 func (f *Fiber) interrupt() {
-	if f.over {
-		return
-	}
-	if f.next == nil && f.loop.scheduler.Drop(f.ref) {
+	switch {
+	case f.over:
+	case f.children.first != nil:
+		f.children.end(context.Cause(f.ctx), false) // childOver goes on when there are none left
+	case f.next == nil && f.loop.scheduler.Drop(f.ref):
 		f.finish(context.Cause(f.ctx))
-		return
-	}
-	if f.waitsFor != "" && !f.firm && (waiter{f, f.waits}).wake() {
+	case f.waitsFor != "" && !f.firm && (waiter{f, f.waits}).wake():
 		f.interrupted = true
 	}
-	for child := range f.children.all() {
-		child.interrupt()
+}
+
+// childOver is told that one of f's children is over.
+func (f *Fiber) childOver(child *Fiber) {
+	s := &f.children
+	if f.watch != nil {
+		f.watch(child)
+	}
+	s.endNext()
+	switch {
+	case s.first != nil:
+		// A failure is told at once, but not to a fiber that is being ended: its turn comes after its children.
+		if f.forAll && len(s.failed) > 0 && !f.firm && s.cause == nil {
+			waiter{f, f.waits}.wake()
+		}
+	default:
+		if f.ctx.Err() != nil {
+			f.interrupt()
+		}
+		if f.forAll {
+			waiter{f, f.waits}.wake()
+		}
 	}
 }
 
@@ -350,10 +381,10 @@ func (f *Fiber) finish(err error) {
 		fn()
 	}
 	f.scope().remove(f, failed && !f.reported)
-	if p := f.parent; p != nil && p.forAll && (p.children.first == nil || len(p.children.failed) > 0 && !p.firm) {
-		waiter{p, p.waits}.wake()
+	if f.parent != nil {
+		f.parent.childOver(f)
 	}
-	f.fn, f.done, f.atEnd, f.next, f.stop, f.yield = nil, nil, nil, nil, nil, nil
+	f.fn, f.done, f.atEnd, f.watch, f.next, f.stop, f.yield = nil, nil, nil, nil, nil, nil, nil
 }
 
 func (f *Fiber) scope() *scope {

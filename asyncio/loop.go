@@ -257,7 +257,11 @@ func (l *Loop) drain() {
 		case spawnFiber:
 			l.spawn(m.fiber)
 		case completeWait:
-			l.scheduler.Notify(m.fiber.ref, m.wait)
+			// What a cancelled fiber waits for ends when its turn has come, see scope.end: the
+			// I/O that its context has aborted must not jump the queue.
+			if m.fiber.ctx.Err() == nil {
+				l.scheduler.Notify(m.fiber.ref, m.wait)
+			}
 		case cancelFiber:
 			m.fiber.interrupt()
 		case cancelAll:

@@ -56,7 +56,7 @@ func Await(f *Fiber, promise js.Value) (js.Value, error) {
 	s := newSettlement(f)
 	s.then(promise)
 	if err := f.waitOutside("a Promise"); err != nil {
-		s.abandoned = true
+		s.abandon()
 		return js.Value{}, err
 	}
 	v, err := s.value, s.err
@@ -76,7 +76,8 @@ type settlement struct {
 	wait      uint32
 	value     js.Value
 	err       error
-	abandoned bool // the fiber was cancelled: the callback that comes late frees the pair
+	settled   bool // a callback has come
+	abandoned bool // the fiber was cancelled before: the callback that comes late frees the pair
 }
 
 var settlements []*settlement // free ones
@@ -110,13 +111,22 @@ func (s *settlement) settle(v js.Value, err error) {
 		s.free()
 		return
 	}
-	s.value, s.err = v, err
+	s.value, s.err, s.settled = v, err, true
 	s.fiber.loop.postFromJS(message{completeWait, s.fiber, s.wait})
+}
+
+// abandon is called when the fiber waits no longer.
+func (s *settlement) abandon() {
+	if s.settled {
+		s.free()
+	} else {
+		s.abandoned = true
+	}
 }
 
 // free is called when neither callback can be called any more.
 func (s *settlement) free() {
-	s.fiber, s.value, s.err, s.abandoned = nil, js.Value{}, nil, false
+	s.fiber, s.value, s.err, s.settled, s.abandoned = nil, js.Value{}, nil, false, false
 	settlements = append(settlements, s)
 }
 

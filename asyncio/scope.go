@@ -13,6 +13,46 @@ import (
 type scope struct {
 	first, last *Fiber
 	failed      []*Fiber
+
+	cause   error  // not nil: the fibers are being ended, one after the other
+	inOrder bool   // in the order of their start, else the last started first
+	asked   *Fiber // has been cancelled for that and is not over yet
+	asking  bool   // endNext is at work
+}
+
+// end cancels all fibers with the given cause, so that none begins anything
+// new, and ends what they wait for one after the other, each when the one before
+// is over, the last started first or in the order of their start. Ending is like
+// unwinding a stack: what was started later may use what was started earlier. It
+// returns at once; the first call counts.
+func (s *scope) end(cause error, inOrder bool) {
+	if s.cause == nil {
+		s.cause, s.inOrder = cause, inOrder
+		for f := range s.all() {
+			f.cancel(cause)
+		}
+	}
+	s.endNext()
+}
+
+// endNext goes on with that. It is a loop, and not left to the end of each
+// fiber alone, because of those that never started: a million of them would
+// end inside each other.
+func (s *scope) endNext() {
+	if s.asking {
+		return
+	}
+	s.asking = true
+	for s.cause != nil && s.asked == nil && s.first != nil {
+		s.asked = s.last
+		if s.inOrder {
+			s.asked = s.first
+		}
+		f := s.asked
+		f.cancel(s.cause) // it may have been started meanwhile
+		f.interrupt()
+	}
+	s.asking = false
 }
 
 func (s *scope) add(f *Fiber) {
@@ -28,6 +68,9 @@ func (s *scope) add(f *Fiber) {
 func (s *scope) remove(f *Fiber, failed bool) {
 	if failed {
 		s.failed = append(s.failed, f)
+	}
+	if s.asked == f {
+		s.asked = nil
 	}
 	if f.prev != nil {
 		f.prev.succ = f.succ

@@ -1,0 +1,172 @@
+//go:build !tinygo
+
+package asyncio_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+)
+
+// Cancelling an arena at every point of its life: it ends with the reason,
+// nothing of it goes on, and nothing is left.
+func TestCancel_an_arena_at_every_point(t *testing.T) {
+	reason, second := errors.New("reason"), errors.New("second")
+	sleep := func(f *asyncio.Fiber) error { return asyncio.Sleep(f, time.Hour) }
+	body := func(a *asyncio.Fiber) error {
+		a.Go("member", sleep)
+		return a.WaitAll()
+	}
+	for name, test := range map[string]struct {
+		want error
+		run  func(f *asyncio.Fiber) *asyncio.Fiber // returns what is to be waited for
+	}{
+		"unstarted": {reason, func(f *asyncio.Fiber) *asyncio.Fiber {
+			a := f.Go("arena", func(*asyncio.Fiber) error { t.Error("it ran"); return nil })
+			a.Cancel(reason)
+			return a
+		}},
+		"running, by itself": {reason, func(f *asyncio.Fiber) *asyncio.Fiber {
+			return f.Go("arena", func(a *asyncio.Fiber) error { a.Cancel(reason); return body(a) })
+		}},
+		"ready": {reason, func(f *asyncio.Fiber) *asyncio.Fiber {
+			a := f.Go("arena", func(a *asyncio.Fiber) error { a.Yield(); return body(a) })
+			f.Yield()
+			a.Cancel(reason)
+			return a
+		}},
+		"parked": {reason, func(f *asyncio.Fiber) *asyncio.Fiber {
+			a := f.Go("arena", body)
+			asyncio.Sleep(f, time.Second)
+			a.Cancel(reason)
+			return a
+		}},
+		"parked, twice": {reason, func(f *asyncio.Fiber) *asyncio.Fiber {
+			a := f.Go("arena", body)
+			asyncio.Sleep(f, time.Second)
+			a.Cancel(reason)
+			a.Cancel(second)
+			return a
+		}},
+		"by a member": {reason, func(f *asyncio.Fiber) *asyncio.Fiber {
+			return f.Go("arena", func(a *asyncio.Fiber) error {
+				a.Go("member", func(f *asyncio.Fiber) error { a.Cancel(reason); return sleep(f) })
+				return body(a)
+			})
+		}},
+		"by a member's member, in another arena": {reason, func(f *asyncio.Fiber) *asyncio.Fiber {
+			return f.Go("arena", func(a *asyncio.Fiber) error {
+				_, err := asyncio.All(a, func(m *asyncio.Fiber) (int, error) { return 0, body(m) },
+					func(m *asyncio.Fiber) (int, error) {
+						return asyncio.Race(m, func(m *asyncio.Fiber) (int, error) {
+							asyncio.Sleep(m, time.Second)
+							a.Cancel(reason)
+							return 0, sleep(m)
+						}, func(m *asyncio.Fiber) (int, error) { return 0, sleep(m) })
+					})
+				return err
+			})
+		}},
+		"while it is being ended": {nil, func(f *asyncio.Fiber) *asyncio.Fiber {
+			return f.Go("arena", func(a *asyncio.Fiber) error {
+				a.Go("member", func(f *asyncio.Fiber) error {
+					err := sleep(f)
+					a.Cancel(reason)
+					f.Yield()
+					return err
+				})
+				return a.Yield()
+			})
+		}},
+		"over": {nil, func(f *asyncio.Fiber) *asyncio.Fiber {
+			a := f.Go("arena", func(*asyncio.Fiber) error { return nil })
+			f.Wait(a)
+			a.Cancel(reason)
+			return a
+		}},
+		"from another goroutine": {reason, func(f *asyncio.Fiber) *asyncio.Fiber {
+			a := f.Go("arena", body)
+			go a.Cancel(reason)
+			return a
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				l := asyncio.NewLoop(t.Context())
+				l.Go("main", func(f *asyncio.Fiber) error {
+					if err := f.Wait(test.run(f)); err != test.want {
+						t.Errorf("the arena ended with %v, want %v", err, test.want)
+					}
+					return nil
+				})
+				if err := l.Run(); err != nil {
+					t.Error(err)
+				}
+				if d := time.Since(start); d >= time.Hour {
+					t.Errorf("it took %v: somebody slept on", d)
+				}
+			})
+		})
+	}
+}
+
+// A fiber that takes no notice is cancelled again at each wait, and holds up
+// only those that must not end before it.
+func TestCancel_who_waits_again_is_cancelled_again(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reason := errors.New("reason")
+		start, times := time.Now(), 0
+		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+			a := f.Go("stubborn", func(f *asyncio.Fiber) (err error) {
+				for range 1000 {
+					if err = asyncio.Sleep(f, time.Hour); err != reason {
+						t.Fatalf("Sleep() = %v, want %v", err, reason)
+					}
+					times++
+				}
+				return err
+			})
+			f.Yield()
+			a.Cancel(reason)
+			return f.Wait(a)
+		})
+		if err != reason || times != 1000 || time.Since(start) != 0 {
+			t.Errorf("Run() = %v after %d waits and %v", err, times, time.Since(start))
+		}
+	})
+}
+
+// A result that arrives together with the cancellation is dropped, however
+// they are ordered: the answer is the cause.
+func TestJ_MUX_7_a_completion_after_the_cancellation_is_dropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reason := errors.New("reason")
+		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+			return asyncio.Arena(f, "arena", func(a *asyncio.Fiber) error {
+				for range 3 {
+					a.Go("blocks", func(f *asyncio.Fiber) error {
+						_, err := asyncio.Block(f, func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil })
+						if err != reason {
+							t.Errorf("Block() = %v, want %v", err, reason)
+						}
+						f.Yield() // the others' functions return meanwhile
+						synctest.Wait()
+						return err
+					})
+				}
+				a.Yield()
+				a.Cancel(reason)
+				synctest.Wait() // all three functions have returned before the loop hears of anything
+				return a.WaitAll()
+			})
+		})
+		if err != reason {
+			t.Errorf("Run() = %v, want %v", err, reason)
+		}
+	})
+}
