@@ -57,16 +57,16 @@ export function log() {
 
 /**
  * Plays a scene and returns the log. If the machine was so busy that the scheduler's turn of some milliseconds ended in
- * the middle of the scene, the log rightly tells that; then it is played again.
+ * the middle of the scene, the log rightly tells that; then it is played again, so a scene makes all that it needs.
  */
 export async function played(play) {
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < 20; i++) {
     fiberfill.startLog();
     await play();
     const lines = log();
     if (!lines.some((line, i) => line === "entered" && lines[i - 1] === "paused")) return lines;
   }
-  throw new Error("the scheduler's turn ended in the middle of the scene, five times");
+  throw new Error("the scheduler's turn ended in the middle of the scene, twenty times");
 }
 
 /** Several events in one string, so that a log reads as a text. */
