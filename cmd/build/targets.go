@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -12,7 +13,8 @@ import (
 // target is one bundle: what goes in, what comes out, and how large it may be.
 type target struct {
 	entry  string
-	out    string
+	also   []string // further entries; they share with the first what both use, so that there is one of each thing
+	out    string   // of the first; the others lie beside it
 	format api.Format
 	global string // name of the variable that a script tag defines
 	minify bool
@@ -28,7 +30,10 @@ var (
 		format: api.FormatIIFE, global: "fiberfill", minify: true, budget: scriptBudget,
 	}
 	// The package is not minified: whoever bundles it minifies, and whoever debugs through it wants to read it.
-	npmModule   = target{entry: "web/src/index.ts", out: "web/dist/npm/esm/index.js", format: api.FormatESModule}
+	npmModule = target{
+		entry: "web/src/index.ts", also: []string{"web/src/webassembly.ts", "web/src/polyfill.ts"},
+		out: "web/dist/npm/esm/index.js", format: api.FormatESModule,
+	}
 	npmCommonJS = target{entry: "web/src/index.ts", out: "web/dist/npm/cjs/index.js", format: api.FormatCommonJS}
 	demoScript  = target{entry: "web/demo/demo.ts", out: "web/dist/demo/demo.js", format: api.FormatIIFE, minify: true}
 )
@@ -56,8 +61,10 @@ func bundle() error {
 func build(t target) error {
 	parts := &wasmParts{}
 	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{t.entry},
-		Outfile:     t.out,
+		EntryPoints: append([]string{t.entry}, t.also...),
+		EntryNames:  "[name]",
+		Outdir:      filepath.Dir(t.out),
+		Splitting:   len(t.also) > 0,
 		Bundle:      true,
 		Format:      t.format,
 		GlobalName:  t.global,
@@ -78,10 +85,13 @@ func build(t target) error {
 	if len(result.Errors) > 0 {
 		return fmt.Errorf("%s does not build", t.entry)
 	}
-	if len(result.OutputFiles) != 1 {
+	if len(t.also) == 0 && len(result.OutputFiles) != 1 {
 		return errors.New(t.entry + " does not build to one file")
 	}
-	text := result.OutputFiles[0].Contents
+	var text []byte
+	for _, file := range result.OutputFiles {
+		text = append(text, file.Contents...)
+	}
 	for i, c := range text {
 		if c >= 0x80 {
 			return fmt.Errorf("%s: byte %d is not ASCII", t.out, i)
@@ -91,5 +101,13 @@ func build(t target) error {
 	if err := sizes.print(os.Stdout); err != nil {
 		return err
 	}
-	return writeFile(t.out, text)
+	if len(t.also) == 0 {
+		return writeFile(t.out, text)
+	}
+	for _, file := range result.OutputFiles {
+		if err := writeFile(file.Path, file.Contents); err != nil {
+			return err
+		}
+	}
+	return nil
 }

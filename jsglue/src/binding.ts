@@ -24,7 +24,7 @@ export class Binding {
    *
    * @internal (TypeScript's own types do not know WebAssembly.Suspending, so the published ones must not)
    */
-  waiting(name: string, { fn, deliver }: Suspending): WebAssembly.Suspending {
+  waiting(name: string, { fn, deliver, always }: Suspending): WebAssembly.Suspending {
     if (fn === YIELD) {
       return new WebAssembly.Suspending(() => {
         const task = current!;
@@ -38,13 +38,18 @@ export class Binding {
       });
     }
     return new WebAssembly.Suspending((...args: unknown[]) => {
-      const task = current!;
+      const task = current;
+      if (!task) {
+        // On a stack that the platform's own promising has made.
+        if (always) return fn(...args);
+        throw cannotSuspend(name);
+      }
       const refused = this.#before(task, name);
       if (refused) return refused;
       let result: unknown;
       try {
         result = fn(...args);
-        if (!isThenable(result)) return result;
+        if (!always && !isThenable(result)) return result;
       } catch (error) {
         this.#thrown = error;
         throw error;
@@ -83,7 +88,7 @@ export class Binding {
   #park(task: Task, name: string, how: Wait): Promise<unknown> {
     if (this.parked) {
       task.savedAt = this.parked.value as number;
-      task.saved = this.bytes().slice(task.savedAt, this.base);
+      task.saved = this.bytes().slice(task.savedAt, task.high);
       this.rest();
     }
     return how(task, name);
@@ -111,14 +116,14 @@ export class Binding {
       }
       // The fiber goes on in a later microtask. Until then others may call the guest.
       if (saved) {
-        task.saved = this.bytes().slice(savedAt, this.base);
+        task.saved = this.bytes().slice(savedAt, task.high);
         this.rest();
       }
     };
   }
 
   /** What module B imports from "js" beside the functions of transfer.ts. */
-  glue(): Record<string, unknown> {
+  glue(always: (i: number) => boolean): Record<string, unknown> {
     return {
       base: this.base,
       start: () => this.#start(current!),
@@ -127,10 +132,10 @@ export class Binding {
         task.threw = true;
         task.result = caught();
       },
-      refused: () => {
+      refused: (i: number) => {
         // The user's function may itself have thrown or rejected with one of these: that is no refusal.
         const error = caught();
-        return error instanceof WebAssembly.SuspendError && error !== this.#thrown && error !== current?.outcome;
+        return !always(i) && error instanceof WebAssembly.SuspendError && error !== this.#thrown && error !== current?.outcome;
       },
       restore: () => {
         const task = current!;
@@ -146,7 +151,8 @@ export class Binding {
       task.region = this.regions.take(task.name);
       task.region.task = task;
     }
-    const high = task.region?.high ?? this.base;
+    // The pointer is not at rest if a fiber begins inside an import of another, which has its frames above.
+    const high = (task.high = task.region?.high ?? (this.stackPointer?.value as number | undefined) ?? 0);
     const { bytes, size } = task.encoded;
     if (!bytes) return high;
     // Whether there is room is said when the first of them is placed: a reference takes a string as it is.

@@ -18,6 +18,8 @@ export const INDEX = (1 << 22) - 1;
 export interface Core {
   init(budget: number, soft: number, hard: number): void;
   spawn(): number;
+  begin(): number;
+  running(): number;
   wait(now: number): number;
   sleep(until: number, now: number): number;
   yield(now: number): number;
@@ -50,12 +52,19 @@ export interface Inspector {
   output(): number;
 }
 
-let compiled: Promise<WebAssembly.Module> | undefined;
+let module: WebAssembly.Module | undefined;
+let compiling: Promise<WebAssembly.Module> | undefined;
 
 /** Makes an instance of the core; the module is compiled once. */
 export async function newCore(): Promise<Core & Inspector> {
-  compiled ??= WebAssembly.compile(coreBytes as BufferSource);
-  const { exports } = await WebAssembly.instantiate(await compiled, {});
+  module ??= await (compiling ??= WebAssembly.compile(coreBytes as BufferSource));
+  return newCoreNow();
+}
+
+/** The same for those who cannot wait: the first call may take a few milliseconds. */
+export function newCoreNow(): Core & Inspector {
+  module ??= new WebAssembly.Module(coreBytes as BufferSource);
+  const { exports } = new WebAssembly.Instance(module, {});
   const core = exports as unknown as Core & Inspector & { _initialize?(): void };
   core._initialize?.();
   return core;

@@ -26,6 +26,8 @@ export interface Thunk {
   readonly name: string;
   readonly job: Function;
   readonly parameters: number;
+  /** The engine converts the arguments, as the platform's exports do; else they must be of the right types. */
+  readonly coerce?: boolean;
 }
 
 /** Makes the function that the user calls. */

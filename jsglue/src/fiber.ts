@@ -28,6 +28,8 @@ export class Task {
 
   worker: Worker | undefined = undefined;
   region: Region | undefined = undefined;
+  high = 0; // where its shadow stack begins
+  over = false; // it has ended inside the call that began it, and that is not told yet
   readonly encoded: Encoded; // the strings and bytes among args
   cursor = 0; // the next of args that the thunk asks for
   length = -1; // of the bytes whose pointer was handed out last; -1: none
@@ -57,7 +59,7 @@ export class Task {
     readonly args: unknown[],
   ) {
     this.fiber = new Fiber(this);
-    this.encoded = encode(args);
+    this.encoded = thunk.coerce ? { bytes: undefined, size: 0 } : encode(args);
   }
 
   get exportName(): string {

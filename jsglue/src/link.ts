@@ -73,7 +73,7 @@ export class Link {
       wait: each((value, name) => binding.waiting(name, value)),
       direct: each((value, name) => direct(name, value)),
       worker: workerModule(),
-      js: new Proxy(binding.glue(), { get: (glue, name: string) => glue[name] ?? transfer(name) }),
+      js: new Proxy(binding.glue((i) => (this.#functions[i] as Suspending).always), { get: (glue, name: string) => glue[name] ?? transfer(name) }),
     }).exports;
     if (this.#copies) binding.parked = b["parked"] as WebAssembly.Global;
     const thunks = this.#exports.map(({ name, kind }, k) =>

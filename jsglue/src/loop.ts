@@ -6,11 +6,11 @@
 // itself runs in a later microtask, on a flat stack. Between turns, and only
 // then, the page has control.
 
-import { IDLE, INDEX, TURN_OVER, newCore, type Core } from "./core.js";
+import { IDLE, INDEX, TURN_OVER, newCore, newCoreNow, type Core } from "./core.js";
 import { last, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, FiberState, Task } from "./fiber.js";
-import { deadly, give } from "./workers.js";
+import { deadly, give, ownStack } from "./workers.js";
 
 const BUDGET = 8; // ms a turn: half a frame, the other half is the page's
 
@@ -19,11 +19,19 @@ let loading: Promise<void> | undefined;
 
 /** Resolves when fibers can be made. */
 export function ready(): Promise<void> {
-  return (loading ??= newCore().then((fresh) => {
-    core = fresh;
-    core.init(BUDGET, 1000, 4000);
-    if (logging) core.log_start();
-  }));
+  return (loading ??= newCore().then(use));
+}
+
+/** The same, at once. */
+export function readyNow(): void {
+  if (!core) use(newCoreNow());
+}
+
+function use(fresh: Core): void {
+  if (core) return;
+  core = fresh;
+  core.init(BUDGET, 1000, 4000);
+  if (logging) core.log_start();
 }
 
 const tasks: (Task | undefined)[] = []; // by the index of the reference
@@ -174,12 +182,7 @@ function ask(fn: (a: any, b: any) => number, a?: unknown, b?: unknown): number {
 /** Queues a new fiber. It starts in a later microtask at the earliest. */
 export function spawn(task: Task, signal: AbortSignal | undefined): void {
   task.since = read();
-  const reference = ask(core.spawn);
-  if (reference === 0) {
-    return settle(task, true, broken ?? new FiberError("no-memory", `no more than ${INDEX - 1} fibers can be alive`, { fiber: task.name }));
-  }
-  task.reference = reference;
-  tasks[reference & INDEX] = task;
+  if (!admit(task, ask(core.spawn))) return;
   enter(task, "queued");
   if (signal) {
     if (signal.aborted) {
@@ -191,6 +194,51 @@ export function spawn(task: Task, signal: AbortSignal | undefined): void {
     }
   }
   schedule();
+}
+
+/** Gives a task its reference; if there is none it is over. */
+function admit(task: Task, reference: number): boolean {
+  if (reference === 0) {
+    settle(task, true, broken ?? new FiberError("no-memory", `no more than ${INDEX - 1} fibers can be alive`, { fiber: task.name }));
+    return false;
+  }
+  task.reference = reference;
+  tasks[reference & INDEX] = task;
+  return true;
+}
+
+/**
+ * Starts a new fiber inside this call, on a stack of its own, and returns when it
+ * waits or has ended for the first time: as WebAssembly.promising does. It is
+ * queued like others only when as many are started as the hard limit allows.
+ */
+export function begin(task: Task): void {
+  task.since = read();
+  const reference = ask(core.begin);
+  if (!admit(task, reference)) return;
+  if (ask(core.running) !== reference) {
+    enter(task, "queued");
+    return schedule();
+  }
+  const { stackPointer } = task.binding;
+  const pointer = stackPointer?.value;
+  const caller = current;
+  current = task;
+  enter(task, "running");
+  ownStack(task);
+  if (current === task) {
+    task.over = true;
+    ask(core.finish, false, recent());
+  }
+  current = caller;
+  if (stackPointer) stackPointer.value = pointer; // its caller's
+  schedule();
+}
+
+/** The fiber whose stack is its own has ended. */
+export function left(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
+  if (task.over) settle(task, threw, result);
+  else finish(task, threw, result, trapped);
 }
 
 /** The current fiber waits until its wait is ended by {@link complete}; what its stack waits on. */
@@ -240,7 +288,7 @@ export function complete(task: Task, n: number, failed: boolean, outcome: unknow
 }
 
 /** The current fiber has ended; obeys what the core commands next. */
-export function finish(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
+function finish(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
   settle(task, threw, result);
   run(ask(core.finish, trapped, recent()));
 }

@@ -9,6 +9,8 @@ export class Suspending {
   constructor(
     readonly fn: (...args: any[]) => unknown,
     readonly deliver?: (value: any, ...args: any[]) => unknown,
+    /** It waits whatever fn returns, and cannot be called where it cannot wait, as JSPI has it. */
+    readonly always = false,
   ) {}
 }
 

@@ -10,7 +10,7 @@
 import workerBytes from "../worker.wasm";
 import { FiberError, words } from "./errors.js";
 import type { Task } from "./fiber.js";
-import { current, finish } from "./loop.js";
+import { current, left } from "./loop.js";
 
 /** One kept stack. */
 export class Worker {
@@ -28,6 +28,7 @@ interface WorkerModule {
 let module: WorkerModule | undefined;
 let start: () => Promise<unknown>;
 const idle: Worker[] = [];
+const lone = /* @__PURE__ */ new Worker(); // stands for the stack of a fiber that has its own
 let starting: Worker | undefined; // the one whose first call of next is under way
 
 /** The instance of worker.wat, which holds the exception in flight. */
@@ -42,9 +43,7 @@ export function workerModule(): WorkerModule {
       if (task) {
         worker.task = undefined;
         idle.push(worker);
-        const overflow = task.binding.overflow(task);
-        if (overflow) finish(task, true, overflow, false);
-        else finish(task, task.threw, task.result, false);
+        returned(task);
       }
       return job;
     });
@@ -66,16 +65,31 @@ export function give(task: Task): void {
 
 function make(): Worker {
   const worker = (starting = new Worker());
-  start().then(undefined, (error) => ended(worker, error));
+  start().then(undefined, (error) => trapped(worker.task!, error));
   starting = undefined;
   return worker;
 }
 
-/** A trap has ended the worker's stack, and the fiber on it. */
-function ended(worker: Worker, error: unknown): void {
-  const task = worker.task!;
-  task.binding.rest();
-  finish(task, true, task.death ?? task.binding.overflow(task) ?? trapError(task, error), true);
+/** A trap has ended a fiber, and the stack that it ran on. */
+function trapped(task: Task, error: unknown): void {
+  if (!task.over) task.binding.rest();
+  left(task, true, task.death ?? task.binding.overflow(task) ?? trapError(task, error), true);
+}
+
+/** The thunk of a fiber has returned. */
+function returned(task: Task): void {
+  const overflow = task.binding.overflow(task);
+  if (overflow) left(task, true, overflow, false);
+  else left(task, task.threw, task.result, false);
+}
+
+/** Runs a fiber on a stack that it does not share: it begins inside this call. */
+export function ownStack(task: Task): void {
+  task.worker = lone;
+  WebAssembly.promising(task.thunk.job)().then(
+    () => returned(task),
+    (error) => trapped(task, error),
+  );
 }
 
 function trapError(task: Task, error: unknown): FiberError {

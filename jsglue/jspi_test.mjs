@@ -1,0 +1,170 @@
+// fiberfill/webassembly: code written for JSPI, on our fibers. Run over web/dist/npm in Node 26.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+const platform = globalThis.WebAssembly;
+const before = Object.getOwnPropertyNames(globalThis);
+const { WebAssembly } = await import("../web/dist/npm/esm/webassembly.js");
+
+const bytes = readFileSync(new URL("../examples/c-fetch/guest.wasm", import.meta.url));
+const url = "http://127.0.0.1/item?id=";
+
+/** The C guest, whose requests end when the test says so. */
+async function guest() {
+  const requests = [];
+  let memory;
+  const text = (p, n) => new TextDecoder().decode(new Uint8Array(memory.buffer, p, n));
+  const fetch_text = new WebAssembly.Suspending((p, n, buffer) => {
+    const id = Number(text(p, n).split("=")[1]);
+    return new Promise((resolve, reject) => {
+      const answer = (body) => {
+        new Uint8Array(memory.buffer).set(new TextEncoder().encode(body), buffer);
+        resolve(body.length);
+      };
+      requests.push({ id, reject, answer, value: (value) => answer(JSON.stringify({ id, value })) });
+    });
+  });
+  const { instance } = await WebAssembly.instantiate(bytes, {
+    env: { fetch_text, log() {} },
+    fiberfill: { yield: new WebAssembly.Suspending(() => {}) },
+  });
+  memory = instance.exports.memory;
+  // In JSPI it is up to the page where strings lie: here behind all that the guest uses.
+  const call = (name, id) => {
+    const at = 100_000 + 64 * id;
+    const length = new TextEncoder().encodeInto(url + id, new Uint8Array(memory.buffer, at, 64)).written;
+    return WebAssembly.promising(instance.exports[name])(at, length);
+  };
+  return { instance, requests, call };
+}
+
+test("importing touches no global", () => {
+  assert.deepEqual(Object.getOwnPropertyNames(globalThis), before);
+  assert.equal(globalThis.WebAssembly, platform);
+  assert.equal(platform.Module.prototype.constructor, platform.Module);
+});
+
+test("overlapping calls that end in any order have separate shadow stacks", async () => {
+  const { requests, call } = await guest();
+  const calls = [0, 1, 2, 3].map((id) => call("item", id));
+  assert.deepEqual(requests.map(({ id }) => id), [0, 1, 2, 3]);
+  for (const i of [2, 0, 3, 1]) requests[i].value(100 + i);
+  assert.deepEqual(await Promise.all(calls), [100, 101, 102, 103]);
+});
+
+test("a promising call starts inside the call, also below another fiber's import, and each goes back to its own caller", async () => {
+  const { requests, call } = await guest();
+  const outer = call("item", 1);
+  assert.equal(requests.length, 1);
+  const done = new Promise((resolve) => {
+    // Runs as a callback while nobody else does; the second call nests in a third one's import.
+    queueMicrotask(async () => {
+      const inner = call("item", 2);
+      assert.equal(requests.length, 2);
+      requests[1].value(7);
+      resolve(await inner);
+    });
+  });
+  assert.equal(await done, 7);
+  requests[0].value(8);
+  assert.equal(await outer, 8);
+});
+
+test("a call that never waits has its Promise resolved", async () => {
+  const { instance } = await guest();
+  const sum = WebAssembly.promising(instance.exports.add64)(2n ** 40n, 1n);
+  assert.ok(sum instanceof Promise);
+  assert.equal(await sum, 2n ** 40n + 1n);
+});
+
+test("arguments are converted as the platform does, and what cannot be converted rejects", async () => {
+  const { instance } = await guest();
+  const addf = WebAssembly.promising(instance.exports.addf);
+  assert.equal(await addf("1.5", { valueOf: () => 2 }), 3.5);
+  assert.ok(Number.isNaN(await addf()));
+  await assert.rejects(WebAssembly.promising(instance.exports.add64)(1, 2), TypeError);
+});
+
+test("a Suspending import always waits", async () => {
+  const { instance } = await guest();
+  let after = false;
+  const call = WebAssembly.promising(instance.exports.yielding)(1).then(() => assert.ok(after));
+  after = true;
+  await call;
+});
+
+test("an exception and a rejection keep their identity, undefined too", async () => {
+  const { requests, call } = await guest();
+  for (const reason of [undefined, new Error("gone"), "text"]) {
+    const result = call("item", 1).then(() => assert.fail("it did not reject"), (e) => [e]);
+    requests.pop().reject(reason);
+    assert.deepEqual(await result, [reason]);
+  }
+});
+
+test("where the engine cannot suspend a plain call throws SuspendError", async () => {
+  const { instance, requests } = await guest();
+  assert.throws(() => instance.exports.item(1024, 5), WebAssembly.SuspendError);
+  assert.equal(requests.length, 0);
+});
+
+test("a trap rejects, inside the call and after it, and the others go on", async () => {
+  const { instance, requests, call } = await guest();
+  const other = call("item", 3);
+  await assert.rejects(WebAssembly.promising(instance.exports.trap)(), { code: "trap" });
+  requests[0].value(5);
+  assert.equal(await other, 5);
+});
+
+test("a call can be cancelled: it is a fiber", async () => {
+  const { requests, call } = await guest();
+  const fiber = call("item", 1);
+  const reason = new Error("no longer wanted");
+  fiber.cancel(reason);
+  await assert.rejects(fiber, reason);
+  assert.equal(fiber.state, "cancelled");
+  requests[0].value(1); // nobody waits for it any more
+});
+
+test("many calls at once are bounded: the others wait", async () => {
+  const { requests, call } = await guest();
+  const calls = Array.from({ length: 4100 }, (_, id) => call("item", id % 100));
+  assert.equal(requests.length, 4000);
+  let sum = 0;
+  const all = Promise.all(calls.map((c) => c.then((v) => (sum += v))));
+  for (let i = 0; i < calls.length; ) {
+    while (i < requests.length) requests[i++].value(1);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await all;
+  assert.equal(sum, 4100);
+});
+
+test("misuse is refused with the platform's errors", () => {
+  assert.throws(() => WebAssembly.promising({}), TypeError);
+  assert.throws(() => WebAssembly.promising(() => {}), TypeError);
+  assert.throws(() => new WebAssembly.Suspending({}), TypeError);
+  assert.throws(() => WebAssembly.Suspending(() => {}), TypeError);
+  assert.throws(() => new WebAssembly.Module(new Uint8Array([0])), platform.CompileError);
+});
+
+test("a Suspending made here works with the platform itself, and its functions with promising made here", async () => {
+  const { instance } = await platform.instantiate(bytes, {
+    env: { fetch_text: new WebAssembly.Suspending(async () => 0), log() {} },
+    fiberfill: { yield: new WebAssembly.Suspending(() => {}) },
+  });
+  assert.equal(await WebAssembly.promising(instance.exports.yielding)(3), 3);
+});
+
+test("fiberfill/polyfill installs the namespace on the global", () => {
+  const script = `
+    const platform = globalThis.WebAssembly;
+    await import(${JSON.stringify(new URL("../web/dist/npm/esm/polyfill.js", import.meta.url).href)});
+    if (WebAssembly === platform || WebAssembly.Module.prototype.constructor !== WebAssembly.Module) throw new Error("not installed");
+    console.log(Object.prototype.toString.call(WebAssembly), typeof WebAssembly.promising);`;
+  const out = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+  assert.equal(out, "[object WebAssembly] function\n");
+});

@@ -1,0 +1,193 @@
+// The platform's WebAssembly namespace with JSPI's own two functions on our
+// fibers: code that was written for JSPI gets separate shadow stacks, a bound on
+// live stacks and cancellation by importing this in the global's place.
+//
+// Here the specification of JSPI wins over our own habits: a promising call
+// starts inside the call, arguments are converted as the platform does, a
+// Suspending import always waits, and errors are the platform's. Whatever is not
+// JSPI's is the platform's own object.
+//
+// Functions that are not exports of an instance made here, and modules that our
+// parser cannot read, get the platform's own promising and Suspending: they work
+// as raw JSPI does.
+
+import { newCoreNow } from "./core.js";
+import type { Binding } from "./binding.js";
+import type { Thunk } from "./exports.js";
+import { Fiber, Task } from "./fiber.js";
+import { Link } from "./link.js";
+import { begin, nextId, readyNow } from "./loop.js";
+import { inspect, needJSPI, type Shape } from "./module.js";
+import { Suspending as Mark } from "./suspending.js";
+
+const platform = globalThis.WebAssembly;
+const hasJSPI = "promising" in platform && "Suspending" in platform;
+
+const shapes = new WeakMap<WebAssembly.Module, Shape>();
+
+/** The way to an exported function of an instance made here. */
+interface Way {
+  complete(): { binding: Binding; thunks: (Thunk | undefined)[] };
+  k: number; // which export it is
+}
+
+const ways = new WeakMap<Function, Way>();
+const functions = new WeakMap<object, Function>(); // of Suspending objects
+
+/** As specified for WebAssembly.promising; what a call returns is a Fiber, which is a Promise. */
+function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
+  needJSPI();
+  const way = ways.get(fn);
+  if (!way) return platform.promising(fn);
+  const { binding, thunks } = way.complete();
+  const thunk = { ...thunks[way.k]!, coerce: true };
+  return (...args: unknown[]): Fiber<any> => {
+    const id = nextId();
+    const task = new Task(id, `${thunk.name}#${id}`, thunk, binding, args);
+    begin(task);
+    return task.fiber;
+  };
+}
+
+/** As WebAssembly.Suspending, which it extends. */
+const Suspending = hasJSPI
+  ? class Suspending extends platform.Suspending {
+      constructor(fn: Function) {
+        super(fn);
+        functions.set(this, fn);
+      }
+    }
+  : class Suspending {
+      constructor() {
+        needJSPI();
+      }
+    };
+
+/** The bytes to compile in the place of a source's, and what is known of them; the source itself if they cannot be read. */
+function prepare(source: BufferSource): [BufferSource, Shape | undefined] {
+  const view = ArrayBuffer.isView(source) ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
+  const bytes = view.slice();
+  const [shape, edited] = inspect(newCoreNow(), bytes);
+  return typeof shape === "string" ? [bytes, undefined] : [(edited ?? bytes) as BufferSource, shape];
+}
+
+function isBuffer(source: unknown): source is BufferSource {
+  return source instanceof ArrayBuffer || ArrayBuffer.isView(source);
+}
+
+function remember(module: WebAssembly.Module, shape: Shape | undefined): WebAssembly.Module {
+  if (shape) shapes.set(module, shape);
+  return module;
+}
+
+const Module: typeof platform.Module = new Proxy(platform.Module, {
+  construct(target, args, newTarget): WebAssembly.Module {
+    const [source, shape] = isBuffer(args[0]) && hasJSPI ? prepare(args[0]) : [args[0], undefined];
+    return remember(Reflect.construct(target, [source, ...args.slice(1)], newTarget === Module ? target : newTarget), shape);
+  },
+});
+
+/** Reads an import object, each value once and in order, as the platform does; undefined if it is none, which the platform says better. */
+function read(module: WebAssembly.Module, given: any): [values: unknown[], table: any] | undefined {
+  const imports = platform.Module.imports(module);
+  if (!isObject(given)) return given === undefined && imports.length === 0 ? [[], given] : undefined;
+  const table = Object.create(null);
+  const values: unknown[] = [];
+  for (const { module, name, kind } of imports) {
+    const from = given[module];
+    if (!isObject(from)) {
+      table[module] = from; // the platform stops here
+      continue;
+    }
+    const value = from[name];
+    const fn = kind === "function" ? functions.get(value) : undefined;
+    values.push(fn ? new Mark(fn as (...args: any[]) => unknown, undefined, true) : value);
+    (table[module] ??= Object.create(null))[name] = value;
+  }
+  return values.length === imports.length ? [values, table] : [[], table];
+}
+
+function isObject(value: unknown): boolean {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** What the platform gets for imports, and what is to be done with the instance. */
+function link(module: WebAssembly.Module, given: any): [imports: any, made: (instance: WebAssembly.Instance) => WebAssembly.Instance] {
+  const shape = module instanceof platform.Module ? shapes.get(module) : undefined;
+  const found = shape && read(module, given);
+  if (!shape || !found) return [given, (instance) => instance];
+  const [values, table] = found;
+  const waits = values.some((value) => value instanceof Mark);
+  if (waits) readyNow();
+  let link = waits ? new Link(newCoreNow(), module, shape, values) : undefined;
+  let border: ReturnType<Link["complete"]> | undefined;
+  return [
+    link ? link.imports : table,
+    (instance) => {
+      // Most instances of a page have nothing to do with fibers: their border is made when promising is called.
+      const complete = () => {
+        readyNow();
+        return (border ??= (link ??= new Link(newCoreNow(), module, shape, values)).complete(instance));
+      };
+      if (link) complete();
+      platform.Module.exports(module).forEach(({ name, kind }, k) => {
+        if (kind === "function") ways.set(instance.exports[name] as Function, { complete, k });
+      });
+      return instance;
+    },
+  ];
+}
+
+const Instance: typeof platform.Instance = new Proxy(platform.Instance, {
+  construct(target, [module, given], newTarget): WebAssembly.Instance {
+    const [imports, made] = link(module, given);
+    return made(Reflect.construct(target, [module, imports], newTarget === Instance ? target : newTarget));
+  },
+});
+
+async function compile(source: BufferSource, ...rest: unknown[]): Promise<WebAssembly.Module> {
+  const [bytes, shape] = isBuffer(source) && hasJSPI ? prepare(source) : [source, undefined];
+  return remember(await (platform.compile as Function)(bytes, ...rest), shape);
+}
+
+async function compileStreaming(source: Response | PromiseLike<Response>, ...rest: unknown[]): Promise<WebAssembly.Module> {
+  const response = await source;
+  const copy = response instanceof Response && response.ok && !response.bodyUsed ? response.clone() : undefined;
+  const module: WebAssembly.Module = await (platform.compileStreaming as Function)(response, ...rest);
+  if (!copy || !hasJSPI) return module;
+  const [bytes, shape] = prepare(await copy.arrayBuffer());
+  return remember(shape ? await (platform.compile as Function)(bytes, ...rest) : module, shape);
+}
+
+async function instantiateModule(module: WebAssembly.Module, given: any): Promise<WebAssembly.Instance> {
+  const [imports, made] = link(module, given);
+  return made(await platform.instantiate(module, imports));
+}
+
+async function instantiate(source: BufferSource | WebAssembly.Module, ...[given, ...rest]: any[]): Promise<unknown> {
+  if (!(source instanceof platform.Module) && !isBuffer(source)) return (platform.instantiate as Function)(source, given, ...rest);
+  if (source instanceof platform.Module) return instantiateModule(source, given);
+  const module = await compile(source, ...rest);
+  return { module, instance: await instantiateModule(module, given) };
+}
+
+async function instantiateStreaming(source: Response | PromiseLike<Response>, ...[given, ...rest]: any[]): Promise<unknown> {
+  const module = await compileStreaming(source, ...rest);
+  return { module, instance: await instantiateModule(module, given) };
+}
+
+/** The platform's namespace and what JSPI adds to it. */
+export type Namespace = typeof globalThis.WebAssembly & {
+  promising(fn: Function): (...args: any[]) => Promise<any>;
+  Suspending: new (fn: Function) => object;
+  SuspendError: new (message?: string) => Error;
+};
+
+const own = { promising, Suspending, Module, Instance, compile, compileStreaming, instantiate, instantiateStreaming };
+
+/** The namespace: the platform's, with the functions above in it, each as visible as the one it replaces. */
+export const namespace = Object.create(Object.getPrototypeOf(platform), Object.getOwnPropertyDescriptors(platform)) as Namespace;
+for (const [name, value] of Object.entries(own)) {
+  const { enumerable = false } = Object.getOwnPropertyDescriptor(platform, name) ?? {};
+  Object.defineProperty(namespace, name, { value, writable: true, enumerable, configurable: true });
+}

@@ -1,0 +1,9 @@
+// fiberfill/polyfill: installs the namespace of fiberfill/webassembly as the global
+// WebAssembly. Modules compiled before it was loaded stay as they were.
+
+import { namespace } from "../../jsglue/src/jspi.js";
+
+Object.defineProperty(globalThis, "WebAssembly", { value: namespace, writable: true, enumerable: false, configurable: true });
+for (const constructor of [namespace.Module, namespace.Instance]) {
+  Object.defineProperty(constructor.prototype, "constructor", { value: constructor, writable: true, enumerable: false, configurable: true });
+}
