@@ -221,6 +221,8 @@ globalThis.bad = {
     await fetch("/release?id=1001", { method: "POST" });
     equal([await first, await second], [value(1001), value(1001)]);
     equal(await c.overflow(40), 40);
+    // One that runs through all of the memory ruins its instance; other instances go on.
+    refusal(await refused((await cGuest()).overflow, 1e9), "region-overflow");
   },
   async exception() {
     const { exports, instance } = await scene();
