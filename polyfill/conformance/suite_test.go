@@ -56,7 +56,7 @@ func TestUpdate(t *testing.T) {
 		if c.Transcript == got {
 			continue
 		}
-		if err := os.WriteFile(c.File, []byte(strings.Replace(string(text), c.Transcript, got, 1)), 0o644); err != nil {
+		if err := os.WriteFile(c.File, []byte(strings.Replace(string(text), c.Title+"\n"+c.Transcript, c.Title+"\n"+got, 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

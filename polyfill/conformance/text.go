@@ -107,7 +107,10 @@ func Parse(s System, transcript string) (Script, error) {
 		if line == "" || line[0] == ' ' || line[0] == '#' {
 			continue
 		}
-		_, text, _ := strings.Cut(line, ": ")
+		_, text, named := strings.Cut(line, ": ")
+		if !named {
+			text = line // an operation without its issuer, before -update
+		}
 		op, err := parseOp(s, strings.Fields(text))
 		if err != nil {
 			return script, fmt.Errorf("line %d, %q: %w", i+1, line, err)
