@@ -16,6 +16,7 @@ const (
 	OpRelease
 	OpReturn
 	OpThrow
+	OpBlock
 )
 
 var operations = [...]struct{ name, state string }{
@@ -29,6 +30,7 @@ var operations = [...]struct{ name, state string }{
 	OpRelease:  {"fiber.release", "A-RELEASE-1"},
 	OpReturn:   {"return", ""},
 	OpThrow:    {"throw", ""},
+	OpBlock:    {"event", ""},
 }
 
 // String returns the instruction's name in the document.
@@ -45,6 +47,9 @@ func Explain(o Operation, t Trap) string {
 	case polyfill.UnknownTag:
 		return "K-3"
 	case polyfill.WrongPayload:
+		if o == OpBlock {
+			return "A-HDL-4"
+		}
 		return "K-4"
 	case polyfill.Unhandled:
 		return "A-HDL-7"

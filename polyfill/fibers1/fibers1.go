@@ -36,6 +36,19 @@ func (s *System) New(results Types, start Table) (Fiber, Trap) {
 	return f, polyfill.OK
 }
 
+// Block returns why an event block with parameters of these types cannot take
+// the tag: the tag's must be the last of them. Those before them are values of
+// the handle (A-HDL-4).
+func (s *System) Block(tag polyfill.Tag, params Types) Trap {
+	if !s.Events.Known(tag) {
+		return polyfill.UnknownTag
+	}
+	if !params.EndsWith(s.Events.Params(tag)) {
+		return polyfill.WrongPayload
+	}
+	return polyfill.OK
+}
+
 // Spawn makes a fiber and enters it at its first instruction (A-SPAWN-1). The
 // spawner waits with the blocks of wait. It is not told the reference; only the
 // substrate is, which hands it to the new fiber (A-SPAWN-4).

@@ -1,6 +1,9 @@
 package run
 
-import "github.com/fiberfill/fiberfill/polyfill"
+import (
+	"github.com/fiberfill/fiberfill/polyfill"
+	"github.com/fiberfill/fiberfill/polyfill/fibers1"
+)
 
 // Handle is a lexical handle of system A: event blocks around the instructions
 // inside of it. Handles nest as blocks of code do, so that each is made once, by
@@ -24,6 +27,19 @@ func (v *V1) Handle(outer *Handle, blocks ...*Tag) *Handle {
 	}
 	h.table = v.On(h.tags...)
 	return h
+}
+
+// Block states the parameters of an event block for the tag, which it returns
+// for [V1.Handle]: the tag's own, behind values of the handle. It traps if the
+// tag's are not the last of them (A-HDL-4).
+func (v *V1) Block(tag *Tag, params ...polyfill.Type) *Tag {
+	v.enter()
+	number := polyfill.Tag(0)
+	if tag != nil && tag.world == &v.world {
+		number = tag.number
+	}
+	v.check(fibers1.OpBlock, v.system.Block(number, polyfill.List(params...)))
+	return tag
 }
 
 // Table returns what a switching instruction directly inside of h takes.
