@@ -16,6 +16,9 @@ demo: ## build and serve the demo page; HEADLESS=1: run it in Chromium and print
 	$(build) demo
 	$(build) $(if $(filter-out 0,$(HEADLESS)),demo-report,serve)
 
+bench: ## measure against the alternatives in three engines, write docs/bench; QUICK=1: only the ratios, in 50 s
+	$(build) bench $(if $(filter-out 0,$(QUICK)),-quick)
+
 check: ## gofmt, go vet (also for the browser), TypeScript's checker, clean work tree
 	$(build) check
 
@@ -34,4 +37,4 @@ guests-check: ## rebuild the guests and compare them with the committed files
 clean: ## remove what is built (not what is installed: .cache, node_modules)
 	rm -rf web/dist
 
-.PHONY: help build test demo check core core-check guests guests-check clean
+.PHONY: help build test demo bench check core core-check guests guests-check clean

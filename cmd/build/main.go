@@ -29,6 +29,7 @@ var commands = []command{
 	{"demo", "bundle, then write web/dist/demo: the page with the guests it runs", demoCommand},
 	{"serve", "serve web/dist/demo on the loopback interface and print its address", serveCommand},
 	{"demo-report", "run the demo in headless Chromium, print the table, write a screenshot", reportCommand},
+	{"bench", "measure fiberfill and its alternatives in real engines, write docs/bench; -quick: only the ratios", benchCommand},
 	{"core", "rebuild jsglue/core/core.wasm with TinyGo; -check compares instead of writing", coreCommand},
 	{"guests", "rebuild the wasm of the C and WAT sources; -check compares instead of writing", guestsCommand},
 	{"install", "install what the named groups need: " + groupNames(), installCommand},

@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 100, 2}, 3}} {
+		if got := median(c.values); got != c.want {
+			t.Errorf("median(%v) = %v, want %v", c.values, got, c.want)
+		}
+	}
+}
+
+// A slow minute of the machine must not change a ratio, and a round without one of the two must not count.
+func TestRatioIsTakenWithinRounds(t *testing.T) {
+	r := newResults()
+	for round, pace := range []float64{1, 10, 1} {
+		r.add("chromium", round, Measured{"raw": {"start-1000": {6 * pace}}})
+		r.add("chromium", round, Measured{"fiberfill": {"start-1000": {2 * pace, 2 * pace, 50}}})
+	}
+	r.add("chromium", 3, Measured{"raw": {"start-1000": {1000}}})
+	if lines, missing := r.Ratios(); len(lines) != 1 || lines[0] != "ratio start-1000 3.000" || len(missing) != len(ratios)-1 {
+		t.Errorf("ratios = %q, missing %q", lines, missing)
+	}
+}
+
+func TestReport(t *testing.T) {
+	r := newResults()
+	for _, host := range hosts {
+		for i, c := range contestants {
+			for _, table := range tables {
+				for j, name := range table.names {
+					r.add(host, 0, Measured{c: {name: {float64(100 * (i + 1) * (j + 1))}}})
+				}
+			}
+		}
+	}
+	r.add("firefox", 0, Measured{"asyncify": {"switch-10": {1}}})
+	r.ends[key{"chromium", "calls", "raw"}] = End{132000, true}
+	r.ends[key{"chromium", "calls", "fiberfill"}] = End{1000000, false}
+	delete(r.rounds, key{"firefox", "start-10000", "raw"})
+	r.notes[key{"firefox", "start-10000", "raw"}] = "dies"
+
+	dir := t.TempDir()
+	if err := Report(dir, r, Environment{{"machine", "this"}}, map[string]int{"fiberfill": 20123}); err != nil {
+		t.Fatal(err)
+	}
+	text := page(r, Environment{{"machine", "this"}}, map[string]int{"fiberfill": 20123})
+	for _, want := range []string{
+		"| machine | this |", "132,000 †", "1,000,000 |", "| fiberfill | 20,123 |", " dies |", "| `switch-10` | 1.00 |",
+		"- **Switching, Firefox**, faster than fiberfill are: at 10: Asyncify 200 times.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for name, plot := range map[string]string{"switch": plotSwitch(r, tables[0]), "start": plotStart(r, tables[1]), "reach": plotReach(r)} {
+		reader := xml.NewDecoder(strings.NewReader(plot))
+		for {
+			if _, err := reader.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s is not XML: %v", name, err)
+			}
+		}
+		if strings.Contains(plot, "NaN") || strings.Contains(plot, "Inf") {
+			t.Errorf("%s has a point that is no number", name)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package bench
+
+import "encoding/json"
+
+// Job is what one process measures. See js/workloads.js.
+type Job struct {
+	Workload    string   `json:"workload"`
+	Contestants []string `json:"contestants"` // one, but for compute and fetch
+	Sizes       []int    `json:"sizes,omitempty"`
+	Samples     int      `json:"samples,omitempty"`
+	Warmup      int      `json:"warmup"`            // samples before those that count
+	Steps       int      `json:"steps,omitempty"`   // switch: yields a sample
+	Calls       int      `json:"calls,omitempty"`   // start: at least so many calls a sample
+	Limit       int      `json:"limit,omitempty"`   // alive, calls: where it ends; fetch: most in flight
+	Seconds     int      `json:"seconds,omitempty"` // alive, calls: when it ends
+	Origin      string   `json:"origin,omitempty"`  // fetch: of the server
+}
+
+// Group is a set of jobs whose figures are compared: they are run right after each other, in rounds.
+type Group struct {
+	Name   string
+	Rounds int
+	Jobs   []Job
+}
+
+// Measured is what a job returns: samples by contestant and name, such as "switch-10".
+type Measured map[string]map[string][]float64
+
+func (j Job) text() string {
+	text, err := json.Marshal(j)
+	if err != nil {
+		panic(err) // it has only plain fields
+	}
+	return string(text)
+}

@@ -1,0 +1,45 @@
+// What differs between a page and Node: how a file of this folder is read.
+
+const inNode = typeof document === "undefined";
+
+/** The bytes of a file of this folder. */
+export async function bytes(name) {
+  const url = new URL(name, import.meta.url);
+  if (inNode) return (await import("node:fs/promises")).readFile(url);
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${name}: status ${response.status}`);
+  return response.arrayBuffer();
+}
+
+/** Runs a file of this folder as a classic script, as a script tag does. */
+export async function script(name) {
+  if (inNode) {
+    (await import("node:vm")).runInThisContext((await bytes(name)).toString(), { filename: name });
+    return;
+  }
+  await new Promise((resolve, reject) => {
+    const tag = document.createElement("script");
+    tag.src = new URL(name, import.meta.url);
+    tag.onload = resolve;
+    tag.onerror = () => reject(new Error(`${name} does not load`));
+    document.head.append(tag);
+  });
+}
+
+/** Calls fn after the event loop has had control. */
+export const later = (() => {
+  if (inNode) return setImmediate;
+  const { port1, port2 } = new MessageChannel();
+  const due = [];
+  port1.onmessage = () => due.shift()();
+  return (fn) => {
+    due.push(fn);
+    port2.postMessage(0);
+  };
+})();
+
+/** Collects garbage where the engine lets us; elsewhere each sample that must not see old garbage has a tab of its own. */
+export function settle() {
+  globalThis.gc?.();
+  return new Promise(later);
+}

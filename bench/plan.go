@@ -1,0 +1,84 @@
+package bench
+
+// contestants in the order of the tables. The names are those of js/contestants.
+var contestants = []string{"fiberfill", "raw", "ring", "asyncify", "await", "channels"}
+
+var (
+	callers = []string{"fiberfill", "raw", "asyncify", "await", "channels"} // a ring has nothing to do with starting
+	widths  = []int{1, 10, 100}
+	waves   = []int{1, 10, 100, 1000, 10000}
+	fetches = []int{1000, 10000}
+)
+
+const inFlight = 1000
+
+// quickPlan has what the ratios need, and as many rounds as there is time for. What takes longest comes first: it fits
+// into a first round or not at all.
+func quickPlan() []Group {
+	const steps = 100_000
+	return []Group{
+		{"fetch", 3, []Job{fetching("fiberfill", "await")}},
+		{"switch", 7, []Job{
+			switching("fiberfill", steps, 10, 100),
+			switching("raw", steps, 1),
+			switching("ring", steps, 10, 100),
+		}},
+		{"start-1000", 7, starting(1000, "fiberfill", "raw")},
+		{"start-10000", 5, starting(10000, "fiberfill", "raw")},
+		{"compute", 3, []Job{computing("fiberfill", "raw")}},
+	}
+}
+
+// fullPlan has everything. slow is for an engine in which a switch takes microseconds and every job a fresh browser.
+func fullPlan(slow bool) []Group {
+	rounds, steps, seconds := 3, 100_000, 60
+	if slow {
+		rounds, steps, seconds = 2, 20_000, 20
+	}
+	plan := []Group{
+		{"switch", rounds, each(contestants, func(c string) Job { return switching(c, steps, widths...) })},
+		{"fetch", rounds - 1, []Job{fetching("fiberfill", "raw", "await")}},
+		{"compute", rounds, []Job{computing(callers...)}},
+		{"first", rounds, each(callers, func(c string) Job { return Job{Workload: "first", Contestants: []string{c}} })},
+	}
+	for _, n := range waves {
+		plan = append(plan, Group{"start", rounds - 1, starting(n, callers...)})
+	}
+	for _, workload := range []string{"alive", "calls"} {
+		plan = append(plan, Group{workload, 1, each(callers, func(c string) Job {
+			return Job{Workload: workload, Contestants: []string{c}, Limit: 1_000_000, Seconds: seconds}
+		})})
+	}
+	return plan
+}
+
+func each(contestants []string, job func(contestant string) Job) (jobs []Job) {
+	for _, c := range contestants {
+		jobs = append(jobs, job(c))
+	}
+	return jobs
+}
+
+func switching(contestant string, steps int, widths ...int) Job {
+	return Job{Workload: "switch", Contestants: []string{contestant}, Sizes: widths, Steps: steps, Samples: 3, Warmup: 2}
+}
+
+// starting has a process for each contestant and number of calls, because the first wave in it counts, too. Raw JSPI must
+// not run out of stacks by warming up: a tab bears a hundred thousand, but only some 40,000 in waves of 10,000.
+func starting(n int, contestants ...string) []Job {
+	samples, warmup := 5, 20
+	if n > 1000 {
+		samples, warmup = 1, 1
+	}
+	return each(contestants, func(c string) Job {
+		return Job{Workload: "start", Contestants: []string{c}, Sizes: []int{n}, Calls: 1000, Samples: samples, Warmup: warmup}
+	})
+}
+
+func fetching(contestants ...string) Job {
+	return Job{Workload: "fetch", Contestants: contestants, Sizes: fetches, Samples: 3, Warmup: 1, Limit: inFlight}
+}
+
+func computing(contestants ...string) Job {
+	return Job{Workload: "compute", Contestants: contestants, Samples: 15, Warmup: 4}
+}

@@ -1,0 +1,257 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// table is one table of the report: a row for each contestant, a column for each name.
+type table struct {
+	title, about string
+	names        []string
+	rows         []string
+	per          float64 // divides the figures
+	file         string  // of the plot beside it; "" for none
+	plot         func(r *Results, t table) string
+}
+
+var hosts = []string{"chromium", "node", "firefox"}
+
+var labels = map[string]string{
+	"chromium": "Chromium", "firefox": "Firefox", "node": "Node",
+	"fiberfill": "fiberfill", "raw": "raw JSPI", "ring": "raw JSPI, fair ring", "asyncify": "Asyncify",
+	"await": "async/await", "channels": "Go channels",
+}
+
+var tables = []table{
+	{"Switching", "ns a yield, among so many fibers. Raw JSPI and await have no queue of their own: the engine's microtasks are fair.",
+		sized("switch", widths), contestants, 1, "switch.svg", plotSwitch},
+	{"Starting, warm", "µs a call that waits once, with so many calls at once.", sized("start", waves), callers, 1000, "start.svg", plotStart},
+	{"Starting, cold", "The same for the first wave in a fresh process.", cold(sized("start", waves)), callers, 1000, "", nil},
+	{"Fetching", "ms for all, at most 1,000 in progress.", sized("fetch", fetches), []string{"fiberfill", "raw", "await"}, 1, "", nil},
+	{"Computing", "ms for a call that takes 10 ms without fiberfill.", []string{"compute"}, callers, 1, "", nil},
+	{"The first fiber", "ms from nothing to the first call's result.", []string{"first"}, callers, 1, "", nil},
+}
+
+func sized(name string, sizes []int) (names []string) {
+	for _, n := range sizes {
+		names = append(names, fmt.Sprintf("%s-%d", name, n))
+	}
+	return names
+}
+
+func cold(names []string) (result []string) {
+	for _, name := range names {
+		result = append(result, name+"-cold")
+	}
+	return result
+}
+
+// Report writes the tables, the plots and the figures behind them into dir. bytes is what each contestant loads, in
+// brotli.
+func Report(dir string, r *Results, machine Environment, bytes map[string]int) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	files := map[string]string{"README.md": page(r, machine, bytes), "reach.svg": plotReach(r)}
+	for _, t := range tables {
+		if t.plot != nil {
+			files[t.file] = t.plot(r, t)
+		}
+	}
+	figures, err := json.MarshalIndent(r.figures(), "", "\t")
+	if err != nil {
+		return err
+	}
+	files["figures.json"] = string(figures) + "\n"
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// figures returns the medians of all rounds, by host, name and contestant.
+func (r *Results) figures() map[string]map[string]map[string][]float64 {
+	tree := map[string]map[string]map[string][]float64{}
+	for k, rounds := range r.rounds {
+		if tree[k.host] == nil {
+			tree[k.host] = map[string]map[string][]float64{}
+		}
+		if tree[k.host][k.name] == nil {
+			tree[k.host][k.name] = map[string][]float64{}
+		}
+		var values []float64
+		for _, v := range rounds {
+			values = append(values, math.Round(v*1000)/1000)
+		}
+		tree[k.host][k.name][k.contestant] = slices.Sorted(slices.Values(values))
+	}
+	return tree
+}
+
+func page(r *Results, machine Environment, bytes map[string]int) string {
+	var b strings.Builder
+	b.WriteString("# Benchmark\n\nWritten by `make bench`; what each contestant does, and how it is measured, stands in [bench/doc.go](../../bench/doc.go).\n" +
+		"The medians of all rounds are in [figures.json](figures.json). Lower is better, except where the table says otherwise.\n\n| | |\n|---|---|\n")
+	for _, line := range machine {
+		fmt.Fprintf(&b, "| %s | %s |\n", line[0], line[1])
+	}
+	b.WriteString("\n## Ratios\n\nWhat the project promises of itself, in Chromium.\n\n| ratio | is | of | over |\n|---|--:|---|---|\n")
+	for _, q := range ratios {
+		if value, ok := r.Ratio("chromium", q.of, q.to); ok {
+			fmt.Fprintf(&b, "| `%s` | %.2f | %s %s | %s %s |\n", q.name, value, labels[q.of[1]], q.of[0], labels[q.to[1]], q.to[0])
+		}
+	}
+	b.WriteString("\n" + losses(r))
+	for _, t := range tables {
+		b.WriteString(t.markdown(r))
+	}
+	b.WriteString(reach(r))
+	b.WriteString("## Bytes\n\nWhat has to be loaded before the first call, library and guest together, in brotli.\n\n| | bytes |\n|---|--:|\n")
+	for _, c := range callers {
+		fmt.Fprintf(&b, "| %s | %s |\n", labels[c], thousands(bytes[c]))
+	}
+	return b.String()
+}
+
+// markdown has a row for each engine and contestant.
+func (t table) markdown(r *Results) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n%s\n\n", t.title, t.about)
+	if t.plot != nil {
+		fmt.Fprintf(&b, "![%s](%s)\n\n", t.title, t.file)
+	}
+	b.WriteString("| |")
+	for _, name := range t.names {
+		b.WriteString(" " + column(name) + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("--:|", len(t.names)) + "\n")
+	for _, host := range hosts {
+		for _, c := range t.rows {
+			fmt.Fprintf(&b, "| %s, %s |", labels[host], labels[c])
+			for _, name := range t.names {
+				cell := r.notes[key{host, name, c}]
+				if v, ok := r.Value(host, name, c); ok {
+					cell = short(v / t.per)
+				}
+				b.WriteString(" " + cell + " |")
+			}
+			b.WriteString("\n")
+		}
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// column is the heading for a name: the number in it, if it has one.
+func column(name string) string {
+	for _, part := range strings.Split(name, "-") {
+		var n int
+		if _, err := fmt.Sscan(part, &n); err == nil {
+			return thousands(n)
+		}
+	}
+	return "ms"
+}
+
+func reach(r *Results) string {
+	var b strings.Builder
+	b.WriteString("## How far it goes\n\nAlive: calls that wait at the same time. Ended: calls in waves of 1,000 that all end. More is better; " +
+		"a † stands where the process died, all other figures are where the benchmark stopped, for time or at a million. " +
+		"fiberfill starts a bounded number of the calls and lets the others wait unstarted.\n\n" +
+		"![How far it goes](reach.svg)\n\n| | alive | ended |\n|---|--:|--:|\n")
+	for _, host := range hosts {
+		for _, c := range callers {
+			fmt.Fprintf(&b, "| %s, %s | %s | %s |\n", labels[host], labels[c], r.end(host, "alive", c), r.end(host, "calls", c))
+		}
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func (r *Results) end(host, name, contestant string) string {
+	end, ok := r.ends[key{host, name, contestant}]
+	switch {
+	case !ok:
+		return ""
+	case end.Died:
+		return thousands(end.Count) + " †"
+	}
+	return thousands(end.Count)
+}
+
+// losses lists where another contestant has the better figure, by more than what two runs differ anyway.
+func losses(r *Results) string {
+	const noise = 1.05
+	var b strings.Builder
+	b.WriteString("## Where we lose\n\n")
+	found := false
+	for _, t := range tables {
+		for _, host := range hosts {
+			var parts []string
+			for _, name := range t.names {
+				ours, ok := r.Value(host, name, "fiberfill")
+				if !ok {
+					continue
+				}
+				var better []string
+				for _, c := range t.rows {
+					if theirs, ok := r.Value(host, name, c); ok && ours > theirs*noise {
+						better = append(better, fmt.Sprintf("%s %s times", labels[c], short(ours/theirs)))
+					}
+				}
+				if len(better) > 0 {
+					size := ""
+					if c := column(name); c != "ms" {
+						size = "at " + c + ": "
+					}
+					parts = append(parts, size+strings.Join(better, ", "))
+				}
+			}
+			if len(parts) > 0 {
+				found = true
+				fmt.Fprintf(&b, "- **%s, %s**, faster than fiberfill are: %s.\n", t.title, labels[host], strings.Join(parts, "; "))
+			}
+		}
+	}
+	for _, host := range hosts {
+		for _, name := range []string{"alive", "calls"} {
+			ours, ok := r.ends[key{host, name, "fiberfill"}]
+			if ok && ours.Died {
+				found = true
+				fmt.Fprintf(&b, "- **How far it goes, %s**: fiberfill dies after %s (%s).\n", labels[host], thousands(ours.Count), name)
+			}
+		}
+	}
+	if !found {
+		b.WriteString("Nowhere in this run.\n")
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// short writes a figure with three digits at least.
+func short(v float64) string {
+	switch {
+	case v >= 100:
+		return thousands(int(math.Round(v)))
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// thousands writes a number with a comma between thousands.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}

@@ -1,0 +1,83 @@
+package bench
+
+import "slices"
+
+// key names a figure.
+type key struct{ host, name, contestant string }
+
+// Results is what has been measured so far, by rounds.
+type Results struct {
+	rounds map[key]map[int]float64 // by round: the median of its samples
+	ends   map[key]End
+	notes  map[key]string // why there is no figure
+}
+
+// End is how far a workload went that goes until the process dies.
+type End struct {
+	Count int
+	Died  bool
+}
+
+func newResults() *Results {
+	return &Results{map[key]map[int]float64{}, map[key]End{}, map[key]string{}}
+}
+
+func (r *Results) add(host string, round int, measured Measured) {
+	for contestant, names := range measured {
+		for name, samples := range names {
+			k := key{host, name, contestant}
+			if r.rounds[k] == nil {
+				r.rounds[k] = map[int]float64{}
+			}
+			r.rounds[k][round] = median(samples)
+		}
+	}
+}
+
+// Value returns the median of a contestant's rounds.
+func (r *Results) Value(host, name, contestant string) (value float64, ok bool) {
+	rounds := r.rounds[key{host, name, contestant}]
+	var values []float64
+	for _, v := range rounds {
+		values = append(values, v)
+	}
+	return median(values), len(values) > 0
+}
+
+// Ratio returns the median of a over b within rounds.
+func (r *Results) Ratio(host string, a, b [2]string) (ratio float64, ok bool) {
+	of, to := r.rounds[key{host, a[0], a[1]}], r.rounds[key{host, b[0], b[1]}]
+	var ratios []float64
+	for round, v := range of {
+		if w, ok := to[round]; ok && w > 0 {
+			ratios = append(ratios, v/w)
+		}
+	}
+	return median(ratios), len(ratios) > 0
+}
+
+// median returns the middle of values, or the mean of the two in the middle; 0 of none.
+func median(values []float64) float64 {
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// ratios are what the project promises about itself, all in Chromium.
+var ratios = []struct {
+	name   string
+	of, to [2]string // name and contestant
+}{
+	{"switch-10", [2]string{"switch-10", "fiberfill"}, [2]string{"switch-1", "raw"}},
+	{"switch-100", [2]string{"switch-100", "fiberfill"}, [2]string{"switch-1", "raw"}},
+	{"ring-10", [2]string{"switch-10", "fiberfill"}, [2]string{"switch-10", "ring"}},
+	{"ring-100", [2]string{"switch-100", "fiberfill"}, [2]string{"switch-100", "ring"}},
+	{"start-1000", [2]string{"start-1000", "raw"}, [2]string{"start-1000", "fiberfill"}},
+	{"start-10000", [2]string{"start-10000", "raw"}, [2]string{"start-10000", "fiberfill"}},
+	{"fetch-1000", [2]string{"fetch-1000", "fiberfill"}, [2]string{"fetch-1000", "await"}},
+	{"fetch-10000", [2]string{"fetch-10000", "fiberfill"}, [2]string{"fetch-10000", "await"}},
+	{"compute", [2]string{"compute", "fiberfill"}, [2]string{"compute", "raw"}},
+}

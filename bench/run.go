@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/fiberfill/fiberfill/e2e/browser"
+	"github.com/fiberfill/fiberfill/internal/webserver"
+)
+
+// patience only ends what hangs.
+const patience = 3 * time.Minute
+
+// Options says what Run measures.
+type Options struct {
+	Dir  string    // with the files of bench/js and what is built beside them
+	Node string    // the executable
+	Log  io.Writer // a line for every job
+
+	// Quick measures only what the ratios need, in Chromium, in as many rounds as end before this time, but in one at
+	// least. The zero time: everything, everywhere.
+	Quick time.Time
+}
+
+// Run measures and returns the results. That a contestant dies of a workload is a result; that fiberfill throws is an
+// error.
+func Run(ctx context.Context, opt Options) (*Results, error) {
+	// All that is started here ends with this function, however it returns.
+	ctx, stop := context.WithCancel(ctx)
+	server, err := webserver.Start(ctx, webserver.Options{Files: map[string]fs.FS{"/": os.DirFS(opt.Dir)}, CrossOriginIsolated: true})
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	defer func() { stop(); server.Wait() }()
+	b, err := browser.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+
+	r := &runner{opt.Log, server.URL, newResults()}
+	if !opt.Quick.IsZero() {
+		return r.results, r.rounds(ctx, "chromium", chromium{b, server}, quickPlan(), opt.Quick)
+	}
+	err = errors.Join(
+		r.rounds(ctx, "chromium", chromium{b, server}, fullPlan(false), time.Time{}),
+		r.rounds(ctx, "node", node{opt.Node, opt.Dir}, fullPlan(false), time.Time{}),
+		r.rounds(ctx, "firefox", firefox{server}, fullPlan(true), time.Time{}),
+	)
+	return r.results, err
+}
+
+type runner struct {
+	log     io.Writer
+	origin  string
+	results *Results
+}
+
+// rounds runs each group of the plan once, then each once more, until all have had their rounds or the time is up.
+func (r *runner) rounds(ctx context.Context, name string, h host, plan []Group, end time.Time) error {
+	took := make([]time.Duration, len(plan))
+	for round, again := 0, true; again; round++ {
+		again = false
+		for i, g := range plan {
+			if round >= g.Rounds {
+				continue
+			}
+			began := time.Now()
+			if round > 0 && !end.IsZero() && began.Add(took[i]).After(end) {
+				continue
+			}
+			jobs := slices.Clone(g.Jobs)
+			if round%2 == 1 {
+				slices.Reverse(jobs)
+			}
+			for _, job := range jobs {
+				if round%2 == 1 {
+					job.Contestants = slices.Clone(job.Contestants)
+					slices.Reverse(job.Contestants)
+				}
+				if err := r.job(ctx, name, h, round, job); err != nil {
+					return err
+				}
+			}
+			took[i] = time.Since(began)
+			again = true
+		}
+	}
+	return nil
+}
+
+// job runs one job and keeps what it has measured. An error is what ends everything.
+func (r *runner) job(ctx context.Context, host string, h host, round int, job Job) error {
+	if job.Workload == "fetch" {
+		job.Origin = r.origin
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	measured, progress, err := h.run(limited, job)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.results.add(host, round, measured)
+	what := fmt.Sprintf("%s round %d %s %v %v", host, round+1, job.Workload, job.Contestants, job.Sizes)
+	died := errors.Is(err, errDied) || errors.Is(err, context.DeadlineExceeded)
+	if err != nil && !died && slices.Contains(job.Contestants, "fiberfill") {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if job.Workload == "alive" || job.Workload == "calls" {
+		count := progress
+		if done := measured[job.Contestants[0]][job.Workload]; len(done) > 0 {
+			count = int(done[0])
+		}
+		r.results.ends[key{host, job.Workload, job.Contestants[0]}] = End{count, err != nil}
+	} else if err != nil {
+		for _, size := range job.Sizes {
+			for _, c := range job.Contestants {
+				r.results.notes[key{host, fmt.Sprintf("%s-%d", job.Workload, size), c}] = reason(err)
+			}
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(r.log, "%s: after %d: %v\n", what, progress, err)
+		return nil
+	}
+	fmt.Fprintf(r.log, "%s: %s\n", what, measured)
+	return nil
+}
+
+// reason says in a word why there is no figure.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, errDied):
+		return "dies"
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("over %v", patience)
+	}
+	return "fails"
+}
+
+// String returns the medians, in the order of the names.
+func (m Measured) String() string {
+	var parts []string
+	for contestant, names := range m {
+		for name, samples := range names {
+			parts = append(parts, fmt.Sprintf("%s %s %.4g", contestant, name, median(samples)))
+		}
+	}
+	slices.Sort(parts)
+	return fmt.Sprint(parts)
+}
+
+// Ratios returns the project's ratios, a line each: "ratio NAME VALUE", and the names of those that could not be measured.
+func (r *Results) Ratios() (lines, missing []string) {
+	for _, q := range ratios {
+		if value, ok := r.Ratio("chromium", q.of, q.to); ok {
+			lines = append(lines, fmt.Sprintf("ratio %s %.3f", q.name, value))
+		} else {
+			missing = append(missing, q.name)
+		}
+	}
+	return lines, missing
+}

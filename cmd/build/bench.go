@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fiberfill/fiberfill/bench"
+)
+
+const (
+	benchDir     = "web/dist/bench"
+	benchReports = "docs/bench"
+)
+
+// quickTime is for all of a quick run, building included; go run and the last job need the rest of 50 s.
+const quickTime = 43 * time.Second
+
+func benchCommand(flags *flag.FlagSet) func() error {
+	quick := flags.Bool("quick", false, "only the ratios, in Chromium, within 50 s; writes no files")
+	return func() error {
+		end := time.Now().Add(quickTime)
+		if err := install("npm", "browsers"); err != nil {
+			return err
+		}
+		if err := prepareBench(); err != nil {
+			return err
+		}
+		node, err := npmTool("node")
+		if err != nil {
+			return err
+		}
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		opt := bench.Options{Dir: benchDir, Node: node, Log: os.Stdout}
+		if *quick {
+			opt.Quick = end
+		}
+		results, err := bench.Run(ctx, opt)
+		if err != nil {
+			return err
+		}
+		if !*quick {
+			weights, err := benchWeights()
+			if err != nil {
+				return err
+			}
+			if err := bench.Report(benchReports, results, bench.Machine(node), weights); err != nil {
+				return err
+			}
+			fmt.Println("\nthe tables and the plots are in", benchReports)
+		}
+		fmt.Println()
+		lines, missing := results.Ratios()
+		for _, line := range lines {
+			fmt.Println(line)
+		}
+		if len(missing) > 0 {
+			return fmt.Errorf("could not be measured, the lines above say why: %s", strings.Join(missing, ", "))
+		}
+		return nil
+	}
+}
+
+// prepareBench writes a folder with everything that a page or a Node needs to run the benchmark. It builds the script
+// itself: what is measured is what is in the work tree.
+func prepareBench() error {
+	if err := build(scriptTag); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(benchDir); err != nil {
+		return err
+	}
+	if err := os.CopyFS(benchDir, os.DirFS("bench/js")); err != nil {
+		return err
+	}
+	if err := copyFile(filepath.Join(benchDir, "fiberfill.js"), scriptTag.out); err != nil {
+		return err
+	}
+	// The files are modules in Node, too, wherever the folder is copied to.
+	if err := writeFile(filepath.Join(benchDir, "package.json"), []byte(`{"type":"module"}`+"\n")); err != nil {
+		return err
+	}
+	if err := copyGoLoader(benchDir); err != nil {
+		return err
+	}
+	optimiser, err := npmTool("wasm-opt")
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		compileGo("bench/channels", filepath.Join(benchDir, "channels.wasm")),
+		shell(optimiser, "-O3", "--asyncify", "bench/js/guest.wasm", "-o", filepath.Join(benchDir, "guest.asyncify.wasm")),
+	)
+}
+
+// copyGoLoader lays the loader of Go programs into dir; it must be of the toolchain that compiles them.
+func copyGoLoader(dir string) error {
+	goroot, err := output("go", "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	return copyFile(filepath.Join(dir, "wasm_exec.js"), filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
+}
+
+// benchWeights returns what a page has to load for each contestant, in bytes of brotli: all that its library and its guest
+// weigh, without the few lines of the page's own.
+func benchWeights() (map[string]int, error) {
+	weights := map[string]int{}
+	for contestant, files := range map[string][]string{
+		"fiberfill": {"fiberfill.js", "guest.wasm"},
+		"raw":       {"guest.wasm"},
+		"asyncify":  {"guest.asyncify.wasm"},
+		"channels":  {"channels.wasm", "wasm_exec.js"},
+	} {
+		for _, name := range files {
+			data, err := os.ReadFile(filepath.Join(benchDir, name))
+			if err != nil {
+				return nil, err
+			}
+			weights[contestant] += brotliSize(data)
+		}
+	}
+	return weights, nil
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every contestant runs every workload of its, small, in Node: the answers are checked in there, and here that each
+// figure comes.
+func TestBenchContestants(t *testing.T) {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chdir(dir)
+	if err := enterRoot(); err != nil {
+		t.Fatal(err)
+	}
+	if err := prepareBench(); err != nil {
+		t.Fatal(err)
+	}
+	node, err := npmTool("node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{"fiberfill", "raw", "asyncify", "await", "channels"}
+	for _, c := range []struct {
+		job         string
+		contestants []string
+		want        []string
+	}{
+		{`"workload":"switch","sizes":[1,10],"steps":100,"samples":1,"warmup":0`, append(all, "ring"), []string{"switch-1", "switch-10"}},
+		{`"workload":"start","sizes":[1,1100],"calls":10,"samples":1,"warmup":1`, all, []string{"start-1", "start-1-cold", "start-1100", "start-1100-cold"}},
+		{`"workload":"compute","samples":1,"warmup":0`, nil, []string{"compute"}},
+		{`"workload":"first"`, all, []string{"first"}},
+		{`"workload":"alive","limit":2100,"seconds":60`, all, []string{"alive"}},
+		{`"workload":"calls","limit":3000,"seconds":60`, all, []string{"calls"}},
+	} {
+		groups := [][]string{all} // all in one process
+		if c.contestants != nil {
+			groups = slices.Collect(slices.Chunk(c.contestants, 1))
+		}
+		for _, group := range groups {
+			names, _ := json.Marshal(group)
+			run := exec.Command(node, "node.js", `{"contestants":`+string(names)+`,`+c.job+`}`)
+			run.Dir = benchDir
+			run.Stderr = os.Stderr
+			text, err := run.Output()
+			if err != nil {
+				t.Errorf("%s %v: %v", c.job, group, err)
+				continue
+			}
+			lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+			var measured map[string]map[string][]float64
+			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &measured); err != nil {
+				t.Errorf("%s %v: %v in %s", c.job, group, err, text)
+			}
+			for _, contestant := range group {
+				for _, name := range c.want {
+					if samples := measured[contestant][name]; len(samples) == 0 || samples[0] <= 0 {
+						t.Errorf("%s: %s of %s is %v", c.job, name, contestant, samples)
+					}
+				}
+			}
+		}
+	}
+}
