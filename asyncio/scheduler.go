@@ -52,26 +52,52 @@ type Scheduler struct {
 
 	admitted  int32 // fibers that are started or in the ready queue for it
 	limit     int32 // of admitted; grows from soft towards hard
-	soft      int32
 	hard      int32
 	budget    float64
 	turnEnd   float64
 	moved     float64 // when a fiber was last entered
 	scheduled bool    // the driver has been asked for a turn that has not begun
+	stall     uint8   // at the hard limit: found, told
 	queued    bool    // a fiber has come to wait for a place since the last Idle
 
 	logging bool
 	log     []Record
 }
 
-// Init sets the limits: the time budget of a turn in milliseconds, how many
-// fibers may be started at once (soft), and up to how many when nothing would
-// move otherwise (hard). It is called once, before everything else.
+// Init sets the time budget of a turn, in milliseconds, and the limits; see
+// Limit. It is called once, before everything else.
 func (s *Scheduler) Init(budget float64, soft, hard int32) {
 	s.budget = budget
-	s.soft, s.limit = soft, soft
-	s.hard = max(soft, hard)
+	s.Limit(soft, hard)
 }
+
+// Limit sets how many fibers may be started at once, and up to how many when
+// nothing would move otherwise; both are at least 1. Fibers that are started
+// stay so. Ask Wanted afterwards.
+func (s *Scheduler) Limit(soft, hard int32) {
+	s.limit = max(1, soft)
+	s.hard = max(s.limit, hard)
+	s.admit()
+}
+
+// Stalled reports that the limits have become a trap: as many fibers as may ever
+// be are started, all of them wait, others wait for a place, and nothing has
+// moved for a second. Only what is waited for from outside can still end it. It
+// says so once, until something has moved. The driver asks after every Idle.
+func (s *Scheduler) Stalled() bool {
+	if s.stall != stallFound {
+		return false
+	}
+	s.stall = stallTold
+	return true
+}
+
+// What is known of a stall at the hard limit.
+const (
+	stallNone uint8 = iota
+	stallFound
+	stallTold
+)
 
 // Spawn makes a fiber. It starts in a later turn, or in this one if the
 // scheduler is running, after all that is ready now. A fiber spawned by a
@@ -237,8 +263,10 @@ func (s *Scheduler) admit() {
 	}
 }
 
-// mayGrow reports whether fibers wait for a place that a higher limit would give them.
-func (s *Scheduler) mayGrow() bool { return s.waiting.len() > 0 && s.limit < s.hard }
+// mayStall reports whether fibers wait for a place, and something is to be done about it if nothing moves.
+func (s *Scheduler) mayStall() bool {
+	return s.waiting.len() > 0 && (s.limit < s.hard || s.stall == stallNone)
+}
 
 // Drop ends a fiber that has never run and reports whether it did: a fiber that
 // has started is left alone.
@@ -290,7 +318,7 @@ func (s *Scheduler) Deadline() (at float64, ok bool) {
 	if len(s.timers.heap) > 0 {
 		at, ok = s.timers.heap[0].deadline, true
 	}
-	if s.mayGrow() {
+	if s.mayStall() {
 		if stall := s.moved + stallTime; !ok || stall < at {
 			at, ok = stall, true
 		}
@@ -307,7 +335,10 @@ func (s *Scheduler) Turn(now float64) Command {
 	}
 	s.record(Entered, 0)
 	// The sum is the one that Deadline tells: a difference may round to less than stallTime for ever.
-	if s.mayGrow() && s.ready.len()+s.inbox.len() == 0 && now >= s.moved+stallTime {
+	if s.mayStall() && s.ready.len()+s.inbox.len() == 0 && now >= s.moved+stallTime {
+		if s.limit == s.hard {
+			s.stall = stallFound
+		}
 		s.limit = min(s.hard, s.limit+s.limit/8+1)
 		s.moved = now
 		s.admit()
@@ -342,6 +373,7 @@ func (s *Scheduler) next(now float64) Command {
 			continue
 		}
 		s.moved = now
+		s.stall = stallNone
 		s.record(Resumed, f)
 		return f
 	}

@@ -19,6 +19,8 @@ import (
 // Core is the scheduler behind the wire contract of jsglue/core/main.go.
 type Core interface {
 	Init(budget float64, soft, hard int32)
+	Limit(soft, hard int32)
+	Stalled() bool
 	Spawn() polyfill.Fiber
 	Begin() (f polyfill.Fiber, started bool)
 	Wait(now float64) asyncio.Command

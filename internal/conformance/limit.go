@@ -122,7 +122,12 @@ var limitTests = []test{
 		s.now = 2100
 		s.wake()
 		s.wantStarted(4, 4)
-		s.wantDeadline(0, false) // the hard limit: nothing that time could change
+		s.wantBool("Stalled() before a second at the hard limit", s.core.Stalled(), false)
+		s.wantDeadline(3100, true)
+		s.now = 3100
+		s.wake()
+		s.wantBool("Stalled()", s.core.Stalled(), true)
+		s.wantDeadline(0, false) // nothing that time could change
 		s.now = 10_000
 		s.turn()
 		s.wantStarted(4, 4)
@@ -210,5 +215,42 @@ var limitTests = []test{
 		s.wake()
 		s.wantStarted(2, 1) // the limit has grown by one, for late, and not for the others
 		s.core.StartLog()
+	}},
+	{"a stall at the hard limit is told once, and again after something has moved", func(s *stage) {
+		s.init(asyncio.DefaultBudget, 1, 2)
+		waits := s.spawn("a", stuck)
+		s.spawn("b", stuck)
+		s.spawn("c", stuck)
+		s.spawn("d")
+		s.loop()
+		s.wantBool("Stalled()", s.core.Stalled(), true)
+		s.wantBool("Stalled(), asked again", s.core.Stalled(), false)
+		s.wantDeadline(0, false)
+		s.core.Notify(waits, 1)
+		s.loop()
+		s.wantBool("Stalled() after c took the place of a", s.core.Stalled(), true)
+		s.wantLive(3)
+	}},
+	{"without fibers that wait for a place nothing is stalled", func(s *stage) {
+		s.init(asyncio.DefaultBudget, 1, 2)
+		s.spawn("a", stuck)
+		s.spawn("b", stuck)
+		s.loop()
+		s.wantBool("Stalled()", s.core.Stalled(), false)
+		s.wantDeadline(0, false)
+	}},
+	{"the limits can be raised and lowered at any time", func(s *stage) {
+		s.init(asyncio.DefaultBudget, 1, 1)
+		s.spawn("a", fetch(1), fetch(1))
+		s.spawn("b", fetch(1))
+		s.spawn("c")
+		s.wake()
+		s.wantOrder(asyncio.Resumed, "a")
+		s.core.Limit(2, 2)
+		s.wake()
+		s.wantOrder(asyncio.Resumed, "a b")
+		s.core.Limit(0, -1) // means one at a time
+		s.loop()
+		s.wantLive(0)
 	}},
 }

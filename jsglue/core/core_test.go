@@ -88,6 +88,10 @@ func (s *shipped) Init(budget float64, soft, hard int32) {
 	s.call("init", f64(budget), api.EncodeI32(soft), api.EncodeI32(hard))
 }
 func (s *shipped) Spawn() polyfill.Fiber { return s.fiber("spawn") }
+func (s *shipped) Limit(soft, hard int32) {
+	s.call("limit", uint64(uint32(soft)), uint64(uint32(hard)))
+}
+func (s *shipped) Stalled() bool { return s.call("stalled") != 0 }
 func (s *shipped) Begin() (polyfill.Fiber, bool) {
 	f := s.fiber("begin")
 	return f, f != 0 && s.fiber("running") == f

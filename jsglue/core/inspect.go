@@ -43,11 +43,23 @@ func inspect(n int32) int32 { return int32(wasm.Parse(source[:n], &module)) }
 //go:wasmexport error_at
 func errorAt() int32 { return int32(module.At) }
 
-// expose returns the size of the input edited so that it exports its shadow
-// stack's pointer and its memory, or 0 if it does already or has none.
+// stack_pointer returns the global that holds the shadow stack's pointer, -1 if
+// there is none, or wasm.CannotTell.
+//
+//go:wasmexport stack_pointer
+func stackPointer() int32 { return module.StackPointer() }
+
+// mutable_i32 reports whether there is such a global.
+//
+//go:wasmexport mutable_i32
+func mutableI32(global uint32) bool { return module.MutableI32(global) }
+
+// expose returns the size of the input edited so that it exports a global, its
+// shadow stack's pointer, and its memory; 0 if it does already. The global may
+// be -1: it has none.
 //
 //go:wasmexport expose
-func expose() int32 {
+func expose(sp int32) int32 {
 	edited := source[:0]
 	add := func(name string, kind byte, index uint32) {
 		if len(edited) > 0 {
@@ -56,7 +68,7 @@ func expose() int32 {
 		edited = module.AppendExport(make([]byte, 0, len(source)+64), name, kind, index)
 	}
 	needsMemory := module.Memory.Exists && !module.Memory.Imported && memoryExport() < 0
-	if sp := module.StackPointer(); sp >= 0 && stackPointerExport() < 0 {
+	if sp >= 0 && exportOf(sp) < 0 {
 		add(exposedStackPointer, wasm.KindGlobal, uint32(sp))
 	}
 	if needsMemory {
@@ -70,12 +82,10 @@ func expose() int32 {
 //go:wasmexport header
 func header() int32 { return give(module.Header()) }
 
-// stack_pointer_export returns which export is the shadow stack's pointer, or -1.
+// export_of returns which export a global is, or -1.
 //
-//go:wasmexport stack_pointer_export
-func stackPointerExport() int32 {
-	return findExport(wasm.KindGlobal, module.StackPointer())
-}
+//go:wasmexport export_of
+func exportOf(global int32) int32 { return findExport(wasm.KindGlobal, global) }
 
 // memory_export returns which export is memory 0, or -1.
 //
@@ -101,6 +111,14 @@ func findExport(kind byte, index int32) int32 {
 //go:wasmexport grows
 func grows() bool { return module.Grows() }
 
+// room returns by how many pages the memory may grow.
+//
+//go:wasmexport room
+func room() uint32 {
+	m := module.Memory
+	return m.Max - min(m.Min, m.Max)
+}
+
 // trampolines returns the size of module A for the marks, of which there are n,
 // at the beginning of the input that was made after inspect.
 //
@@ -110,11 +128,8 @@ func trampolines(n int32) int32 { return give(module.AppendTrampolines(nil, sour
 // stubs returns the size of module B, likewise.
 //
 //go:wasmexport stubs
-func stubs(n int32, copies bool) int32 {
-	return give(module.AppendStubs(nil, source[:n], wasm.StubOptions{
-		StackPointer: stackPointerExport() >= 0,
-		Copies:       copies,
-	}))
+func stubs(n int32, pointer, copies bool) int32 {
+	return give(module.AppendStubs(nil, source[:n], wasm.StubOptions{StackPointer: pointer, Copies: copies}))
 }
 
 //go:wasmexport output

@@ -24,6 +24,12 @@ var scheduler asyncio.Scheduler
 //go:wasmexport init
 func initialise(budget float64, soft, hard int32) { scheduler.Init(budget, soft, hard) }
 
+//go:wasmexport limit
+func limit(soft, hard int32) { scheduler.Limit(soft, hard) }
+
+//go:wasmexport stalled
+func stalled() bool { return scheduler.Stalled() }
+
 //go:wasmexport spawn
 func spawn() uint32 { return uint32(scheduler.Spawn()) }
 

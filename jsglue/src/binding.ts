@@ -4,7 +4,7 @@
 import { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { complete, current, kill, sleep, wait, yieldNow } from "./loop.js";
-import { REGION_SIZE, type Regions } from "./regions.js";
+import { type Regions } from "./regions.js";
 import { SLEEP, YIELD, isThenable, type Suspending } from "./suspending.js";
 import { caught, deadly } from "./workers.js";
 
@@ -15,7 +15,8 @@ export class Binding {
   stackPointer: WebAssembly.Global | undefined;
   base = 0; // the stack pointer when no fiber runs
   regions: Regions | undefined;
-  parked: WebAssembly.Global | undefined; // where the waiting stack ends; only if stacks are copied
+  parked: WebAssembly.Global | undefined; // where the stack that has begun to wait last ends
+  copies = false; // all fibers use one stack, which is copied out and back
 
   #thrown: unknown; // what a user's function threw last
 
@@ -76,7 +77,7 @@ export class Binding {
       throw deadly();
     }
     // If stacks are copied the caller's is still in its place: what the function calls in the guest goes below it.
-    if (this.parked) this.stackPointer!.value = this.parked.value;
+    if (this.copies) this.stackPointer!.value = this.parked!.value;
     if (!task.cancelled) return undefined;
     // It has swallowed its cancellation and waits again, so it is cancelled again; by way of the
     // scheduler, so that a fiber that never gives up does not stop the page.
@@ -86,8 +87,8 @@ export class Binding {
   }
 
   #park(task: Task, name: string, how: Wait): Promise<unknown> {
-    if (this.parked) {
-      task.savedAt = this.parked.value as number;
+    if (this.copies) {
+      task.savedAt = (this.parked!.value as number) >>> 0;
       task.saved = this.bytes().slice(task.savedAt, task.high);
       this.rest();
     }
@@ -148,15 +149,15 @@ export class Binding {
   /** Prepares a fiber that starts: its region, and its arguments on it. Returns its stack pointer. */
   #start(task: Task): number {
     if (this.regions) {
-      task.region = this.regions.take(task.name);
+      task.region = this.regions.take();
       task.region.task = task;
     }
     // The pointer is not at rest if a fiber begins inside an import of another, which has its frames above.
-    const high = (task.high = task.region?.high ?? (this.stackPointer?.value as number | undefined) ?? 0);
+    const high = (task.high = task.region?.high ?? (this.stackPointer ? (this.stackPointer.value as number) >>> 0 : 0));
     const { bytes, size } = task.encoded;
     if (!bytes) return high;
     // Whether there is room is said when the first of them is placed: a reference takes a string as it is.
-    const top = (high - size) & ~15;
+    const top = ((high - size) & ~15) >>> 0;
     if (!this.memory || !this.stackPointer || top < (task.region?.low ?? 0) + 1024) return high;
     task.top = top;
     return task.top;
@@ -172,7 +173,12 @@ export class Binding {
     const { region } = task;
     if (!region || this.regions!.intact(region)) return undefined;
     const below = this.regions!.mend(region);
-    const text = `fiber ${task.name} needs more shadow stack than the ${REGION_SIZE} bytes it has, in export ${task.exportName}`;
+    // How deep it went is only known if it is there still; else what has been overwritten says that it was more than it has.
+    const { size } = this.regions!;
+    const depth = Math.max(size, region.high - ((this.parked?.value as number) >>> 0));
+    const text =
+      `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: at least ${depth}. ` +
+      `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} }`;
     if (below) kill(below, new FiberError("region-overflow", `fiber ${below.name} lost its shadow stack: ${text}`, { fiber: below.name }));
     return new FiberError("region-overflow", text, { fiber: task.name });
   }

@@ -9,6 +9,8 @@
 
 import coreBytes from "../core/core.wasm";
 
+/** What stack_pointer returns where somebody has to name it. */
+export const CANNOT_TELL = -2;
 export const IDLE = 0;
 export const TURN_OVER = -1;
 /** The low bits of a reference: the fiber's place in a table. */
@@ -30,6 +32,8 @@ export interface Core {
   turn(now: number): number;
   deadline(): number;
   live(): number;
+  limit(soft: number, hard: number): void;
+  stalled(): number;
   log_start(): void;
   log_len(): number;
   log_event(i: number): number;
@@ -42,13 +46,16 @@ export interface Inspector {
   input(n: number): number;
   inspect(n: number): number;
   error_at(): number;
-  expose(): number;
+  stack_pointer(): number;
+  mutable_i32(global: number): number;
+  expose(stackPointer: number): number;
   header(): number;
-  stack_pointer_export(): number;
+  export_of(global: number): number;
   memory_export(): number;
   grows(): number;
+  room(): number;
   trampolines(marks: number): number;
-  stubs(marks: number, copies: boolean): number;
+  stubs(marks: number, stackPointer: boolean, copies: boolean): number;
   output(): number;
 }
 

@@ -7,10 +7,15 @@ import { Binding, direct } from "./binding.js";
 import type { Inspector } from "./core.js";
 import type { Thunk } from "./exports.js";
 import { generate, type Shape } from "./module.js";
-import { REGION_SIZE, Regions, type RegionSource } from "./regions.js";
+import { CANNOT_TELL } from "./core.js";
+import { FiberError } from "./errors.js";
+import { shadowStack, type Options, type RegionSource } from "./options.js";
+import { REGION_SIZE, Regions } from "./regions.js";
 import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
 import { workerModule } from "./workers.js";
+
+const PAGE = 65536;
 
 /** A guest on its way to being instantiated. */
 export class Link {
@@ -27,9 +32,12 @@ export class Link {
   readonly #slots: WebAssembly.Exports;
   readonly #stubs: Uint8Array;
   readonly #source: RegionSource;
+  readonly #stackPointer: number; // which export; -1: none
+  readonly #malloc: string | undefined; // the export that allocates
+  readonly #size: number; // of a region
 
   /** values holds a value for each import of the module, marks among them. */
-  constructor(core: Inspector, module: WebAssembly.Module, readonly shape: Shape, values: unknown[]) {
+  constructor(core: Inspector, module: WebAssembly.Module, readonly shape: Shape, values: unknown[], options?: Options) {
     const imports = WebAssembly.Module.imports(module);
     this.#exports = WebAssembly.Module.exports(module);
     this.#functions = values.filter((_, i) => imports[i]!.kind === "function");
@@ -37,8 +45,15 @@ export class Link {
     this.#importedMemory = values[imports.findIndex(({ kind }) => kind === "memory")];
     const marks = Uint8Array.from(this.#functions, (value) => (value instanceof Suspending ? 1 : 0));
     this.mayWait = marks.includes(1);
-    this.#source = this.#exports.some(({ name }) => name === "free") && this.#malloc ? "allocator" : shape.grows ? "copy" : "grow";
-    const { trampolines, stubs } = generate(core, shape, marks, this.#copies);
+    const chosen = shadowStack(options);
+    this.#size = chosen.size ?? REGION_SIZE;
+    this.#malloc = this.#allocator(chosen.allocator);
+    this.#stackPointer = this.#pointer(chosen.pointer);
+    this.#source = chosen.regions ?? (this.#malloc ? "allocator" : shape.grows || shape.room * PAGE < this.#size ? "copy" : "grow");
+    if (this.#source === "allocator" && !this.#malloc) {
+      throw new FiberError("bad-argument", 'shadowStack.regions is "allocator", and the guest exports no malloc and free; name the export that allocates by shadowStack.allocator');
+    }
+    const { trampolines, stubs } = generate(core, shape, marks, this.#stackPointer >= 0, this.#copies);
     this.#slots = instance(trampolines, {}).exports;
     this.#stubs = stubs;
 
@@ -57,13 +72,13 @@ export class Link {
     const binding = this.#binding;
     const exported = (k: number) => guest.exports[this.#exports[k]!.name];
     binding.memory = (shape.memory >= 0 ? exported(shape.memory) : this.#importedMemory) as WebAssembly.Memory | undefined;
-    if (shape.stackPointer >= 0) {
-      binding.stackPointer = exported(shape.stackPointer) as WebAssembly.Global;
+    if (this.#stackPointer >= 0) {
+      binding.stackPointer = exported(this.#stackPointer) as WebAssembly.Global;
       binding.base = binding.stackPointer.value as number;
     }
     if (this.#separate && !this.#copies) {
-      const malloc = this.#malloc && (guest.exports[this.#malloc.name] as (n: number) => number);
-      binding.regions = new Regions(this.#source, REGION_SIZE, binding.memory!, malloc);
+      const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
+      binding.regions = new Regions(this.#source, this.#size, binding.memory!, malloc);
     }
     const each = <T>(make: (value: Suspending, name: string) => T): Record<string, T> =>
       Object.fromEntries(this.#functions.flatMap((value, i) => (value instanceof Suspending ? [[i, make(value, this.#names[i]!)]] : [])));
@@ -75,7 +90,8 @@ export class Link {
       worker: workerModule(),
       js: new Proxy(binding.glue((i) => (this.#functions[i] as Suspending).always), { get: (glue, name: string) => glue[name] ?? transfer(name) }),
     }).exports;
-    if (this.#copies) binding.parked = b["parked"] as WebAssembly.Global;
+    binding.parked = b["parked"] as WebAssembly.Global | undefined;
+    binding.copies = this.#copies;
     const thunks = this.#exports.map(({ name, kind }, k) =>
       kind === "function" ? { name, job: b[`t${k}`] as Function, parameters: (guest.exports[name] as Function).length } : undefined,
     );
@@ -84,15 +100,35 @@ export class Link {
 
   /** A fiber that cannot wait needs no stack of its own: it is over before another starts. */
   get #separate(): boolean {
-    return this.mayWait && this.shape.stackPointer >= 0;
+    return this.mayWait && this.#stackPointer >= 0;
   }
 
   get #copies(): boolean {
     return this.#separate && this.#source === "copy";
   }
 
-  get #malloc(): WebAssembly.ModuleExportDescriptor | undefined {
-    return this.#exports.find(({ name, kind }) => kind === "function" && name === "malloc");
+  #allocator(named: string | undefined): string | undefined {
+    const has = (wanted: string) => this.#exports.some(({ name, kind }) => kind === "function" && name === wanted);
+    if (named === undefined) return has("malloc") && has("free") ? "malloc" : undefined;
+    if (!has(named)) throw new FiberError("bad-argument", `shadowStack.allocator is ${JSON.stringify(named)}, and the guest exports no function of this name`);
+    return named;
+  }
+
+  #pointer(named: string | number | null | undefined): number {
+    if (named === null) return -1;
+    if (typeof named === "string") {
+      const k = this.#exports.findIndex(({ name, kind }) => kind === "global" && name === named);
+      if (k < 0) throw new FiberError("bad-argument", `shadowStack.pointer is ${JSON.stringify(named)}, and the guest exports no global of this name`);
+      return k;
+    }
+    if (this.shape.stackPointer === CANNOT_TELL && this.mayWait) {
+      throw new FiberError(
+        "bad-argument",
+        "the guest keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. " +
+          "Name it by the option shadowStack: { pointer }, an exported global or a global's index, or say null if the guest has no such stack",
+      );
+    }
+    return this.shape.stackPointer;
   }
 }
 

@@ -7,17 +7,20 @@
 
 import { newCore, type Inspector } from "./core.js";
 import { FiberError, words } from "./errors.js";
+import { shadowStack, type Options } from "./options.js";
 
 /** What the parser found. */
 export interface Shape {
   /** The sections before the code: all that the stubs are made from. */
   header: Uint8Array;
-  /** Which export is the shadow stack's pointer; -1 if there is none. */
+  /** Which export is the shadow stack's pointer; -1 if there is none, CANNOT_TELL if that is not clear. */
   stackPointer: number;
   /** Which export is memory 0; -1 if it has none, or imports it. */
   memory: number;
   /** The module may grow its memory itself. */
   grows: boolean;
+  /** By how many pages its memory may grow. */
+  room: number;
 }
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
@@ -34,12 +37,14 @@ export function needJSPI(): void {
 
 /**
  * Compiles a guest, as WebAssembly.compile does, and keeps what the parser found
- * beside the module, so that `instantiate` takes it any number of times.
+ * beside the module, so that `instantiate` takes it any number of times. Of the
+ * options only shadowStack.pointer matters here.
  */
-export async function compile(source: BufferSource): Promise<WebAssembly.Module> {
+export async function compile(source: BufferSource, options?: Options): Promise<WebAssembly.Module> {
   needJSPI();
   const bytes = copyOf(source);
-  const [shape, edited] = inspect(await newCore(), bytes);
+  const { pointer } = shadowStack(options);
+  const [shape, edited] = inspect(await newCore(), bytes, pointer);
   const module = await platformCompile(edited ?? bytes);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
@@ -50,8 +55,9 @@ export async function compile(source: BufferSource): Promise<WebAssembly.Module>
  * Compiles a guest while it arrives, as WebAssembly.compileStreaming does. A
  * guest that has to be edited is compiled a second time, when it is there.
  */
-export async function compileStreaming(source: Response | PromiseLike<Response>): Promise<WebAssembly.Module> {
+export async function compileStreaming(source: Response | PromiseLike<Response>, options?: Options): Promise<WebAssembly.Module> {
   needJSPI();
+  const { pointer } = shadowStack(options);
   const response = await source;
   if (!(response instanceof Response)) {
     throw new FiberError("not-a-response", `compileStreaming takes a Response or a Promise of one, got ${describe(response)}; for bytes there is compile`);
@@ -73,7 +79,7 @@ export async function compileStreaming(source: Response | PromiseLike<Response>)
   } catch (error) {
     throw new FiberError("bad-response", `${response.url || "the Response"} broke off: ${words(error)}`, { cause: error });
   }
-  const [shape, edited] = inspect(await newCore(), bytes);
+  const [shape, edited] = inspect(await newCore(), bytes, pointer);
   const module = edited ? await platformCompile(edited) : await streamed.catch(notWasm);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
@@ -112,17 +118,24 @@ function copyOf(source: BufferSource): Uint8Array {
 }
 
 /** Parses a whole module; returns its shape, or a sentence if that fails, and the edited module, if it had to be edited. */
-export function inspect(core: Inspector, bytes: Uint8Array): [Shape | string, Uint8Array | undefined] {
+export function inspect(core: Inspector, bytes: Uint8Array, pointer?: string | number | null): [Shape | string, Uint8Array | undefined] {
   const code = feed(core, bytes);
   if (code !== 0) return [`fiberfill cannot read this module (reason ${code} at byte ${core.error_at()}), although the engine takes it`, undefined];
+  if (typeof pointer === "number" && !core.mutable_i32(pointer)) {
+    throw new FiberError("bad-argument", `shadowStack.pointer is ${pointer}, and the module has no mutable i32 global with this index`);
+  }
+  // One that is named is exported already: link.ts finds it.
+  const global = pointer === undefined ? core.stack_pointer() : typeof pointer === "number" ? pointer : -1;
   const grows = core.grows() !== 0;
-  const edited = output(core, core.expose());
+  const room = core.room();
+  const edited = output(core, core.expose(global));
   if (edited) feed(core, edited);
   return [
     {
-      stackPointer: core.stack_pointer_export(),
+      stackPointer: global < 0 ? global : core.export_of(global),
       memory: core.memory_export(),
       grows,
+      room,
       header: output(core, core.header())!,
     },
     edited,
@@ -149,11 +162,11 @@ function output(core: Inspector, size: number): Uint8Array | undefined {
  * The two modules between a guest and its imports that may wait (package
  * jsglue/wasm). marks has a byte for each function import: 1 if it may wait.
  */
-export function generate(core: Inspector, shape: Shape, marks: Uint8Array, copies: boolean): { trampolines: Uint8Array; stubs: Uint8Array } {
+export function generate(core: Inspector, shape: Shape, marks: Uint8Array, stackPointer: boolean, copies: boolean): { trampolines: Uint8Array; stubs: Uint8Array } {
   feed(core, shape.header);
   write(core, marks);
   const trampolines = output(core, core.trampolines(marks.length))!;
-  return { trampolines, stubs: output(core, core.stubs(marks.length, copies))! };
+  return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies))! };
 }
 
 export function describe(value: unknown): string {

@@ -18,8 +18,7 @@
 
 import { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
-
-export type RegionSource = "allocator" | "grow" | "copy";
+import type { RegionSource } from "./options.js";
 
 export interface Region {
   readonly low: number; // the guard begins here
@@ -37,6 +36,8 @@ const COUNT = 1000; // regions taken at once: as many as fibers that are started
 export class Regions {
   readonly #free: Region[] = [];
   readonly #all: Region[] = [];
+  #next = 0; // the part of grown memory that no region has been made of
+  #end = 0;
   #words: Int32Array;
 
   constructor(
@@ -46,12 +47,12 @@ export class Regions {
     readonly malloc: ((size: number) => number) | undefined,
   ) {
     this.#words = new Int32Array(memory.buffer);
-    if (source === "grow") this.#grow();
+    if (source === "grow" && !this.#grow()) throw noRoom(size);
   }
 
   /** A region for a fiber that starts. Throws a FiberError when there is no room. */
-  take(fiber: string): Region {
-    return this.#free.pop() ?? this.#more(fiber);
+  take(): Region {
+    return this.#free.pop() ?? this.#more();
   }
 
   give(region: Region): void {
@@ -61,7 +62,7 @@ export class Regions {
   /** Whether the guard of a region has not been written to: every fourth word is looked at, one in each 16 bytes. */
   intact(region: Region): boolean {
     const words = this.#view();
-    const first = region.low >> 2;
+    const first = region.low >>> 2;
     for (let i = first; i < first + GUARD / 4; i += 4) if (words[i] !== GUARD_WORD) return false;
     return true;
   }
@@ -69,13 +70,13 @@ export class Regions {
   /** Makes the guard of a region good again. Returns whose region lies below, if the guard was written through. */
   mend(region: Region): Task | undefined {
     const words = this.#view();
-    const through = words[region.low >> 2] !== GUARD_WORD;
+    const through = words[region.low >>> 2] !== GUARD_WORD;
     this.#guard(region);
     return through ? this.#all.find((other) => other.high === region.low)?.task : undefined;
   }
 
   #guard({ low }: Region): void {
-    this.#view().fill(GUARD_WORD, low >> 2, (low + GUARD) >> 2);
+    this.#view().fill(GUARD_WORD, low >>> 2, (low + GUARD) >>> 2);
   }
 
   /** The memory as words. A view of memory that has grown since has length zero; asking the memory itself is slow. */
@@ -84,27 +85,27 @@ export class Regions {
     return this.#words;
   }
 
-  #more(fiber: string): Region {
+  #more(): Region {
     if (this.source === "grow") {
-      if (!this.#grow()) throw noRoom(fiber, this.size);
-      return this.#free.pop()!;
+      if (this.#next + this.size > this.#end && !this.#grow()) throw noRoom(this.size);
+      this.#next += this.size;
+      return this.#add(this.#next - this.size);
     }
-    const at = this.malloc!(this.size + 16);
-    if (at === 0) throw noRoom(fiber, this.size);
-    return this.#add((at >>> 0) + 15 & ~15);
+    const at = this.malloc!(this.size + 16) >>> 0;
+    if (at === 0) throw noRoom(this.size);
+    return this.#add(((at + 15) & ~15) >>> 0);
   }
 
   /** Grows memory by up to COUNT regions; false if there is not room for one. */
   #grow(): boolean {
-    const pages = Math.ceil(this.size / PAGE);
-    for (let count = COUNT; count >= 1; count = count >> 1) {
+    for (let count = COUNT; count >= 1; count >>= 1) {
       try {
-        const at = this.memory.grow(count * pages) * PAGE;
-        // The lowest is taken first: the last added is the first popped.
-        for (let i = count - 1; i >= 0; i--) this.#free.push(this.#add(at + i * pages * PAGE));
+        const pages = Math.ceil((count * this.size) / PAGE);
+        this.#next = this.memory.grow(pages) * PAGE;
+        this.#end = this.#next + pages * PAGE;
         return true;
       } catch {
-        // Past the memory's maximum; try fewer.
+        // Past the memory's maximum, or what the engine has; try fewer.
       }
     }
     return false;
@@ -118,6 +119,9 @@ export class Regions {
   }
 }
 
-function noRoom(fiber: string, size: number): FiberError {
-  return new FiberError("no-memory", `the guest's memory has no room for a shadow stack of ${size} bytes for fiber ${fiber}`, { fiber });
+function noRoom(size: number): FiberError {
+  return new FiberError(
+    "no-memory",
+    `the guest's memory has no room for one more shadow stack of ${size} bytes; fewer fibers at once, a smaller shadowStack.size or shadowStack: { regions: "copy" } need less`,
+  );
 }

@@ -36,8 +36,8 @@ func (m *Module) AppendExport(out []byte, name string, kind byte, index uint32) 
 	return w.b
 }
 
-// Header returns a copy of what [Parse] reads of the binary, apart from its code: Parse of the header finds the same, so
-// that it is all that has to be kept beside a compiled module. Only [Module.Grows] needs the code, and
+// Header returns a copy of what [Parse] reads of the binary, apart from its code: all that has to be kept beside a
+// compiled module. [Module.Grows] and, of a module stripped of names, [Module.StackPointer] need the code, and
 // [Module.AppendExport] the rest.
 func (m *Module) Header() []byte {
 	w := writer{}
@@ -49,11 +49,11 @@ func (m *Module) Header() []byte {
 			w.close(start)
 		}
 	}
-	if sp := m.StackPointer(); sp >= 0 {
+	if m.named >= 0 {
 		section := w.section(secCustom)
 		w.name("name")
 		sub := w.section(nameGlobals)
-		w.op(1, uint32(sp))
+		w.op(1, uint32(m.named))
 		w.name(stackPointer)
 		w.close(sub)
 		w.close(section)

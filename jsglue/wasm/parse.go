@@ -39,6 +39,7 @@ type Module struct {
 	scanned  bool // the code has been gone through: see scan
 	sizes    bool
 	descends bool
+	suspect  bool // a global other than shaped does
 }
 
 // An Export is one entry of the guest's export list.
@@ -60,7 +61,7 @@ const (
 // A Memory is memory 0; the zero value says that there is none.
 type Memory struct {
 	Exists, Imported, Shared, Is64 bool
-	Min                            uint32 // pages; of no meaning in a 64-bit memory
+	Min, Max                       uint32 // pages; of no meaning in a 64-bit memory. Max is 65536 if none is given
 }
 
 // A span is a part of the parsed bytes: start up to, not including, end.

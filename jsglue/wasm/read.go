@@ -126,9 +126,9 @@ func (r *reader) valTypes() {
 func (r *reader) limits() (l Memory) {
 	flags := r.byte()
 	l.Shared, l.Is64 = flags&2 != 0, flags&4 != 0
-	l.Min = r.leb()
+	l.Min, l.Max = r.leb(), 65536
 	if flags&1 != 0 {
-		r.leb() // maximum
+		l.Max = r.leb()
 	}
 	if flags&8 != 0 {
 		r.leb() // size of a page

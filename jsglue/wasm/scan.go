@@ -6,9 +6,9 @@ package wasm
 // JavaScript that grows the memory, behind an import, and what shows in the code is only that the allocator asks how much
 // there is; it hands out all that it finds, whoever has added it.
 //
-// A global is the pointer of a stack that grows down if its value less a constant is computed somewhere, as every
+// A global is the pointer of a stack that grows down if its value less a multiple of 16 is computed somewhere, as every
 // function with a frame of its own does first. A pointer to the next free byte of a heap looks the same in the sections
-// before the code, but nothing is taken off it.
+// before the code, but nothing is taken off it; a counter may count down, but hardly in sixteens.
 //
 //go:noinline
 func (m *Module) scan() {
@@ -41,31 +41,37 @@ func (m *Module) scan() {
 
 //go:noinline
 func (m *Module) scanBody(r *reader) {
-	pointer := false  // the last instruction but one was global.get of the candidate,
-	constant := false // and the last was i32.const; its sign:
-	negative := false
+	const none = ^uint32(0)
+	before, pointer := none, none // the global that the last instruction but one, and the last, have read
+	frame := uint32(0)            // what the last one was, if an i32.const
 	for r.more() {
 		from := r.pos
 		op := r.instruction()
-		got := false
+		operand := reader{bin: r.bin, pos: from + 1, end: r.pos}
+		read := none
 		switch op {
 		case opMemorySize, opMemoryGrow:
 			m.sizes = true
 		case opGlobalGet:
-			operand := reader{bin: r.bin, pos: from + 1, end: r.pos}
-			got = m.shaped >= 0 && operand.leb() == uint32(m.shaped)
+			read = operand.leb()
 		case opI32Const:
-			negative = r.pos > from && r.bin[r.pos-1]&0x40 != 0
-			if pointer {
-				constant, pointer = true, false
-				continue
-			}
+			frame = operand.leb()
 		case opI32Sub, opI32Add:
-			if constant && negative == (op == opI32Add) {
-				m.descends = true
+			if op == opI32Add {
+				frame = -frame // an optimiser may add what is less than nothing
+			}
+			if before < uint32(len(m.globals)) && m.globals[before] == 1 && int32(frame) > 0 && frame%16 == 0 {
+				if int32(before) == m.shaped {
+					m.descends = true
+				} else {
+					m.suspect = true
+				}
 			}
 		}
-		pointer, constant = got, false
+		before, pointer = pointer, read
+		if op != opI32Const {
+			before = none
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package wasm
 
-// StackPointer returns the index of the global that holds the guest's shadow-stack pointer, or -1: it has none. It is the
+// StackPointer returns the index of the global that holds the guest's shadow-stack pointer, -1 if it has none, or
+// [CannotTell]. It is the
 // first of these that is a mutable i32:
 //
 //   - the export "__stack_pointer"
@@ -29,7 +30,19 @@ func (m *Module) StackPointer() int32 {
 	if m.scan(); m.shaped >= 0 && m.descends {
 		return m.shaped
 	}
+	if m.suspect {
+		return CannotTell
+	}
 	return -1
+}
+
+// CannotTell is what [Module.StackPointer] returns where a module seems to have a stack, but none of the rules finds its
+// pointer: somebody has to name it.
+const CannotTell = -2
+
+// MutableI32 reports whether there is a global with this index that could hold a stack pointer.
+func (m *Module) MutableI32(global uint32) bool {
+	return global < uint32(len(m.globals)) && m.globals[global] == 1
 }
 
 // unseen is the value of Module.shaped until the module has defined a mutable i32.

@@ -6,4 +6,5 @@ export { suspending, type ImportObject, type Suspending } from "../../jsglue/src
 export { currentFiber as current, liveFibers as fibers, observe, startLog, log } from "../../jsglue/src/loop.js";
 export { Fiber, type FiberState } from "../../jsglue/src/fiber.js";
 export { FiberError, type FiberErrorCode } from "../../jsglue/src/errors.js";
+export type { Options, RegionSource } from "../../jsglue/src/options.js";
 export type { CallOptions, FiberFunction } from "../../jsglue/src/exports.js";

@@ -1,0 +1,112 @@
+// Shadow stacks by choice: instantiate's options, what fiberfill tells by itself, and bad choices. Run over web/dist/npm in Node 26.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import binaryen from "binaryen";
+import * as fiberfill from "../web/dist/npm/esm/index.js";
+
+const suspending = (fn) => ({ env: { wait: fiberfill.suspending(fn) } });
+
+function bytes(text) {
+  const module = binaryen.parseText(text);
+  module.setFeatures(binaryen.Features.All);
+  const binary = module.emitBinary();
+  module.dispose();
+  return binary;
+}
+
+/** keep(v, n) pushes v and n bytes, waits and returns v as it is in memory then, or -1 if the pointer has moved. */
+const wat = ({ memory = '(memory (export "memory") 2)', global = '(global $sp (mut i32) (i32.const 65536))', more = "" } = {}) => `(module
+  (import "env" "wait" (func $wait (param i32)))
+  ${memory}
+  ${global}
+  (func (export "keep") (param $v i32) (param $n i32) (result i32) (local $frame i32)
+    (global.set $sp (local.tee $frame (i32.sub (i32.sub (global.get $sp) (i32.const 16)) (local.get $n))))
+    (i32.store (local.get $frame) (local.get $v))
+    (call $wait (local.get $v))
+    (if (i32.ne (global.get $sp) (local.get $frame)) (then (return (i32.const -1))))
+    (local.set $v (i32.load (local.get $frame)))
+    (global.set $sp (i32.add (local.get $frame) (i32.add (local.get $n) (i32.const 16))))
+    (local.get $v))
+  ${more})`;
+
+const malloc = `(global $top (mut i32) (i32.const 131072))
+  (func (export "malloc") (param i32) (result i32)
+    (drop (memory.grow (i32.add (i32.const 1) (i32.shr_u (local.get 0) (i32.const 16)))))
+    (global.set $top (i32.add (global.get $top) (local.get 0)))
+    (i32.sub (global.get $top) (local.get 0)))
+  (func (export "free") (param i32))`;
+
+/** 20 overlapping calls that end in an order of their own. */
+async function overlap(text, options) {
+  const ends = [];
+  const { exports } = await fiberfill.instantiate(bytes(text), suspending((v) => new Promise((end) => ends.push([v, end]))), options);
+  const calls = Array.from({ length: 20 }, (_, i) => exports.keep(1000 + i, 16 * i));
+  while (ends.length < 20) await new Promise(setImmediate);
+  ends.sort(([a], [b]) => ((a * 7919) % 101) - ((b * 7919) % 101));
+  for (const [, end] of ends) end();
+  assert.deepEqual(await Promise.all(calls), Array.from({ length: 20 }, (_, i) => 1000 + i));
+  assert.deepEqual(fiberfill.fibers(), []);
+}
+
+for (const [name, text, options] of [
+  ["a pointer that is exported", wat({ global: '(global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))' })],
+  ["a pointer that is not", wat()],
+  ["memory that cannot grow", wat({ memory: '(memory (export "memory") 2 2)' })],
+  ["memory that the guest keeps to itself", wat({ memory: "(memory 2)" })],
+  ["memory that is shared", wat({ memory: '(memory (export "memory") 2 4 shared)' })],
+  ["an allocator of its own", wat({ more: malloc })],
+  ["an allocator of another name", wat({ more: malloc.replace('"malloc"', '"new"') }), { allocator: "new" }],
+  ["a module that grows memory", wat({ more: '(func (export "more") (drop (memory.grow (i32.const 1))))' })],
+  ["copying by choice", wat(), { regions: "copy" }],
+  ["growing by choice", wat({ more: '(func (export "size") (result i32) (memory.size))' }), { regions: "grow" }],
+  ["small regions", wat(), { size: 1024 }],
+  ["a pointer named by its export", wat({ global: '(global $other (mut i32) (i32.const 0)) (global $sp (export "pointer") (mut i32) (i32.const 65536))' }), { pointer: "pointer" }],
+  ["a pointer named by its index", wat({ global: "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))" }), { pointer: 1 }],
+  ["a heap pointer before it, and names", wat({ global: "(global $heap (mut i32) (i32.const 70000)) (global $sp (mut i32) (i32.const 65536))" }), { pointer: 1 }],
+]) {
+  test(`overlapping calls keep their stacks apart: ${name}`, () => overlap(text, options && { shadowStack: options }));
+}
+
+test("where it cannot tell which global is the pointer it says so, with the remedy", async () => {
+  const text = wat({ global: "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))" });
+  await assert.rejects(fiberfill.instantiate(bytes(text), suspending(() => {})), { code: "bad-argument", message: /shadowStack: \{ pointer \}/ });
+  await fiberfill.instantiate(bytes(text), suspending(() => {}), { shadowStack: { pointer: null } });
+  // A guest whose imports never wait needs no pointer.
+  await fiberfill.instantiate(bytes(text), { env: { wait() {} } });
+});
+
+test("an overflow says how deep it went and which size to ask for, and that size is enough", async () => {
+  const imports = suspending(async () => {});
+  const { exports } = await fiberfill.instantiate(bytes(wat()), imports);
+  // The frame is written at its low end only, so it is the guard that has to be hit.
+  const at = 65536 - 16 - 32;
+  const error = await exports.keep(1, at).then(() => assert.fail("it did not overflow"), (e) => e);
+  assert.equal(error.code, "region-overflow");
+  const size = Number(/size: (\d+)/.exec(error.message)[1]);
+  assert.ok(size >= 65536 + 16, error.message);
+  const wide = await fiberfill.instantiate(bytes(wat()), imports, { shadowStack: { size } });
+  assert.equal(await wide.exports.keep(7, at), 7);
+});
+
+test("bad choices are refused, each with a sentence", async () => {
+  const refused = (shadowStack, message, text = wat()) =>
+    assert.rejects(fiberfill.instantiate(bytes(text), suspending(() => {}), { shadowStack }), (e) => e instanceof fiberfill.FiberError && message.test(e.message));
+  for (const size of [0, -16, 1000, 1024.5, NaN, Infinity, 2 ** 31, "65536", null, {}]) await refused({ size }, /shadowStack.size/);
+  await refused({ size: 2 ** 30, regions: "grow" }, /no room for one more shadow stack of 1073741824 bytes/, wat({ memory: '(memory (export "memory") 2 16)' }));
+  await refused({ regions: "heap" }, /"allocator", "grow" or "copy"/);
+  await refused({ regions: "allocator" }, /exports no malloc/);
+  await refused({ allocator: "nothing" }, /no function of this name/);
+  await refused({ allocator: 5 }, /name of an export/);
+  await refused({ pointer: "nothing" }, /exports no global of this name/);
+  await refused({ pointer: 9 }, /no mutable i32 global with this index/);
+  await refused({ pointer: -1 }, /shadowStack.pointer/);
+  await assert.rejects(fiberfill.instantiate(bytes(wat()), suspending(() => {}), 5), { code: "bad-argument" });
+});
+
+test("a guest without memory needs no stack in it", async () => {
+  const text = `(module (import "env" "wait" (func $wait (param i32) (result i32))) (func (export "f") (param i32) (result i32) (call $wait (local.get 0))))`;
+  const { exports } = await fiberfill.instantiate(bytes(text), suspending(async (v) => v + 1));
+  assert.deepEqual(await Promise.all([exports.f(1), exports.f(2)]), [2, 3]);
+  await assert.rejects(exports.f("text"), { code: "bad-argument" });
+});
