@@ -74,7 +74,7 @@ func difference(s Script, got, want []Outcome) string {
 // noGoroutinesSince fails if there are more goroutines than before.
 func noGoroutinesSince(t testing.TB, before int) {
 	t.Helper()
-	for range 1000 {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
 		if runtime.NumGoroutine() <= before {
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/fiberfill/fiberfill/polyfill"
 	"github.com/fiberfill/fiberfill/polyfill/run"
@@ -26,12 +27,14 @@ func numbers(v []run.Value) int32 { return run.Values(v).I32(0) }
 func leak(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		for range 1000 {
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
 			if runtime.NumGoroutine() <= before {
 				return
 			}
-			runtime.Gosched()
+			runtime.Gosched() // one that has ended may not have been taken off yet
 		}
+		stacks := make([]byte, 1<<16)
+		t.Logf("%s", stacks[:runtime.Stack(stacks, true)])
 		t.Errorf("%d goroutines are left, %d were there", runtime.NumGoroutine(), before)
 	})
 }
