@@ -2,6 +2,13 @@ module github.com/fiberfill/fiberfill
 
 go 1.26
 
+// What is built and installed is not ours to vet and test: the demo shows the source of a Go guest beside one in C, and
+// packages from npm bring Go files of their own.
+ignore (
+	./node_modules
+	./web/dist
+)
+
 require (
 	github.com/andybalholm/brotli v1.2.8
 	github.com/chromedp/cdproto v0.159.1

@@ -32,25 +32,26 @@ func demo() error {
 	if err := bundle(); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(demoDir); err != nil {
+	return replace(demoDir, writePage)
+}
+
+func writePage(dir string) error {
+	if err := buildInto(dir, demoScript); err != nil {
 		return err
 	}
-	if err := build(demoScript); err != nil {
-		return err
-	}
-	if err := copyPage(); err != nil {
+	if err := copyPage(dir); err != nil {
 		return err
 	}
 	for to, from := range demoFiles {
-		if err := copyFile(filepath.Join(demoDir, to), from); err != nil {
+		if err := copyFile(filepath.Join(dir, to), from); err != nil {
 			return err
 		}
 	}
-	return goGuest()
+	return goGuest(dir)
 }
 
 // copyPage copies what in web/demo is neither script nor test: the page, its styles, its pictures.
-func copyPage() error {
+func copyPage(dir string) error {
 	return fs.WalkDir(os.DirFS("web/demo"), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -59,20 +60,16 @@ func copyPage() error {
 		case ".ts", ".mjs", ".go", ".md":
 			return nil
 		}
-		return copyFile(filepath.Join(demoDir, path), filepath.Join("web/demo", path))
+		return copyFile(filepath.Join(dir, path), filepath.Join("web/demo", path))
 	})
 }
 
-// goGuest builds the Go guest and lays beside it the loader of the same toolchain; the two must be of one version.
-func goGuest() error {
-	if err := compileGo("examples/go-fetch", filepath.Join(demoDir, "go-fetch.wasm")); err != nil {
+// goGuest builds the Go guest and lays its loader beside it.
+func goGuest(dir string) error {
+	if err := compileGo("examples/go-fetch", filepath.Join(dir, "go-fetch.wasm")); err != nil {
 		return err
 	}
-	goroot, err := output("go", "env", "GOROOT")
-	if err != nil {
-		return err
-	}
-	return copyFile(filepath.Join(demoDir, "wasm_exec.js"), filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
+	return copyGoLoader(dir)
 }
 
 func serveCommand(*flag.FlagSet) func() error {

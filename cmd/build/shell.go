@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,6 +85,35 @@ func writeFile(path string, data []byte) error {
 		return err
 	}
 	return os.WriteFile(path, data, 0o644)
+}
+
+// replace has write make a file or a folder under a name of its own, and then puts it in the place of path at once. Who
+// reads path meanwhile, a test or a page, never finds half of it; a build that fails leaves what was there; and of two
+// builds that run at the same time the later one stays.
+func replace(path string, write func(path string) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	aside, err := os.MkdirTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(aside)
+	made := filepath.Join(aside, filepath.Base(path))
+	if err := write(made); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		// A rename takes the place of a file, but not of a folder, which has to be out of the way. The other build may
+		// have put one there again by then.
+		err := os.Rename(made, path)
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := os.Rename(path, filepath.Join(aside, fmt.Sprint("old", i))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 }
 
 func copyFile(to, from string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -43,26 +44,28 @@ func bundleCommand(*flag.FlagSet) func() error { return bundle }
 // bundle writes the script tag and the npm package. The folder of the package is made anew each time, so that a file
 // that is no longer built is no longer published.
 func bundle() error {
-	if err := os.RemoveAll("web/dist/npm"); err != nil {
-		return err
-	}
 	if err := build(scriptTag); err != nil {
 		return err
 	}
-	for _, t := range []target{npmModule, npmCommonJS} {
-		if err := build(t); err != nil {
-			return err
-		}
-	}
-	return writePackage()
+	return replace("web/dist/npm", writePackage)
 }
 
-// build bundles one target, prints its sizes, and fails when it is over its budget. A bundle over the budget is not written.
+// build writes a target of one file.
 func build(t target) error {
+	return replace(t.out, func(to string) error { return buildInto(filepath.Dir(to), t) })
+}
+
+// buildInto bundles one target into a folder, prints its sizes, and fails when it is over its budget. A bundle over the
+// budget is not written.
+func buildInto(dir string, t target) error {
+	name := "[name]"
+	if len(t.also) == 0 {
+		name = strings.TrimSuffix(filepath.Base(t.out), ".js")
+	}
 	parts := &wasmParts{}
 	result := api.Build(api.BuildOptions{
 		EntryPoints: append([]string{t.entry}, t.also...),
-		EntryNames:  "[name]",
+		EntryNames:  name,
 		Outdir:      filepath.Dir(t.out),
 		Splitting:   len(t.also) > 0,
 		Bundle:      true,
@@ -101,11 +104,8 @@ func build(t target) error {
 	if err := sizes.print(os.Stdout); err != nil {
 		return err
 	}
-	if len(t.also) == 0 {
-		return writeFile(t.out, text)
-	}
 	for _, file := range result.OutputFiles {
-		if err := writeFile(file.Path, file.Contents); err != nil {
+		if err := writeFile(filepath.Join(dir, filepath.Base(file.Path)), file.Contents); err != nil {
 			return err
 		}
 	}
