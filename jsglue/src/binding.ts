@@ -2,7 +2,7 @@
 // its fibers use, and the JavaScript behind its stubs and thunks.
 
 import { FiberError } from "./errors.js";
-import type { Task } from "./fiber.js";
+import { Fiber, taskOf, type Task } from "./fiber.js";
 import { complete, current, kill, sleep, wait, yieldNow } from "./loop.js";
 import { type Regions } from "./regions.js";
 import { SLEEP, YIELD, isThenable, type Suspending } from "./suspending.js";
@@ -55,10 +55,13 @@ export class Binding {
         this.#thrown = error;
         throw error;
       }
+      const on = result instanceof Fiber ? taskOf(result) : undefined;
+      if (on) refuseCircle(task, on);
       // Not result.then: a thenable of the user's must not call back before the fiber waits. [J-IMP-2]
       const promise = Promise.resolve(result);
       const parked = this.#park(task, name, wait);
       const n = task.waits;
+      task.on = on;
       if (deliver) this.#deliver(task, (value) => deliver(value, ...args));
       promise.then(
         (value) => complete(task, n, false, value),
@@ -196,6 +199,15 @@ export class Binding {
     task.region = undefined;
     region.task = undefined;
     this.regions!.give(region);
+  }
+}
+
+/** Throws if the fiber that a fiber is about to wait for waits, by way of whomever, for that fiber. */
+function refuseCircle(task: Task, on: Task): void {
+  const names = [task.name];
+  for (let next: Task | undefined = on; next?.state === "waiting" || next === task; next = next.on) {
+    names.push(next.name);
+    if (next === task) throw new FiberError("deadlock", `fibers wait for each other in a circle: ${names.join(" -> ")}`, { fiber: task.name });
   }
 }
 

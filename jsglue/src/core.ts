@@ -32,7 +32,7 @@ export interface Core {
   turn(now: number): number;
   deadline(): number;
   live(): number;
-  limit(soft: number, hard: number): void;
+  limit(soft: number, hard: number): number;
   stalled(): number;
   log_start(): void;
   log_len(): number;

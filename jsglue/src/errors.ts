@@ -20,6 +20,7 @@ export type FiberErrorCode =
   | "stack-overflow" // the guest recursed too deeply for the engine's stack
   | "region-overflow" // the guest used more shadow stack than its region has
   | "cannot-suspend" // a wait where the engine cannot suspend
+  | "deadlock" // fibers wait for each other in a circle
   | "cancelled" // cancel() without a reason
   | "core-trap"; // the scheduler itself failed: a bug of ours
 

@@ -42,6 +42,7 @@ export class Task {
   fail!: (reason: unknown) => void;
   failed = false; // the current wait ends with an exception
   outcome: unknown = undefined; // what the current wait ends with
+  on: Task | undefined = undefined; // the fiber that the current wait is for
   saved: Uint8Array | undefined = undefined; // shadow stack bytes, copied out
   savedAt = 0;
 
@@ -67,6 +68,9 @@ export class Task {
   }
 }
 
+/** The task behind a fiber. */
+export let taskOf: (fiber: Fiber<any>) => Task;
+
 /**
  * One call of an export: a Promise for its result that can be looked at and
  * cancelled. It settles exactly once, when the export has ended: with what it
@@ -80,6 +84,10 @@ export class Fiber<T = unknown> extends Promise<T> {
   }
 
   readonly #task: Task;
+
+  static {
+    taskOf = (fiber) => fiber.#task;
+  }
 
   /** @internal */
   constructor(task: Task) {
@@ -111,12 +119,21 @@ export class Fiber<T = unknown> extends Promise<T> {
 
   /** While waiting: for which import, such as "env.fetch_text". */
   get waitsFor(): string | undefined {
-    return this.#task.waitsFor;
+    return this.#task.state === "waiting" ? this.#task.waitsFor : undefined;
   }
 
   /** When the state was entered, in milliseconds of performance.now(). */
   get since(): number {
     return this.#task.since;
+  }
+
+  /**
+   * Bytes of shadow stack that this fiber, or one before it in the same region,
+   * has used at most; while stacks are copied, those it uses as it waits.
+   */
+  get stackUsed(): number {
+    const task = this.#task;
+    return task.saved ? task.saved.length : task.region ? task.binding.regions!.used(task.region) : 0;
   }
 
   /** Aborted, with the reason, when the fiber is cancelled: hand it to fetch. */

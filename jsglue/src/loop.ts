@@ -10,6 +10,7 @@ import { IDLE, INDEX, TURN_OVER, newCore, newCoreNow, type Core } from "./core.j
 import { last, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, FiberState, Task } from "./fiber.js";
+import { reportStall } from "./report.js";
 import { deadly, give, ownStack } from "./workers.js";
 
 const BUDGET = 8; // ms a turn: half a frame, the other half is the page's
@@ -30,8 +31,31 @@ export function readyNow(): void {
 function use(fresh: Core): void {
   if (core) return;
   core = fresh;
-  core.init(BUDGET, 1000, 4000);
+  core.init(BUDGET, soft, hard);
   if (logging) core.log_start();
+}
+
+let soft = 1000;
+let hard = 4000;
+
+/**
+ * Sets how many fibers of this page are started at once (soft, 1,000 by default),
+ * and up to how many when nothing would move otherwise (hard, 4,000). The others
+ * wait unstarted, in order. May be called at any time; fibers that are started
+ * stay so. Chromium ends a tab that has some 20,000 stacks, Node a process with
+ * some 32,000: there is nothing to catch.
+ */
+export function limits(chosen: { soft?: number; hard?: number }): void {
+  const whole = (n: unknown) => Number.isInteger(n) && (n as number) >= 1 && (n as number) < INDEX;
+  const next = { soft, hard, ...chosen };
+  if (chosen.hard === undefined) next.hard = Math.max(hard, next.soft);
+  if (!whole(next.soft) || !whole(next.hard) || next.hard < next.soft) {
+    throw new FiberError("bad-argument", `limits takes { soft, hard }, whole numbers of fibers with 1 <= soft <= hard, got soft ${String(next.soft)} and hard ${String(next.hard)}`);
+  }
+  ({ soft, hard } = next);
+  if (!core) return;
+  ask(core.limit, soft, hard);
+  schedule();
 }
 
 const tasks: (Task | undefined)[] = []; // by the index of the reference
@@ -148,6 +172,7 @@ function run(command: number): void {
 
 /** Has the event loop call when the earliest timer is due. */
 function arm(): void {
+  if (ask(core.stalled)) reportStall(liveFibers(), hard);
   const at = ask(core.deadline);
   if (at === timerAt) return;
   clearTimeout(timer);
@@ -268,6 +293,7 @@ function park(task: Task, what: string): Promise<unknown> {
   task.waits++;
   task.failed = false;
   task.outcome = undefined;
+  task.on = undefined;
   task.waitsFor = what;
   enter(task, "waiting");
   return new Promise<unknown>((resolve, reject) => {

@@ -75,6 +75,14 @@ export class Regions {
     return through ? this.#all.find((other) => other.high === region.low)?.task : undefined;
   }
 
+  /** How many bytes of a region have ever been written to, from its high end. */
+  used({ low, high }: Region): number {
+    const words = this.#view();
+    let i = (low + GUARD) >>> 2;
+    while (i < high >>> 2 && words[i] === 0) i++;
+    return high - 4 * i;
+  }
+
   #guard({ low }: Region): void {
     this.#view().fill(GUARD_WORD, low >>> 2, (low + GUARD) >>> 2);
   }

@@ -1,0 +1,129 @@
+// Seeing inside: limits, stalls, circles, traces and stacks. Run over web/dist/npm in Node 26.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { mock, test } from "node:test";
+import * as fiberfill from "../web/dist/npm/esm/index.js";
+
+const bytes = readFileSync(new URL("../examples/c-fetch/guest.wasm", import.meta.url));
+const { suspending } = fiberfill;
+
+/** The C guest with an import of one's own; text(p, n) reads a string of its. */
+async function guest(fetch_text) {
+  let memory;
+  const text = (p, n) => new TextDecoder().decode(new Uint8Array(memory.buffer, p, n));
+  const { instance, exports } = await fiberfill.instantiate(bytes, {
+    env: { fetch_text: suspending((p, n, buffer, capacity) => fetch_text(text(p, n), (body) => new Uint8Array(memory.buffer, buffer, capacity).set(body), exports)), log() {} },
+  });
+  memory = instance.exports.memory;
+  return exports;
+}
+
+const body = (id) => new TextEncoder().encode(`{"id":${id},"value":7}`);
+const pause = () => new Promise(setImmediate);
+
+test("limits bound how many fibers are started, and can be changed while they run", async () => {
+  const open = [];
+  const exports = await guest((url, write) => new Promise((resolve) => open.push(() => (write(body(1)), resolve(body(1).length)))));
+  fiberfill.limits({ soft: 2, hard: 2 });
+  const calls = Array.from({ length: 5 }, () => exports.item("http://h/item?id=1"));
+  await pause();
+  assert.deepEqual(calls.map((c) => c.state), ["waiting", "waiting", "queued", "queued", "queued"]);
+  fiberfill.limits({ soft: 4 });
+  await pause();
+  assert.deepEqual(calls.map((c) => c.state), ["waiting", "waiting", "waiting", "waiting", "queued"]);
+  while (open.length) open.pop()(), await pause();
+  assert.deepEqual(await Promise.all(calls), [7, 7, 7, 7, 7]);
+  fiberfill.limits({ soft: 1000, hard: 4000 });
+  for (const bad of [{ soft: 0 }, { soft: 1.5 }, { soft: 10, hard: 5 }, { hard: NaN }, { soft: "many" }]) {
+    assert.throws(() => fiberfill.limits(bad), { code: "bad-argument" });
+  }
+});
+
+test("parents that hold every place and wait for their children: the stall is reported, with the names of the holders", async () => {
+  const warn = mock.method(console, "warn", () => {});
+  let told;
+  const stalled = new Promise((resolve) => (told = resolve));
+  warn.mock.mockImplementation((text) => told(text));
+  fiberfill.limits({ soft: 2, hard: 2 });
+  const exports = await guest(async (url, write, exports) => {
+    if (url.includes("parent")) await exports.item.with({ name: "child" })("http://h/item?id=2");
+    write(body(1));
+    return body(1).length;
+  });
+  const parents = [1, 2].map((i) => exports.item.with({ name: `parent ${i}` })("http://h/parent?id=1"));
+  const text = await stalled;
+  assert.match(text, /2 fibers are started, the hard limit is 2, .* 2 wait for a place/);
+  assert.match(text, /env\.fetch_text: parent 1, parent 2/);
+  fiberfill.limits({ soft: 1000, hard: 4000 });
+  await Promise.all(parents);
+  assert.equal(warn.mock.callCount(), 1);
+  warn.mock.restore();
+});
+
+test("parents that hold every place of the soft limit get going by themselves", async () => {
+  fiberfill.limits({ soft: 2, hard: 4000 });
+  const exports = await guest(async (url, write, exports) => {
+    await null; // so that the children are not started from inside the import
+    if (url.includes("parent")) await exports.item("http://h/item?id=2");
+    write(body(url.includes("parent") ? 1 : 2));
+    return body(1).length;
+  });
+  assert.deepEqual(await Promise.all([1, 2].map(() => exports.item("http://h/parent?id=1"))), [7, 7]);
+  fiberfill.limits({ soft: 1000, hard: 4000 });
+});
+
+test("fibers that wait for each other in a circle: the wait that closes it throws, naming them", async () => {
+  const fibers = {};
+  const exports = await guest((url) => fibers[new URL(url).pathname.slice(1)]);
+  fibers.b = exports.item.with({ name: "A" })("http://h/b?id=1");
+  const a = fibers.b; // A waits for what it is told to: B
+  fibers.a = a;
+  const b = exports.item.with({ name: "B" })("http://h/a?id=1");
+  fibers.b = b;
+  const results = await Promise.allSettled([a, b]);
+  assert.equal(results[1].reason.code, "deadlock");
+  assert.match(results[1].reason.message, /B -> A -> B/);
+  assert.equal(results[0].reason, results[1].reason); // A's import was a Promise that rejected with it
+  assert.deepEqual(fiberfill.fibers(), []);
+});
+
+test("a fiber tells what it waits for, since when, and how much stack it uses", async () => {
+  let answer;
+  const exports = await guest((url, write) => new Promise((resolve) => (answer = () => (write(body(1)), resolve(body(1).length)))));
+  const before = performance.now();
+  const call = exports.item.with({ name: "look at me" })("http://h/item?id=1");
+  await pause();
+  const [fiber] = fiberfill.fibers();
+  assert.equal(fiber, call);
+  assert.deepEqual([fiber.name, fiber.export, fiber.state, fiber.waitsFor], ["look at me", "item", "waiting", "env.fetch_text"]);
+  assert.ok(fiber.since >= before - 1 && fiber.since <= performance.now());
+  assert.ok(fiber.stackUsed >= 1024 && fiber.stackUsed < 65536, `${fiber.stackUsed}`);
+  answer();
+  assert.equal(await call, 7);
+  assert.equal(fiber.stackUsed, 0);
+});
+
+test("a trap's error names the fiber and the export, also in its stack", async () => {
+  const exports = await guest(() => 0);
+  const error = await exports.trap.with({ name: "the bad one" })().catch((e) => e);
+  assert.match(error.stack, /the bad one trapped in export trap/);
+});
+
+test("trace shows each fiber as a track of spans", async () => {
+  const stamps = mock.method(console, "timeStamp", () => {});
+  const stop = fiberfill.trace();
+  const exports = await guest(async (url, write) => (write(body(1)), body(1).length));
+  await exports.item.with({ name: "traced" })("http://h/item?id=1");
+  stop();
+  await exports.item("http://h/item?id=1");
+  const calls = stamps.mock.calls.map((c) => c.arguments);
+  stamps.mock.restore();
+  assert.deepEqual(calls.map(([label, , , track, group]) => [label, track, group]), [
+    ["queued", "traced", "fiberfill"],
+    ["running", "traced", "fiberfill"],
+    ["waiting: env.fetch_text", "traced", "fiberfill"],
+    ["running", "traced", "fiberfill"],
+  ]);
+  for (const [, start, end] of calls) assert.ok(start <= end);
+});
