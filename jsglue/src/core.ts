@@ -63,7 +63,7 @@ let module: WebAssembly.Module | undefined;
 let compiling: Promise<WebAssembly.Module> | undefined;
 
 /** Makes an instance of the core; the module is compiled once. */
-export async function newCore(): Promise<Core & Inspector> {
+export async function newCore(): Promise<Core> {
   module ??= await (compiling ??= WebAssembly.compile(coreBytes as BufferSource));
   return newCoreNow();
 }
@@ -75,4 +75,18 @@ export function newCoreNow(): Core & Inspector {
   const core = exports as unknown as Core & Inspector & { _initialize?(): void };
   core._initialize?.();
   return core;
+}
+
+let spare: Inspector | undefined;
+
+/** An instance for parsing, until the next await: one is used again until a large guest has made its memory large. */
+export async function inspector(): Promise<Inspector> {
+  module ??= await (compiling ??= WebAssembly.compile(coreBytes as BufferSource));
+  return inspectorNow();
+}
+
+/** The same, at once. */
+export function inspectorNow(): Inspector {
+  if (!spare || spare.memory.buffer.byteLength > 1 << 20) spare = newCoreNow();
+  return spare;
 }

@@ -1,6 +1,6 @@
 // The way in: shaped like the platform's functions of the same names.
 
-import { newCore } from "./core.js";
+import { inspector } from "./core.js";
 import { FiberError, words } from "./errors.js";
 import { fiberFunction, strict } from "./exports.js";
 import { Link } from "./link.js";
@@ -52,7 +52,7 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
     throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
   }
-  const link = new Link(await newCore(), module, shape, values, options);
+  const link = new Link(await inspector(), module, shape, values, options);
   const instance = await WebAssembly.instantiate(module, link.imports).catch((error) => {
     throw refusal(error, link.mayWait);
   });

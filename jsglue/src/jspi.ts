@@ -11,7 +11,7 @@
 // parser cannot read, get the platform's own promising and Suspending: they work
 // as raw JSPI does.
 
-import { newCoreNow } from "./core.js";
+import { inspectorNow } from "./core.js";
 import type { Binding } from "./binding.js";
 import type { Thunk } from "./exports.js";
 import { Fiber, Task } from "./fiber.js";
@@ -67,7 +67,7 @@ const Suspending = hasJSPI
 function prepare(source: BufferSource): [BufferSource, Shape | undefined] {
   const view = ArrayBuffer.isView(source) ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
   const bytes = view.slice();
-  const [shape, edited] = inspect(newCoreNow(), bytes);
+  const [shape, edited] = inspect(inspectorNow(), bytes);
   return typeof shape === "string" ? [bytes, undefined] : [(edited ?? bytes) as BufferSource, shape];
 }
 
@@ -119,7 +119,7 @@ function link(module: WebAssembly.Module, given: any): [imports: any, made: (ins
   const [values, table] = found;
   const waits = values.some((value) => value instanceof Mark);
   if (waits) readyNow();
-  let link = waits ? new Link(newCoreNow(), module, shape, values) : undefined;
+  let link = waits ? new Link(inspectorNow(), module, shape, values) : undefined;
   let border: ReturnType<Link["complete"]> | undefined;
   return [
     link ? link.imports : table,
@@ -127,7 +127,7 @@ function link(module: WebAssembly.Module, given: any): [imports: any, made: (ins
       // Most instances of a page have nothing to do with fibers: their border is made when promising is called.
       const complete = () => {
         readyNow();
-        return (border ??= (link ??= new Link(newCoreNow(), module, shape, values)).complete(instance));
+        return (border ??= (link ??= new Link(inspectorNow(), module, shape, values)).complete(instance));
       };
       if (link) complete();
       platform.Module.exports(module).forEach(({ name, kind }, k) => {

@@ -5,7 +5,7 @@
 // and what was found is kept beside the Module. A guest that keeps its shadow
 // stack's pointer or its memory to itself is edited to export them.
 
-import { newCore, type Inspector } from "./core.js";
+import { inspector, type Inspector } from "./core.js";
 import { FiberError, words } from "./errors.js";
 import { shadowStack, type Options } from "./options.js";
 
@@ -25,9 +25,14 @@ export interface Shape {
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
 
+/** Whether the engine has what is used here of JSPI. */
+export function hasJSPI(): boolean {
+  return typeof WebAssembly === "object" && "Suspending" in WebAssembly && "promising" in WebAssembly;
+}
+
 /** Rejects, with the same words everywhere, in an engine that has no JSPI. */
 export function needJSPI(): void {
-  if (typeof WebAssembly === "object" && "Suspending" in WebAssembly && "promising" in WebAssembly) return;
+  if (hasJSPI()) return;
   throw new FiberError(
     "no-jspi",
     "this engine has no JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), which fibers need. " +
@@ -44,7 +49,7 @@ export async function compile(source: BufferSource, options?: Options): Promise<
   needJSPI();
   const bytes = copyOf(source);
   const { pointer } = shadowStack(options);
-  const [shape, edited] = inspect(await newCore(), bytes, pointer);
+  const [shape, edited] = inspect(await inspector(), bytes, pointer);
   const module = await platformCompile(edited ?? bytes);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
@@ -79,7 +84,7 @@ export async function compileStreaming(source: Response | PromiseLike<Response>,
   } catch (error) {
     throw new FiberError("bad-response", `${response.url || "the Response"} broke off: ${words(error)}`, { cause: error });
   }
-  const [shape, edited] = inspect(await newCore(), bytes, pointer);
+  const [shape, edited] = inspect(await inspector(), bytes, pointer);
   const module = edited ? await platformCompile(edited) : await streamed.catch(notWasm);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
