@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -19,7 +18,6 @@ func demoPolicy(o *webserver.Options) {
 
 func openDemo(t *testing.T) *tab {
 	t.Helper()
-	buildDemo(t)
 	tab := open(t, demoPage, demoPolicy)
 	t.Cleanup(func() { // runs before the tab is closed
 		for _, line := range tab.Messages() {
@@ -29,18 +27,6 @@ func openDemo(t *testing.T) *tab {
 		}
 	})
 	return tab
-}
-
-func buildDemo(t *testing.T) {
-	t.Helper()
-	if _, err := os.Stat("../web/" + demoPage); err == nil {
-		return
-	}
-	build := exec.Command("go", "run", "./cmd/build", "demo")
-	build.Dir = ".."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", build.Args, err, out)
-	}
 }
 
 func (tab *tab) demo(t *testing.T, settings demopage.Settings) demopage.Result {
@@ -241,7 +227,6 @@ func TestDemoFitsTheScreen(t *testing.T) {
 }
 
 func TestDemoInFirefox(t *testing.T) {
-	buildDemo(t)
 	var got map[string]demopage.Result
 	inFirefox(t, "demo.html", "demo.run", &got, demoPolicy, func(o *webserver.Options) {
 		o.Files["/drive/"] = os.DirFS("demopage")

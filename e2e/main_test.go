@@ -12,10 +12,15 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/fiberfill/fiberfill/e2e/browser"
 )
@@ -34,12 +39,8 @@ func TestMain(m *testing.M) {
 
 // run is TestMain with defers: the browser is gone when it returns, also when a test has failed.
 func run(m *testing.M) (int, error) {
-	if _, err := os.Stat("../web/dist/fiberfill.js"); err != nil {
-		build := exec.Command("go", "run", "./cmd/build", "bundle")
-		build.Dir = ".."
-		if out, err := build.CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("web/dist is not built, and %v fails: %w\n%s", build.Args, err, out)
-		}
+	if err := rebuild(); err != nil {
+		return 0, err
 	}
 	b, err := browser.Start(context.Background())
 	if err != nil {
@@ -48,4 +49,71 @@ func run(m *testing.M) (int, error) {
 	defer b.Close()
 	chromium = b
 	return m.Run(), nil
+}
+
+// The build reads these files and folders, and writes a file into each part of web/dist.
+var (
+	buildReads = []string{
+		"go.mod", "package-lock.json", "cmd/build", "asyncio", "polyfill", "examples/c-fetch", "examples/wat-fetch", "examples/go-fetch", "web",
+		"jsglue/src", "jsglue/worker.wasm", "jsglue/core/core.wasm",
+	}
+	buildWrites = []string{"web/dist/fiberfill.js", "web/dist/npm/package.json", "web/dist/demo/index.html"}
+)
+
+// rebuild builds web/dist if a source is newer, so that nobody tests the script of an hour ago. The parts are as old as
+// the oldest of them: a build may have been of the script only, or may have failed on its way.
+func rebuild() error {
+	source, changed, err := newest(buildReads)
+	if err != nil {
+		return err
+	}
+	for _, part := range buildWrites {
+		info, err := os.Stat(filepath.Join("..", part))
+		switch {
+		case err == nil && info.ModTime().After(changed):
+			continue
+		case err == nil:
+			fmt.Printf("e2e: %s is older than %s: building\n", part, source)
+		case errors.Is(err, fs.ErrNotExist):
+			fmt.Printf("e2e: there is no %s: building\n", part)
+		default:
+			return err
+		}
+		build := exec.Command("go", "run", "./cmd/build", "demo")
+		build.Dir = ".."
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("%v: %w\n%s", build.Args, err, out)
+		}
+		return nil
+	}
+	return nil
+}
+
+// newest returns which file of paths, and below them, was changed last, and when. Tests are no sources.
+func newest(paths []string) (file string, changed time.Time, err error) {
+	for _, root := range paths {
+		err := filepath.WalkDir(filepath.Join("..", root), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if entry.IsDir() {
+				if path == filepath.Join("..", "web", "dist") || entry.Name() == "testdata" {
+					return fs.SkipDir
+				}
+				return nil
+			}
+			if strings.Contains(entry.Name(), "_test.") {
+				return nil
+			}
+			info, err := entry.Info()
+			if err == nil && info.ModTime().After(changed) {
+				file, changed = path, info.ModTime()
+			}
+			return err
+		})
+		if err != nil {
+			return "", time.Time{}, err
+		}
+	}
+	return file, changed, nil
 }

@@ -1,0 +1,109 @@
+// The Go program of examples/go-fetch, and the guests in C and WAT in the same scenario: items that the server holds until
+// it is told to release them.
+import { check, equal, rejection } from "./check.js";
+import { host } from "./guests.js";
+import { log } from "./scene.js";
+
+const held = (id) => `${location.origin}/hold?id=${id}`;
+const release = (id) => fetch(`/release?id=${id}`, { method: "POST" });
+
+// Runs the Go program and returns its exports. In `failures` is what the page's fetch has failed with.
+const failures = [];
+const program = (async () => {
+  const platform = globalThis.fetch;
+  globalThis.fetch = (...args) => {
+    const response = platform(...args);
+    response.catch((reason) => { failures.push(reason); });
+    return response;
+  };
+  const go = new Go();
+  const { instance } = await WebAssembly.instantiateStreaming(fetch("/dist/demo/go-fetch.wasm"), go.importObject);
+  go.run(instance);
+  return { item: goFetch.item, log: goFetch.log, startLog: goFetch.log };
+})();
+
+async function guest(name) {
+  const { imports, attach } = host(fiberfill.suspending, () => fiberfill.current().signal);
+  const { instance, exports } = await fiberfill.instantiateStreaming(fetch(`/examples/${name}/guest.wasm`), imports);
+  attach(instance);
+  return { item: exports.item, log, startLog: fiberfill.startLog };
+}
+
+let player; // who is in the scenario
+let calls; // its calls, by the item's id
+let settled; // ids in the order in which the calls resolved
+
+globalThis.gofetch = {
+  // Three calls at once ask for the items 0, 1 and 2.
+  async ask(name) {
+    player = await (name === "go-fetch" ? program : guest(name));
+    player.startLog();
+    settled = [];
+    calls = [0, 1, 2].map((id) => player.item(held(id)));
+    calls.forEach((call, id) => call.then(() => { settled.push(id); }, () => {}));
+  },
+  // Resolves with the value of a call when its item was released.
+  async answer(id) {
+    await release(id);
+    return calls[id];
+  },
+  told: () => ({ settled, log: player.log() }),
+
+  async thousand() {
+    const { item } = await program;
+    return Promise.all(Array.from({ length: 1000 }, (_, id) => item(`/item?id=${id}&ms=20`)));
+  },
+
+  // Calls out of callbacks of all kinds, while those of `ask` wait: the values of the items 10, 11, ...
+  async fromCallbacks() {
+    const { item } = player;
+    const call = (id) => item(`/item?id=${id}`);
+    const called = (install) => new Promise((resolve, reject) => install((id) => call(id).then(resolve, reject)));
+    const values = [
+      await called((back) => setTimeout(back, 0, 10)),
+      await fetch("/item?id=0").then(() => call(11)),
+      await call(0).then(() => call(12)),
+      await Promise.resolve().then(() => call(13)),
+      await called((back) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = ({ data }) => { port1.close(); back(data); };
+        port2.postMessage(14);
+      }),
+      await called((back) => {
+        const target = new EventTarget();
+        target.addEventListener("click", () => back(15));
+        target.dispatchEvent(new Event("click"));
+      }),
+      await called((back) => requestAnimationFrame(() => back(16))),
+    ];
+    equal(settled, [], "calls that were answered although their items are held");
+    return values;
+  },
+
+  // A call for what never comes, beside those of `ask`; then its signal is aborted.
+  never() {
+    gofetch.controller = new AbortController();
+    gofetch.call = player.item("/never", gofetch.controller.signal);
+  },
+  async abort() {
+    const reason = { no: "longer wanted" };
+    gofetch.controller.abort(reason);
+    equal(await rejection(gofetch.call), reason, "the reason of the call");
+    equal(await rejection(player.item("/never", AbortSignal.abort(reason))), reason, "the reason of a call that was aborted before");
+  },
+
+  // What fails beside the calls of `ask`, and with what.
+  async failing() {
+    const status = await rejection(player.item("/item?id=4&fail=100"));
+    check(status instanceof Error && status.message.includes("/item?id=4") && status.message.includes("500"), `"${status}" names the address and the status`);
+
+    failures.length = 0;
+    const refused = await rejection(player.item("http://127.0.0.1:1/")); // a port that browsers refuse
+    check(refused instanceof TypeError, `${refused} is the platform's`);
+    equal([refused], failures, "what fetch has rejected with");
+
+    const cut = await rejection(player.item("/cut?id=4"));
+    check(cut instanceof TypeError, `"${cut}", of an answer that ends in the middle, is the platform's`);
+    equal(settled, []);
+  },
+};

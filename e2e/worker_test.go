@@ -1,0 +1,42 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fiberfill/fiberfill/internal/webserver"
+)
+
+// The npm package in a module worker, under the same policy as in a page.
+func TestWorker(t *testing.T) {
+	tab := open(t, "worker.html", policy)
+	var got struct {
+		Values []uint64
+		Page   string
+		Left   int
+	}
+	tab.Eval(t, "inWorker.items", &got, 100)
+	expectItems(t, "worker", got.Values, 100)
+	if got.Page != "undefined" || got.Left != 0 {
+		t.Errorf("document is %s, %d fibers are left; want no document and no fiber", got.Page, got.Left)
+	}
+
+	var outcomes []any
+	tab.Eval(t, "inWorker.fails", &outcomes)
+	if got, want := fmt.Sprint(outcomes), fmt.Sprintf("[HTTP 500 %d]", webserver.Value(2)); got != want {
+		t.Errorf("outcomes %s, want %s", got, want)
+	}
+}
+
+// What escapes in the worker would fail TestWorker.
+func TestHarnessSeesWhatEscapesInAWorker(t *testing.T) {
+	tab := open(t, "worker.html")
+	tab.Eval(t, "inWorker.letEscape", nil)
+	texts := strings.Join(tab.Escaped(t), "\n")
+	for _, want := range []string{"escaped in the worker: Error: nobody catches", "escaped in the worker: Error: nobody listens"} {
+		if strings.Count(texts, want) != 1 {
+			t.Errorf("%q is not told once in %q", want, texts)
+		}
+	}
+}
