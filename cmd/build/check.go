@@ -33,7 +33,7 @@ func formatted() error {
 
 // vetted runs go vet for this machine and for the browser, whose files the first run does not see.
 func vetted() error {
-	browser := exec.Command("go", "vet", "./polyfill/...", "./asyncio/...", "./jsglue/...", "./examples/...")
+	browser := exec.Command("go", "vet", "./polyfill/...", "./asyncio/...", "./jsglue/...", "./examples/...", "./bench/channels")
 	browser.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	return errors.Join(shell("go", "vet", "./..."), run(browser))
 }
