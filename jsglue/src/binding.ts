@@ -6,7 +6,7 @@ import { Fiber, taskOf, type Task } from "./fiber.js";
 import { complete, current, kill, sleep, wait, yieldNow } from "./loop.js";
 import { type Regions } from "./regions.js";
 import { SLEEP, YIELD, isThenable, type Suspending } from "./suspending.js";
-import { caught, deadly } from "./workers.js";
+import { caught, deadly, thrown } from "./workers.js";
 
 type Wait = (task: Task, what: string) => Promise<unknown>;
 
@@ -134,7 +134,7 @@ export class Binding {
       failed: () => {
         const task = current!;
         task.threw = true;
-        task.result = caught();
+        task.result = thrown(task);
       },
       refused: (i: number) => {
         // The user's function may itself have thrown or rejected with one of these: that is no refusal.

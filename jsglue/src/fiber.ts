@@ -6,7 +6,7 @@ import type { Binding } from "./binding.js";
 import type { Region } from "./regions.js";
 import type { Thunk } from "./exports.js";
 import { cancel } from "./loop.js";
-import { encode, type Encoded } from "./transfer.js";
+import { encode, none, type Encoded } from "./transfer.js";
 
 /**
  * Where a fiber stands. `queued`: its export has not started. `running`: its
@@ -30,7 +30,7 @@ export class Task {
   region: Region | undefined = undefined;
   high = 0; // where its shadow stack begins
   over = false; // it has ended inside the call that began it, and that is not told yet
-  readonly encoded: Encoded; // the strings and bytes among args
+  encoded: Encoded; // the strings and bytes among args
   cursor = 0; // the next of args that the thunk asks for
   length = -1; // of the bytes whose pointer was handed out last; -1: none
   top = 0; // where the next bytes among the arguments are put; 0 if there is no room
@@ -60,7 +60,7 @@ export class Task {
     readonly args: unknown[],
   ) {
     this.fiber = new Fiber(this);
-    this.encoded = thunk.coerce ? { bytes: undefined, size: 0 } : encode(args);
+    this.encoded = thunk.coerce ? none : encode(args);
   }
 
   get exportName(): string {

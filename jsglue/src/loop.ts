@@ -11,6 +11,7 @@ import { last, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, FiberState, Task } from "./fiber.js";
 import { reportStall } from "./report.js";
+import { none } from "./transfer.js";
 import { deadly, give, ownStack } from "./workers.js";
 
 const BUDGET = 8; // ms a turn: half a frame, the other half is the page's
@@ -326,7 +327,7 @@ function settle(task: Task, threw: boolean, result: unknown): void {
   task.waitsFor = undefined;
   task.worker = undefined;
   task.args.length = 0;
-  task.encoded.bytes = undefined;
+  task.encoded = none;
   if (threw) {
     enter(task, task.cancelled && result === task.reason ? "cancelled" : "failed");
     task.reject(result);

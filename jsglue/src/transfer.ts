@@ -98,9 +98,12 @@ export interface Encoded {
   size: number;
 }
 
+/** Of calls without such arguments, which are most. */
+export const none: Encoded = { bytes: undefined, size: 0 };
+
 /** Captures the strings and bytes among arguments: the caller may change its own afterwards. */
 export function encode(args: unknown[]): Encoded {
-  const encoded: Encoded = { bytes: undefined, size: 0 };
+  let encoded = none;
   for (let i = 0; i < args.length; i++) {
     const value = args[i];
     let bytes: Uint8Array;
@@ -109,7 +112,8 @@ export function encode(args: unknown[]): Encoded {
     else if (value instanceof ArrayBuffer) bytes = new Uint8Array(value).slice();
     else if (ArrayBuffer.isView(value)) bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
     else continue;
-    (encoded.bytes ??= [])[i] = bytes;
+    if (encoded === none) encoded = { bytes: [], size: 0 };
+    encoded.bytes![i] = bytes;
     encoded.size += bytes.length;
   }
   return encoded;
