@@ -64,7 +64,10 @@ func Await(f *Fiber, promise js.Value) (js.Value, error) {
 	return v, err
 }
 
-var promiseClass = js.Global().Get("Promise")
+var (
+	promiseClass = js.Global().Get("Promise")
+	ignore       = js.Global().Get("Function").Get("prototype") // is a function itself, which does nothing
+)
 
 // settlement is a pair of callbacks for a Promise's then, and what they were
 // called with. Pairs are kept and used again, because making a js.Func costs
@@ -72,6 +75,7 @@ var promiseClass = js.Global().Get("Promise")
 type settlement struct {
 	fulfilled, rejected js.Func
 
+	chained   js.Value // the Promise that then returned
 	fiber     *Fiber
 	wait      uint32
 	value     js.Value
@@ -103,7 +107,7 @@ func newSettlement(f *Fiber) *settlement {
 }
 
 func (s *settlement) then(promise js.Value) {
-	promise.Call("then", s.fulfilled, s.rejected)
+	s.chained = promise.Call("then", s.fulfilled, s.rejected)
 }
 
 func (s *settlement) settle(v js.Value, err error) {
@@ -121,12 +125,14 @@ func (s *settlement) abandon() {
 		s.free()
 	} else {
 		s.abandoned = true
+		// The program may have exited when the callback comes. Go's loader throws then, and nobody would handle that.
+		s.chained.Call("then", js.Undefined(), ignore)
 	}
 }
 
 // free is called when neither callback can be called any more.
 func (s *settlement) free() {
-	s.fiber, s.value, s.err, s.settled, s.abandoned = nil, js.Value{}, nil, false, false
+	s.chained, s.fiber, s.value, s.err, s.settled, s.abandoned = js.Value{}, nil, js.Value{}, nil, false, false
 	settlements = append(settlements, s)
 }
 

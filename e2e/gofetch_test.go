@@ -127,3 +127,10 @@ func TestGoErrorsRejectTheirCallOnly(t *testing.T) {
 		tab.answer(t, id)
 	}
 }
+
+// The end of the program ends its calls and their requests.
+func TestGoStops(t *testing.T) {
+	tab := ask(t, "go-fetch")
+	tab.Eval(t, "gofetch.stop", nil)
+	tab.Traffic(t, func(now webserver.Stats) bool { return now.Abandoned == 3 && now.InFlight == 0 })
+}

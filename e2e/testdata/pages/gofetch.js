@@ -7,7 +7,7 @@ import { log } from "./scene.js";
 const held = (id) => `${location.origin}/hold?id=${id}`;
 const release = (id) => fetch(`/release?id=${id}`, { method: "POST" });
 
-// Runs the Go program and returns its exports. In `failures` is what the page's fetch has failed with.
+// Runs the Go program; returns its exports, and a Promise of its end. In `failures` is what the page's fetch has failed with.
 const failures = [];
 const program = (async () => {
   const platform = globalThis.fetch;
@@ -18,8 +18,8 @@ const program = (async () => {
   };
   const go = new Go();
   const { instance } = await WebAssembly.instantiateStreaming(fetch("/dist/demo/go-fetch.wasm"), go.importObject);
-  go.run(instance);
-  return { item: goFetch.item, log: goFetch.log, startLog: goFetch.log };
+  const ended = go.run(instance);
+  return { item: goFetch.item, log: goFetch.log, startLog: goFetch.log, stop: goFetch.stop, ended };
 })();
 
 async function guest(name) {
@@ -105,5 +105,11 @@ globalThis.gofetch = {
     const cut = await rejection(player.item("/cut?id=4"));
     check(cut instanceof TypeError, `"${cut}", of an answer that ends in the middle, is the platform's`);
     equal(settled, []);
+  },
+
+  async stop() {
+    player.stop();
+    for (const call of calls) check((await rejection(call)) instanceof Error, "a call that is stopped rejects with an Error");
+    await player.ended;
   },
 };
