@@ -44,8 +44,8 @@ func TestReport(t *testing.T) {
 		}
 	}
 	r.add("firefox", 0, Measured{"asyncify": {"switch-10": {1}}})
-	r.ends[key{"chromium", "calls", "raw"}] = End{132000, true}
-	r.ends[key{"chromium", "calls", "fiberfill"}] = End{1000000, false}
+	r.ends[key{"chromium", "calls", "raw"}] = End{132000, died}
+	r.ends[key{"chromium", "calls", "fiberfill"}] = End{1000000, stopped}
 	delete(r.rounds, key{"firefox", "start-10000", "raw"})
 	r.notes[key{"firefox", "start-10000", "raw"}] = "dies"
 

@@ -44,6 +44,7 @@
 // contestant's figure is the median of its rounds, a round's the median of its samples; a ratio is the median of the
 // ratios within rounds, so that a slow minute of the machine slows both sides of it. Pages are cross-origin isolated,
 // since the clock is 20 times coarser elsewhere, and a sample takes hundreds of times what the clock can tell apart.
-// Between samples garbage is collected where the engine allows it, in Node; elsewhere each round begins with a fresh
-// heap. Every answer is checked, in sums.
+// Nobody begins with the garbage of others, and everybody collects their own while the clock runs. (To force a collection
+// between samples, where an engine allows it, would also make it forget optimised code, and measure that.) Every answer is
+// checked, in sums.
 package bench

@@ -79,7 +79,7 @@ func (h firefox) run(ctx context.Context, job Job) (measured Measured, progress 
 type node struct{ path, dir string }
 
 func (h node) run(ctx context.Context, job Job) (measured Measured, progress int, err error) {
-	c := exec.CommandContext(ctx, h.path, "--expose-gc", "node.js", job.text())
+	c := exec.CommandContext(ctx, h.path, "node.js", job.text())
 	c.Dir = h.dir
 	var stderr bytes.Buffer
 	c.Stderr = &stderr

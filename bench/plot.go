@@ -81,12 +81,15 @@ func plotReach(r *Results) string {
 	for _, host := range hosts {
 		for _, c := range callers {
 			if end, ok := r.ends[key{host, "calls", c}]; ok && end.Count > 0 {
-				mark := map[bool]string{true: " †", false: " or more"}[end.Died]
-				panels[host] = append(panels[host], bar{c, mark, float64(end.Count)})
+				mark := end.How
+				if mark == stopped {
+					mark = " or more"
+				}
+				panels[host] = append(panels[host], bar{c, string(mark), float64(end.Count)})
 			}
 		}
 	}
-	return bars("calls that one process bears, in waves of 1,000 (logarithmic; † it died)", panels)
+	return bars("calls that one process bears, in waves of 1,000 (logarithmic; † it died, ‡ it hung)", panels)
 }
 
 // plotStart draws a panel of lines for each engine, side by side, over how many calls are made at once.

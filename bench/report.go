@@ -164,7 +164,7 @@ func column(name string) string {
 func reach(r *Results) string {
 	var b strings.Builder
 	b.WriteString("## How far it goes\n\nAlive: calls that wait at the same time. Ended: calls in waves of 1,000 that all end. More is better; " +
-		"a † stands where the process died, all other figures are where the benchmark stopped, for time or at a million. " +
+		"a † stands where the process died, a ‡ where it no longer got on, and all other figures are where the benchmark stopped, for time or at a million. " +
 		"fiberfill starts a bounded number of the calls and lets the others wait unstarted.\n\n" +
 		"![How far it goes](reach.svg)\n\n| | alive | ended |\n|---|--:|--:|\n")
 	for _, host := range hosts {
@@ -178,13 +178,10 @@ func reach(r *Results) string {
 
 func (r *Results) end(host, name, contestant string) string {
 	end, ok := r.ends[key{host, name, contestant}]
-	switch {
-	case !ok:
+	if !ok {
 		return ""
-	case end.Died:
-		return thousands(end.Count) + " †"
 	}
-	return thousands(end.Count)
+	return thousands(end.Count) + string(end.How)
 }
 
 // losses lists where another contestant has the better figure, by more than what two runs differ anyway.
@@ -224,9 +221,9 @@ func losses(r *Results) string {
 	for _, host := range hosts {
 		for _, name := range []string{"alive", "calls"} {
 			ours, ok := r.ends[key{host, name, "fiberfill"}]
-			if ok && ours.Died {
+			if ok && ours.How != stopped {
 				found = true
-				fmt.Fprintf(&b, "- **How far it goes, %s**: fiberfill dies after %s (%s).\n", labels[host], thousands(ours.Count), name)
+				fmt.Fprintf(&b, "- **How far it goes, %s**: fiberfill ends at %s (%s).\n", labels[host], r.end(host, name, "fiberfill"), name)
 			}
 		}
 	}

@@ -12,11 +12,20 @@ type Results struct {
 	notes  map[key]string // why there is no figure
 }
 
-// End is how far a workload went that goes until the process dies.
+// End is how far a workload went that goes until the process dies, and how it ended.
 type End struct {
 	Count int
-	Died  bool
+	How   ending
 }
+
+// An ending is what is written behind the count.
+type ending string
+
+const (
+	stopped ending = ""   // by the benchmark: there was enough, or no more time
+	died    ending = " †" // the process
+	hung    ending = " ‡" // it was still there, and did not get on
+)
 
 func newResults() *Results {
 	return &Results{map[key]map[int]float64{}, map[key]End{}, map[key]string{}}

@@ -107,10 +107,18 @@ func (r *runner) job(ctx context.Context, host string, h host, round int, job Jo
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if err != nil && limited.Err() != nil {
+		err = limited.Err() // however the process took it
+	}
 	r.results.add(host, round, measured)
 	what := fmt.Sprintf("%s round %d %s %v %v", host, round+1, job.Workload, job.Contestants, job.Sizes)
-	died := errors.Is(err, errDied) || errors.Is(err, context.DeadlineExceeded)
-	if err != nil && !died && slices.Contains(job.Contestants, "fiberfill") {
+	how := stopped
+	switch {
+	case errors.Is(err, errDied):
+		how = died
+	case errors.Is(err, context.DeadlineExceeded):
+		how = hung
+	case err != nil && slices.Contains(job.Contestants, "fiberfill"):
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	if job.Workload == "alive" || job.Workload == "calls" {
@@ -118,7 +126,7 @@ func (r *runner) job(ctx context.Context, host string, h host, round int, job Jo
 		if done := measured[job.Contestants[0]][job.Workload]; len(done) > 0 {
 			count = int(done[0])
 		}
-		r.results.ends[key{host, job.Workload, job.Contestants[0]}] = End{count, err != nil}
+		r.results.ends[key{host, job.Workload, job.Contestants[0]}] = End{count, how}
 	} else if err != nil {
 		for _, size := range job.Sizes {
 			for _, c := range job.Contestants {

@@ -37,9 +37,3 @@ export const later = (() => {
     port2.postMessage(0);
   };
 })();
-
-/** Collects garbage where the engine lets us; elsewhere each sample that must not see old garbage has a tab of its own. */
-export function settle() {
-  globalThis.gc?.();
-  return new Promise(later);
-}

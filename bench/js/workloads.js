@@ -2,7 +2,7 @@
 // with what the contestant can do: turns(n), call(id) and compute(n) of guest.wat; or, where the work happens out of
 // JavaScript's sight, whole groups and waves of them.
 
-import { later, settle } from "./host.js";
+import { later } from "./host.js";
 import { Waits, valueOf } from "./waits.js";
 
 /**
@@ -30,6 +30,9 @@ const never = () => {
   throw new Error("this workload has no waits");
 };
 
+/** Lets the event loop do what it has put off, so that it does not happen while the clock runs. */
+const turn = () => new Promise(later);
+
 function expect(what, got, want) {
   if (got !== want) throw new Error(`${what}: got ${got}, want ${want}`);
 }
@@ -41,7 +44,7 @@ async function switches({ contestants: [name], sizes, steps, samples, warmup }, 
   for (const width of sizes) {
     const n = Math.ceil(steps / width);
     for (let i = -warmup; i < samples; i++) {
-      await settle();
+      await turn();
       const began = performance.now();
       const hops = contestant.group ? await tokens(contestant, width, n) : await group(contestant, width, n);
       const ms = performance.now() - began;
@@ -74,12 +77,12 @@ async function start({ contestants: [name], sizes, calls, samples, warmup }, not
     const waits = new Waits();
     const contestant = await open(name, waits.wait);
     const waves = Math.max(1, Math.floor(calls / width));
-    await settle();
+    await turn();
     const began = performance.now();
     await wave(contestant, waits, width, 1);
     note(`start-${width}-cold`, ((performance.now() - began) * 1e6) / width);
     for (let i = -warmup; i < samples; i++) {
-      await settle();
+      await turn();
       const began = performance.now();
       await wave(contestant, waits, width, waves);
       const ms = performance.now() - began;
@@ -135,7 +138,7 @@ async function fetches({ contestants: names, sizes, samples, warmup, origin, lim
   const contestants = [];
   for (const name of names) contestants.push({ name, call: (await open(name, item)).call });
   const measure = async ({ name, call }, n) => {
-    await settle();
+    await turn();
     const began = performance.now();
     // fiberfill keeps the bound by itself; everybody else needs something that does.
     const sum = name === "fiberfill" ? await all(n, call) : await bounded(n, limit, call);
@@ -189,7 +192,7 @@ async function compute({ contestants: names, samples, warmup }, note) {
   for (let i = -warmup; i < samples; i++) {
     const order = i & 1 ? contestants.toReversed() : contestants;
     for (const { name, compute } of order) {
-      await new Promise(later);
+      await turn();
       const began = performance.now();
       const result = await compute(n);
       const ms = performance.now() - began;
@@ -230,7 +233,7 @@ async function alive({ contestants: [name], limit, seconds }, note) {
     if (--left === 0) finished.resolve();
   };
   while (n < limit && performance.now() < until) {
-    const step = Math.min(limit - n, Math.max(1000, n / 10) | 0);
+    const step = Math.min(limit - n, n < 50_000 ? 1000 : n / 10 | 0); // where stacks run out, finely
     if (contestant.hold) {
       await contestant.hold(step);
       n += step;
@@ -239,7 +242,7 @@ async function alive({ contestants: [name], limit, seconds }, note) {
       left += step;
       for (const end = n + step; n < end; n++) contestant.call(n).then(done, finished.reject);
     }
-    await settle();
+    await turn();
     progress("alive", n);
   }
   if (contestant.release) sum = await contestant.release();
@@ -261,7 +264,7 @@ async function calls({ contestants: [name], limit, seconds }, note) {
     await wave(contestant, waits, 1000, 1);
     n += 1000;
     if (n % 10_000 === 0) {
-      await settle();
+      await turn();
       progress("calls", n);
     }
   }
