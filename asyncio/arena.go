@@ -28,9 +28,7 @@ func Arena(f *Fiber, name string, fn func(a *Fiber) error) error {
 	a := f.Go(name, fn)
 	if !a.over {
 		a.waiters = append(a.waiters, waiter{f, f.waits + 1})
-		f.firm = true // being cancelled reaches f through the arena's end
-		f.wait("arena " + name)
-		f.firm = false
+		f.wait("arena " + name) // if f is cancelled the arena is ended first, see interrupt
 	}
 	a.reported = true
 	return a.err

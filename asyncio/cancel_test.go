@@ -5,6 +5,7 @@ package asyncio_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,32 +142,78 @@ func TestCancel_who_waits_again_is_cancelled_again(t *testing.T) {
 	})
 }
 
+// A failure among the children of a fiber that is cancelled does not wake it
+// before the others are over: children before parents.
+func TestCancel_a_failure_on_the_way_does_not_overtake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reason, failure := errors.New("reason"), errors.New("failure")
+		var tr trail
+		l := asyncio.NewLoop(t.Context())
+		parent := l.Go("parent", func(f *asyncio.Fiber) error {
+			f.Go("first", tr.sleeper)
+			f.Go("second", func(f *asyncio.Fiber) error { tr.sleeper(f); return failure })
+			err := f.WaitAll()
+			tr.add("parent: %v", err)
+			return err
+		})
+		l.Go("clock", func(f *asyncio.Fiber) error {
+			asyncio.Sleep(f, time.Second)
+			parent.Cancel(reason)
+			return nil
+		})
+		if err := l.Run(); !errors.Is(err, failure) {
+			t.Errorf("Run() = %v, want the failure in it", err)
+		}
+		tr.want(t, "second: reason", "first: reason", "parent: reason")
+	})
+}
+
 // A result that arrives together with the cancellation is dropped, however
 // they are ordered: the answer is the cause.
-func TestJ_MUX_7_a_completion_after_the_cancellation_is_dropped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		reason := errors.New("reason")
+func TestCancel_a_completion_after_the_cancellation_is_dropped(t *testing.T) {
+	t.Run("J-MUX-7", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			reason := errors.New("reason")
+			err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+				return asyncio.Arena(f, "arena", func(a *asyncio.Fiber) error {
+					for range 3 {
+						a.Go("blocks", func(f *asyncio.Fiber) error {
+							_, err := asyncio.Block(f, func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil })
+							if err != reason {
+								t.Errorf("Block() = %v, want %v", err, reason)
+							}
+							f.Yield() // the others' functions return meanwhile
+							synctest.Wait()
+							return err
+						})
+					}
+					a.Yield()
+					a.Cancel(reason)
+					synctest.Wait() // all three functions have returned before the loop hears of anything
+					return a.WaitAll()
+				})
+			})
+			if err != reason {
+				t.Errorf("Run() = %v, want %v", err, reason)
+			}
+		})
+	})
+}
+
+func TestArena_deadlock_inside_an_arena(t *testing.T) {
+	t.Run("J-MUX-10", func(t *testing.T) {
+		defer leaks(t)()
+		var a, b *asyncio.Fiber
 		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
-			return asyncio.Arena(f, "arena", func(a *asyncio.Fiber) error {
-				for range 3 {
-					a.Go("blocks", func(f *asyncio.Fiber) error {
-						_, err := asyncio.Block(f, func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil })
-						if err != reason {
-							t.Errorf("Block() = %v, want %v", err, reason)
-						}
-						f.Yield() // the others' functions return meanwhile
-						synctest.Wait()
-						return err
-					})
-				}
-				a.Yield()
-				a.Cancel(reason)
-				synctest.Wait() // all three functions have returned before the loop hears of anything
-				return a.WaitAll()
+			return asyncio.Arena(f, "arena", func(arena *asyncio.Fiber) error {
+				a = arena.Go("a", func(f *asyncio.Fiber) error { return f.Wait(b) })
+				b = arena.Go("b", func(f *asyncio.Fiber) error { return f.Wait(a) })
+				return arena.WaitAll()
 			})
 		})
-		if err != reason {
-			t.Errorf("Run() = %v, want %v", err, reason)
+		var d *asyncio.DeadlockError
+		if !errors.As(err, &d) || !slices.Contains(d.Fibers, "a (waits for fiber b)") {
+			t.Errorf("Run() = %v, want a deadlock that names a", err)
 		}
 	})
 }

@@ -68,8 +68,30 @@ func (f *Fiber) ownCause(err error) bool {
 	}
 	cause := context.Cause(f.ctx)
 	_, deadlock := cause.(*DeadlockError) // nobody's wish
-	return !deadlock && errors.Is(err, cause)
+	return !deadlock && onlyCause(err, cause)
 }
+
+// onlyCause reports whether err says nothing but cause: what others have failed
+// with on the way is not lost behind it.
+func onlyCause(err, cause error) bool {
+	var j *joinedError
+	if !errors.As(err, &j) {
+		return errors.Is(err, cause)
+	}
+	for _, err := range j.errs {
+		if !onlyCause(err, cause) {
+			return false
+		}
+	}
+	return true
+}
+
+// joinedError is an error with the failures of other fibers attached behind it.
+// It is like that of [errors.Join], but can be told from what users join.
+type joinedError struct{ errs []error }
+
+func (e *joinedError) Error() string   { return errors.Join(e.errs...).Error() }
+func (e *joinedError) Unwrap() []error { return e.errs }
 
 // join adds failures to err. A lone error stays itself, so that it can be compared.
 func join(err error, failures []error) error {
@@ -81,5 +103,8 @@ func join(err error, failures []error) error {
 	case len(failures) == 1 && errors.Is(err, failures[0]): // it had been told in another way
 		return err
 	}
-	return errors.Join(append([]error{err}, failures...)...)
+	if err != nil {
+		failures = append([]error{err}, failures...)
+	}
+	return &joinedError{failures}
 }

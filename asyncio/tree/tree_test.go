@@ -101,100 +101,140 @@ func (w *world) run(want string) {
 // J-TREE-1: each scheduler yields to the one above. J-TREE-2: between turns all is suspended (see turn).
 // J-TREE-3: the way in is from the root to the leaf. J-TREE-4: a scheduler is one promise to the one above.
 // J-TREE-5: the composite names the first, and is made anew from those that are left.
-func TestS_TREE_J_TREE_1_J_TREE_2_J_TREE_3_J_TREE_4_J_TREE_5(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		l1, l2 := w.tree.Root().Scheduler("L1"), w.tree.Root().Scheduler("L2")
-		w.fetcher(l1, "a", 20, nil)
-		w.fetcher(l1, "b", 40, nil)
-		w.fetcher(l2, "c", 30, nil)
-		w.run("t=0:, R entered, L1 entered, a entered, a waits, b entered, b waits, L1 waits, L2 entered, c entered, c waits, L2 waits, R waits, " +
-			"t=20:, R entered, L1 entered, a entered, a over, L1 waits, R waits, " +
-			"t=30:, R entered, L2 entered, c entered, c over, L2 over, R waits, " +
-			"t=40:, R entered, L1 entered, b entered, b over, L1 over, R over")
-		if w.entries != 4 {
-			t.Errorf("%d entries from the event loop, want 4", w.entries)
-		}
+func TestTree_is_woken_from_the_root_to_the_leaf(t *testing.T) {
+	t.Run("S-TREE J-TREE-1 J-TREE-2 J-TREE-3 J-TREE-4 J-TREE-5", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			l1, l2 := w.tree.Root().Scheduler("L1"), w.tree.Root().Scheduler("L2")
+			w.fetcher(l1, "a", 20, nil)
+			w.fetcher(l1, "b", 40, nil)
+			w.fetcher(l2, "c", 30, nil)
+			w.run("t=0:, R entered, L1 entered, a entered, a waits, b entered, b waits, L1 waits, L2 entered, c entered, c waits, L2 waits, R waits, " +
+				"t=20:, R entered, L1 entered, a entered, a over, L1 waits, R waits, " +
+				"t=30:, R entered, L2 entered, c entered, c over, L2 over, R waits, " +
+				"t=40:, R entered, L1 entered, b entered, b over, L1 over, R over")
+			if w.entries != 4 {
+				t.Errorf("%d entries from the event loop, want 4", w.entries)
+			}
+		})
 	})
 }
 
-func TestJ_TREE_3_three_levels(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		l1 := w.tree.Root().Scheduler("L1")
-		inner := l1.Scheduler("L11")
-		w.fetcher(inner, "a", 20, nil)
-		w.fetcher(l1, "b", 10, nil)
-		w.run("t=0:, R entered, L1 entered, L11 entered, a entered, a waits, L11 waits, b entered, b waits, L1 waits, R waits, " +
-			"t=10:, R entered, L1 entered, b entered, b over, L1 waits, R waits, " +
-			"t=20:, R entered, L1 entered, L11 entered, a entered, a over, L11 over, L1 over, R over")
+func TestThree_levels(t *testing.T) {
+	t.Run("J-TREE-3", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			l1 := w.tree.Root().Scheduler("L1")
+			inner := l1.Scheduler("L11")
+			w.fetcher(inner, "a", 20, nil)
+			w.fetcher(l1, "b", 10, nil)
+			w.run("t=0:, R entered, L1 entered, L11 entered, a entered, a waits, L11 waits, b entered, b waits, L1 waits, R waits, " +
+				"t=10:, R entered, L1 entered, b entered, b over, L1 waits, R waits, " +
+				"t=20:, R entered, L1 entered, L11 entered, a entered, a over, L11 over, L1 over, R over")
+		})
 	})
 }
 
 // Both leaves are woken once, in the order of settlement, and one entry is enough.
-func TestS_TREE_J_TREE_5_two_settlements_in_one_turn(t *testing.T) {
-	for name, test := range map[string]struct {
-		under [2]int // the schedulers of a and b
-		want  string
-	}{
-		"of one scheduler": {[2]int{0, 0}, "t=0:, R entered, L0 entered, b entered, b waits, a entered, a waits, L0 waits, L1 entered, L1 over, R waits, " +
-			"t=20:, R entered, L0 entered, b entered, b over, a entered, a over, L0 over, R over"},
-		"of two schedulers": {[2]int{0, 1}, "t=0:, R entered, L0 entered, a entered, a waits, L0 waits, L1 entered, b entered, b waits, L1 waits, R waits, " +
-			"t=20:, R entered, L0 entered, a entered, a over, L0 over, L1 entered, b entered, b over, L1 over, R over"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				schedulers := []*Scheduler{w.tree.Root().Scheduler("L0"), w.tree.Root().Scheduler("L1")}
-				w.fetcher(schedulers[test.under[1]], "b", 20, nil)
-				w.fetcher(schedulers[test.under[0]], "a", 20, nil)
-				w.run(test.want)
+func TestTwo_settlements_in_one_turn(t *testing.T) {
+	t.Run("S-TREE J-TREE-5", func(t *testing.T) {
+		for name, test := range map[string]struct {
+			under [2]int // the schedulers of a and b
+			want  string
+		}{
+			"of one scheduler": {[2]int{0, 0}, "t=0:, R entered, L0 entered, b entered, b waits, a entered, a waits, L0 waits, L1 entered, L1 over, R waits, " +
+				"t=20:, R entered, L0 entered, b entered, b over, a entered, a over, L0 over, R over"},
+			"of two schedulers": {[2]int{0, 1}, "t=0:, R entered, L0 entered, a entered, a waits, L0 waits, L1 entered, b entered, b waits, L1 waits, R waits, " +
+				"t=20:, R entered, L0 entered, a entered, a over, L0 over, L1 entered, b entered, b over, L1 over, R over"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t)
+					schedulers := []*Scheduler{w.tree.Root().Scheduler("L0"), w.tree.Root().Scheduler("L1")}
+					w.fetcher(schedulers[test.under[1]], "b", 20, nil)
+					w.fetcher(schedulers[test.under[0]], "a", 20, nil)
+					w.run(test.want)
+				})
 			})
-		})
-	}
+		}
+	})
 }
 
-func TestS_TREE_J_TREE_5_a_rejected_member_wakes_its_own_leaf(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		l1 := w.tree.Root().Scheduler("L1")
-		w.fetcher(l1, "a", 20, errors.New("refused"))
-		w.fetcher(l1, "b", 30, nil)
-		w.run("t=0:, R entered, L1 entered, a entered, a waits, b entered, b waits, L1 waits, R waits, " +
-			"t=20:, R entered, L1 entered, a entered, a over, L1 waits, R waits, " +
-			"t=30:, R entered, L1 entered, b entered, b over, L1 over, R over")
+func TestA_rejected_member_wakes_its_own_leaf(t *testing.T) {
+	t.Run("S-TREE J-TREE-5", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			l1 := w.tree.Root().Scheduler("L1")
+			w.fetcher(l1, "a", 20, errors.New("refused"))
+			w.fetcher(l1, "b", 30, nil)
+			w.run("t=0:, R entered, L1 entered, a entered, a waits, b entered, b waits, L1 waits, R waits, " +
+				"t=20:, R entered, L1 entered, a entered, a over, L1 waits, R waits, " +
+				"t=30:, R entered, L1 entered, b entered, b over, L1 over, R over")
+		})
 	})
 }
 
 // A scheduler gives way after one round, so that its siblings and the event loop have their turns.
-func TestJ_TREE_1_busy_clients_starve_nobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		l1, l2 := w.tree.Root().Scheduler("L1"), w.tree.Root().Scheduler("L2")
-		for _, name := range []string{"a", "b"} {
-			l1.Go(name, func(f *Fiber) error { f.Yield(); return nil })
-		}
-		l2.Go("c", func(f *Fiber) error { f.Yield(); return nil })
-		w.run("t=0:, R entered, L1 entered, a entered, a yields, b entered, b yields, L1 yields, L2 entered, c entered, c yields, L2 yields, R yields, " +
-			"t=0:, R entered, L1 entered, a entered, a over, b entered, b over, L1 over, L2 entered, c entered, c over, L2 over, R over")
+func TestBusy_clients_starve_nobody(t *testing.T) {
+	t.Run("J-TREE-1", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			l1, l2 := w.tree.Root().Scheduler("L1"), w.tree.Root().Scheduler("L2")
+			for _, name := range []string{"a", "b"} {
+				l1.Go(name, func(f *Fiber) error { f.Yield(); return nil })
+			}
+			l2.Go("c", func(f *Fiber) error { f.Yield(); return nil })
+			w.run("t=0:, R entered, L1 entered, a entered, a yields, b entered, b yields, L1 yields, L2 entered, c entered, c yields, L2 yields, R yields, " +
+				"t=0:, R entered, L1 entered, a entered, a over, b entered, b over, L1 over, L2 entered, c entered, c over, L2 over, R over")
+		})
 	})
 }
 
 // J-COST-1: as long as it need not pause, the tree switches among its fibers within one turn.
-func TestJ_COST_1_switching_needs_no_event_loop(t *testing.T) {
-	tree := New("R", func() { t.Error("a turn is wanted") })
-	rounds := 0
+func TestSwitching_needs_no_event_loop(t *testing.T) {
+	t.Run("J-COST-1", func(t *testing.T) {
+		tree := New("R", func() { t.Error("a turn is wanted") })
+		last, rounds := 0, 0
+		for i := range 3 {
+			tree.Root().Scheduler("L").Go("leaf", func(f *Fiber) error {
+				for range 1000 {
+					if rounds > 0 && i != (last+1)%3 {
+						t.Fatalf("leaf %d ran after leaf %d: siblings take turns", i, last)
+					}
+					last = i
+					rounds++
+					f.Yield()
+				}
+				return nil
+			})
+		}
+		if tree.Turn(nil) || rounds != 3000 {
+			t.Errorf("%d rounds in the first turn, want 3000", rounds)
+		}
+	})
+}
+
+func TestTurn_that_nobody_wanted_does_nothing(t *testing.T) {
+	wanted := 0
+	tree := New("R", func() { wanted++ })
+	p := NewPromise[int]()
+	woken := false
+	tree.Root().Scheduler("L1").Go("a", func(f *Fiber) error {
+		_, err := Await(f, p)
+		woken = true
+		return err
+	})
 	for range 3 {
-		tree.Root().Scheduler("L").Go("leaf", func(f *Fiber) error {
-			for range 1000 {
-				f.Yield()
-				rounds++
-			}
-			return nil
-		})
+		if tree.Turn(nil) || woken || wanted != 0 {
+			t.Fatal("the turn did something")
+		}
 	}
-	if tree.Turn(nil) || rounds != 3000 {
-		t.Errorf("%d rounds in the first turn, want 3000", rounds)
+	p.Settle(0, nil)
+	if wanted != 1 || woken {
+		t.Errorf("a turn was wanted %d times, want once; the leaf ran: %t", wanted, woken)
+	}
+	if tree.Turn(nil); !woken {
+		t.Error("the leaf did not run")
 	}
 }
 
@@ -248,47 +288,51 @@ func TestFailure_ends_its_leaf_and_is_that_of_the_tree(t *testing.T) {
 }
 
 // J-MUX-10: without clients a tree is over at once.
-func TestJ_MUX_10_nothing_to_do(t *testing.T) {
-	tree := New("R", nil)
-	tree.Root().Scheduler("L1")
-	if tree.Turn(nil) || tree.machine.Live() != 0 {
-		t.Error("something is left")
-	}
-	if _, err, ok := tree.Done().Settled(); !ok || err != nil {
-		t.Errorf("the tree is over: %t, %v", ok, err)
-	}
-	tree.Turn(nil) // does nothing
+func TestNothing_to_do(t *testing.T) {
+	t.Run("J-MUX-10", func(t *testing.T) {
+		tree := New("R", nil)
+		tree.Root().Scheduler("L1")
+		if tree.Turn(nil) || tree.machine.Live() != 0 {
+			t.Error("something is left")
+		}
+		if _, err, ok := tree.Done().Settled(); !ok || err != nil {
+			t.Errorf("the tree is over: %t, %v", ok, err)
+		}
+		tree.Turn(nil) // does nothing
+	})
 }
 
 // What is refused: entering the tree from inside, waiting on behalf of another,
 // and so suspending frames that are not one's own.
-func TestJ_SAND_1_J_MUX_5_misuse_is_refused(t *testing.T) {
-	p := NewPromise[int]()
-	other := new(Fiber)
-	for want, misuse := range map[string]func(tree *Tree){
-		"only the event loop enters": func(tree *Tree) { tree.Turn(nil) },
-		"Stop inside a turn":         func(tree *Tree) { tree.Stop() },
-		"waits for itself only":      func(*Tree) { Await(other, p) },
-		"is over and can have":       func(tree *Tree) { finished(tree).Go("late", nil) },
-	} {
-		t.Run(want, func(t *testing.T) {
-			tree := New("R", func() {})
-			other = tree.Root().Go("other", func(f *Fiber) error { Await(f, p); return nil })
-			tree.Root().Go("bad", func(f *Fiber) (err error) {
-				defer func() { err = fmt.Errorf("%v", recover()) }()
-				misuse(tree)
-				return nil
+func TestMisuse_is_refused(t *testing.T) {
+	t.Run("J-SAND-1 J-MUX-5", func(t *testing.T) {
+		p := NewPromise[int]()
+		other := new(Fiber)
+		for want, misuse := range map[string]func(tree *Tree){
+			"only the event loop enters": func(tree *Tree) { tree.Turn(nil) },
+			"Stop inside a turn":         func(tree *Tree) { tree.Stop() },
+			"waits for itself only":      func(*Tree) { Await(other, p) },
+			"is over and can have":       func(tree *Tree) { finished(tree).Go("late", nil) },
+		} {
+			t.Run(want, func(t *testing.T) {
+				tree := New("R", func() {})
+				other = tree.Root().Go("other", func(f *Fiber) error { Await(f, p); return nil })
+				tree.Root().Go("bad", func(f *Fiber) (err error) {
+					defer func() { err = fmt.Errorf("%v", recover()) }()
+					misuse(tree)
+					return nil
+				})
+				tree.Turn(nil)
+				if err := tree.root.errs; len(err) != 1 || !strings.Contains(err[0].Error(), want) {
+					t.Errorf("refused with %v, want %s", err, want)
+				}
+				if s := tree.machine.State(other.ref); s != polyfill.Suspended {
+					t.Errorf("the other fiber is %v: the refusal has changed something", s)
+				}
+				tree.Stop()
 			})
-			tree.Turn(nil)
-			if err := tree.root.errs; len(err) != 1 || !strings.Contains(err[0].Error(), want) {
-				t.Errorf("refused with %v, want %s", err, want)
-			}
-			if s := tree.machine.State(other.ref); s != polyfill.Suspended {
-				t.Errorf("the other fiber is %v: the refusal has changed something", s)
-			}
-			tree.Stop()
-		})
-	}
+		}
+	})
 }
 
 func finished(t *Tree) *Scheduler { return &Scheduler{fiber: Fiber{name: "L1", tree: t}, over: true} }
