@@ -58,6 +58,20 @@
 // over is recognised as such for ever, and an invented one is refused. [Token]s
 // are single-use references on top: one is good for one suspension (C-REF-1).
 //
+// # Events
+//
+// [Events] adds what most systems send when they switch: tags, which are
+// compared by identity, and for each computation the table of tags that it takes
+// where it waits. Whether a receiver takes an event is known before anything
+// changes. The values that go with an event are the substrate's business; their
+// [Types] are checked here.
+//
+// # The systems
+//
+// Each is a package of pure transition functions over a Machine, with the names
+// of its document: fibers1, fibers2, stacks, cont. Package run lets Go functions
+// be their fibers, package conformance is the suite for all of them.
+//
 // # Cost
 //
 // 16 bytes a live fiber, no pointers, nothing allocated but the growth of one

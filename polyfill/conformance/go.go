@@ -85,6 +85,9 @@ func (p *player) ended(results []run.Value, err error) error {
 		if trap.Panic != nil && trap.Panic != (unreachable{}) {
 			return fmt.Errorf("%w\n%s", err, trap.Stack)
 		}
+		if trap.Rule == "" {
+			return fmt.Errorf("%w: the message names no rule", err)
+		}
 		p.record(Outcome{Kind: Trapped, Who: Root, Trap: trap.Code})
 	case errors.As(err, &thrown):
 		p.record(Outcome{Kind: Escaped, Who: Root, N: int16(thrown.Values.I32(0))})
