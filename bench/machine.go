@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -13,9 +14,9 @@ type Environment [][2]string
 
 // Machine looks at what the benchmark runs on: the machine, and the versions of all that takes part.
 func Machine(node string) Environment {
-	env := Environment{
+	return Environment{
 		{"date", time.Now().UTC().Format("2006-01-02 15:04 MST")},
-		{"processor", after("/proc/cpuinfo", "model name")},
+		{"processor", fmt.Sprintf("%s, %d cores", after("/proc/cpuinfo", "model name"), runtime.NumCPU())},
 		{"memory", after("/proc/meminfo", "MemTotal")},
 		{"system", says("uname", "-srm")},
 		{"load at the end", says("cat", "/proc/loadavg")},
@@ -26,7 +27,6 @@ func Machine(node string) Environment {
 		{"Go", runtime.Version()},
 		{"Asyncify", says("node_modules/.bin/wasm-opt", "--version")},
 	}
-	return env
 }
 
 // says returns the first line that a program prints, or "unknown".

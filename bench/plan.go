@@ -76,7 +76,7 @@ func starting(n int, contestants ...string) []Job {
 }
 
 func fetching(contestants ...string) Job {
-	return Job{Workload: "fetch", Contestants: contestants, Sizes: fetches, Samples: 3, Warmup: 1, Limit: inFlight}
+	return Job{Workload: "fetch", Contestants: contestants, Sizes: fetches, Samples: 2, Warmup: 1, Limit: inFlight}
 }
 
 func computing(contestants ...string) Job {

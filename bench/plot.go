@@ -34,7 +34,7 @@ type bar struct {
 
 // bars draws a panel of bars for each engine, above each other, on one logarithmic scale.
 func bars(title string, panels map[string][]bar) string {
-	const left, right, row, width = 170, 110, 22, 760
+	const left, right, row, width = 170, 150, 22, 800
 	low, high := math.Inf(1), 0.0
 	for _, list := range panels {
 		for _, b := range list {
@@ -94,7 +94,7 @@ func plotReach(r *Results) string {
 
 // plotStart draws a panel of lines for each engine, side by side, over how many calls are made at once.
 func plotStart(r *Results, t table) string {
-	const left, top, width, height, gap = 56, 92, 230, 240, 24
+	const left, top, width, height, gap = 56, 92, 215, 240, 50
 	low, high := math.Inf(1), 0.0
 	for _, host := range hosts {
 		for _, name := range t.names {
@@ -137,5 +137,5 @@ func plotStart(r *Results, t table) string {
 			fmt.Fprintf(&body, "<polyline class=\"%s\" points=\"%s\"/>%s\n", c, strings.TrimSpace(points.String()), dots.String())
 		}
 	}
-	return svg(left+3*width+2*gap+20, top+height+34, "µs a call that waits once, warm, by how many are made at once (both logarithmic)", body.String())
+	return svg(left+3*width+2*gap+30, top+height+34, "µs a call that waits once, warm, by how many are made at once (both logarithmic)", body.String())
 }
