@@ -29,7 +29,9 @@ export class Binding {
     if (fn === YIELD) {
       return new WebAssembly.Suspending(() => {
         const task = current!;
-        return this.#before(task, name) ?? this.#park(task, name, yieldNow);
+        const refused = this.#before(task, name);
+        if (refused) return refused;
+        return this.copies ? this.#park(task, name, yieldNow) : yieldNow(task, name);
       });
     }
     if (fn === SLEEP) {
@@ -160,7 +162,7 @@ export class Binding {
     const { bytes, size } = task.encoded;
     if (!bytes) return high;
     // Whether there is room is said when the first of them is placed: a reference takes a string as it is.
-    const top = ((high - size) & ~15) >>> 0;
+    const top = 16 * Math.floor((high - size) / 16);
     if (!this.memory || !this.stackPointer || top < (task.region?.low ?? 0) + 1024) return high;
     task.top = top;
     return task.top;

@@ -81,6 +81,7 @@ export function nextId(): number {
 }
 
 const observers = new Set<(fiber: Fiber) => void>();
+let observed = false; // there is any
 
 /**
  * Calls `observer` whenever a fiber has entered a new state; returns a function
@@ -89,13 +90,17 @@ const observers = new Set<(fiber: Fiber) => void>();
  */
 export function observe(observer: (fiber: Fiber) => void): () => void {
   observers.add(observer);
-  return () => void observers.delete(observer);
+  observed = true;
+  return () => {
+    observers.delete(observer);
+    observed = observers.size > 0;
+  };
 }
 
 export function enter(task: Task, state: FiberState): void {
   task.state = state;
   task.since = last();
-  if (observers.size > 0) for (const observer of observers) observer(task.fiber);
+  if (observed) for (const observer of observers) observer(task.fiber);
 }
 
 // --- turns
@@ -192,15 +197,20 @@ function ask(fn: (a: any, b: any) => number, a?: unknown, b?: unknown): number {
   try {
     return fn(a, b);
   } catch (error) {
-    broken = new FiberError(
-      "core-trap",
-      `the scheduler itself has failed (${words(error)}); no fiber of this page can go on. This is a bug in fiberfill.`,
-      { cause: error },
-    );
-    current = undefined;
-    for (const task of tasks) if (task) settle(task, true, broken);
-    return 0;
+    return fail(error);
   }
+}
+
+/** The core has trapped. */
+function fail(error: unknown): number {
+  broken = new FiberError(
+    "core-trap",
+    `the scheduler itself has failed (${words(error)}); no fiber of this page can go on. This is a bug in fiberfill.`,
+    { cause: error },
+  );
+  current = undefined;
+  for (const task of tasks) if (task) settle(task, true, broken);
+  return IDLE;
 }
 
 // --- the life of a fiber
@@ -270,7 +280,13 @@ export function left(task: Task, threw: boolean, result: unknown, trapped: boole
 /** The current fiber waits until its wait is ended by {@link complete}; what its stack waits on. */
 export function wait(task: Task, what: string): Promise<unknown> {
   const parked = park(task, what);
-  run(ask(core.wait, recent()));
+  let command: number;
+  try {
+    command = core.wait(recent());
+  } catch (error) {
+    command = fail(error);
+  }
+  run(command);
   return parked;
 }
 
@@ -285,7 +301,14 @@ export function sleep(task: Task, ms: number, what: string): Promise<unknown> {
 /** The current fiber goes to the end of the ready queue. */
 export function yieldNow(task: Task, what: string): Promise<unknown> {
   const parked = park(task, what);
-  run(ask(core.yield, recent()));
+  let command: number;
+  // Not by ask: a call through a variable function costs as much as the scheduler's own work.
+  try {
+    command = core.yield(recent());
+  } catch (error) {
+    command = fail(error);
+  }
+  run(command);
   return parked;
 }
 
@@ -297,10 +320,15 @@ function park(task: Task, what: string): Promise<unknown> {
   task.on = undefined;
   task.waitsFor = what;
   enter(task, "waiting");
-  return new Promise<unknown>((resolve, reject) => {
-    task.wake = resolve;
-    task.fail = reject;
-  });
+  parking = task;
+  return new Promise<unknown>(keep);
+}
+
+// One function for all waits: one made for each is thrown away by the collector, and optimised code with it.
+let parking: Task;
+function keep(resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
+  parking.wake = resolve;
+  parking.fail = reject;
 }
 
 /**
