@@ -320,7 +320,7 @@ globalThis.rules = {
 
     // Nor does a fiber have anything to enter it by: cancelling only notifies the scheduler.
     const names = Object.getOwnPropertyNames(fiberfill.Fiber.prototype).sort();
-    equal(names, ["cancel", "constructor", "export", "id", "name", "signal", "since", "state", "waitsFor"]);
+    equal(names, ["cancel", "constructor", "export", "id", "name", "signal", "since", "stackUsed", "state", "waitsFor"]);
     const cancelled = await played(async () => {
       const { exports, asked } = await scene();
       const caught = exports.catch(3);
