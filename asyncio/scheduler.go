@@ -200,15 +200,18 @@ func (s *Scheduler) after(begun bool, now float64) Command {
 func (s *Scheduler) suspend(e Event) (leaf *task, begun bool) {
 	f := s.running()
 	s.record(e, f)
-	top := f
-	for p := s.Machine.Parent(top); p != 0 && !s.task(top).begun; p = s.Machine.Parent(top) {
-		top = p
+	top, t := f, s.task(f)
+	for !t.begun {
+		p := s.Machine.Parent(top)
+		if p == 0 {
+			break
+		}
+		top, t = p, s.task(p)
 	}
-	begun = s.task(top).begun
-	s.task(top).begun = false
+	begun, t.begun = t.begun, false
 	s.Machine.Detach(top)
 	s.timers.remove(f)
-	leaf = s.task(f)
+	leaf = s.task(f) // not before: a task may move when one is added
 	leaf.waits++
 	leaf.waiting = false
 	return leaf, begun
@@ -366,8 +369,11 @@ func (s *Scheduler) next(now float64) Command {
 			return TurnOver
 		}
 		f := s.ready.pop()
-		top := s.top(f)
-		if _, trap := s.Machine.Enter(top); trap != polyfill.OK {
+		_, trap := s.Machine.Enter(f)
+		if trap == polyfill.NotSuspended {
+			_, trap = s.Machine.Enter(s.top(f)) // it was carried
+		}
+		if trap != polyfill.OK {
 			// Dropped before it ever ran: its place is free.
 			s.release()
 			continue
