@@ -58,6 +58,7 @@ type Scheduler struct {
 	moved     float64 // when a fiber was last entered
 	scheduled bool    // the driver has been asked for a turn that has not begun
 	stall     uint8   // at the hard limit: found, told
+	returns   bool    // the step that has just been made goes back to the caller of Begin
 	queued    bool    // a fiber has come to wait for a place since the last Idle
 
 	logging bool
@@ -138,23 +139,28 @@ func (s *Scheduler) Begin() (f polyfill.Fiber, started bool) {
 		return 0, false
 	}
 	s.admitted++
-	s.task(f).begun = true
+	i := s.place(f)
+	s.tasks[i].begun = true
 	s.Machine.Enter(f)
 	s.record(Begun, f)
 	return f, true
 }
 
-// task returns what is known of f, which is alive. A fiber need not come from
-// Spawn: one that others have entered may wait, too.
-func (s *Scheduler) task(f polyfill.Fiber) *task {
+// place returns which task is that of f, which is alive. A fiber need not come
+// from Spawn: one that others have entered may wait, too.
+func (s *Scheduler) place(f polyfill.Fiber) int {
+	i := f.Index()
+	if i >= len(s.tasks) || s.tasks[i].fiber != f {
+		s.makeTask(f)
+	}
+	return i
+}
+
+func (s *Scheduler) makeTask(f polyfill.Fiber) {
 	for f.Index() >= len(s.tasks) {
 		s.tasks = append(s.tasks, task{})
 	}
-	t := &s.tasks[f.Index()]
-	if t.fiber != f { // of an earlier fiber in this place
-		*t = task{fiber: f}
-	}
-	return t
+	s.tasks[f.Index()] = task{fiber: f} // in the place of an earlier one
 }
 
 // Wait suspends the running fiber until its current wait is notified. The first
@@ -162,9 +168,8 @@ func (s *Scheduler) task(f polyfill.Fiber) *task {
 // count as well. If the fiber has entered others, the whole chain below the
 // scheduler waits as one. Wait, Sleep, Yield and Finish panic if no fiber runs.
 func (s *Scheduler) Wait(now float64) Command {
-	t, begun := s.suspend(Waited)
-	t.waiting = true
-	return s.after(begun, now)
+	s.suspend(Waited, true)
+	return s.after(now)
 }
 
 // Sleep suspends the running fiber until the given time at the earliest, or
@@ -173,48 +178,52 @@ func (s *Scheduler) Sleep(until, now float64) Command {
 	if until != until {
 		until = now // in the heap it would hide the timers below it
 	}
-	t, begun := s.suspend(Waited)
-	t.waiting = true
-	s.timers.add(until, t.fiber)
-	return s.after(begun, now)
+	i := s.suspend(Waited, true)
+	s.timers.add(until, s.tasks[i].fiber)
+	return s.after(now)
 }
 
 // Yield sends the running fiber to the end of the ready queue. What is named
 // next may be the same fiber.
 func (s *Scheduler) Yield(now float64) Command {
-	t, begun := s.suspend(Yielded)
-	s.ready.push(t.fiber)
-	return s.after(begun, now)
+	i := s.suspend(Yielded, false)
+	s.ready.push(s.tasks[i].fiber)
+	return s.after(now)
 }
 
 // after returns the command for what follows a step of a fiber.
-func (s *Scheduler) after(begun bool, now float64) Command {
-	if begun {
+func (s *Scheduler) after(now float64) Command {
+	if s.returns {
 		return Idle // back to the caller of Begin
 	}
 	return s.next(now)
 }
 
 // suspend takes the whole chain below the scheduler, or below the caller of
-// Begin, out of the machine and begins a wait of its leaf.
-func (s *Scheduler) suspend(e Event) (leaf *task, begun bool) {
+// Begin, out of the machine, begins a wait of its leaf, and returns which task
+// that is. It sets returns. (Take its result before s.tasks, which it may move. Tasks are spoken of by their place: a pointer that
+// lives across a call costs more in the core than what is done here.)
+func (s *Scheduler) suspend(e Event, waiting bool) (leaf int) {
 	f := s.running()
 	s.record(e, f)
-	top, t := f, s.task(f)
-	for !t.begun {
+	leaf = s.place(f)
+	top, i := f, leaf
+	for !s.tasks[i].begun {
 		p := s.Machine.Parent(top)
 		if p == 0 {
 			break
 		}
-		top, t = p, s.task(p)
+		top, i = p, s.place(p)
 	}
-	begun, t.begun = t.begun, false
+	s.returns = s.tasks[i].begun
+	s.tasks[i].begun = false
 	s.Machine.Detach(top)
-	s.timers.remove(f)
-	leaf = s.task(f) // not before: a task may move when one is added
-	leaf.waits++
-	leaf.waiting = false
-	return leaf, begun
+	if len(s.timers.heap) > 0 {
+		s.timers.remove(f)
+	}
+	s.tasks[leaf].waits++
+	s.tasks[leaf].waiting = waiting
+	return leaf
 }
 
 // running returns the running fiber. That there is none is a mistake of the
@@ -233,17 +242,20 @@ func (s *Scheduler) running() polyfill.Fiber {
 func (s *Scheduler) Finish(trap bool, now float64) Command {
 	f := s.running()
 	s.record(Finished, f)
-	begun := s.task(f).begun
+	i := s.place(f)
+	begun := s.tasks[i].begun
 	parent, _ := s.Machine.Return()
 	for trap && parent != 0 && !begun {
-		begun = s.task(parent).begun
+		i = s.place(parent)
+		begun = s.tasks[i].begun
 		parent, _ = s.Machine.Return()
 	}
 	if parent != 0 && !begun {
 		return parent
 	}
 	s.release()
-	return s.after(begun, now)
+	s.returns = begun
+	return s.after(now)
 }
 
 // release lets the first fiber that waits for a place have the one that has become free.
@@ -292,7 +304,8 @@ func (s *Scheduler) Notify(f polyfill.Fiber, n uint32) bool {
 	default:
 		return false
 	}
-	t := s.task(f)
+	i := s.place(f)
+	t := &s.tasks[i]
 	if !t.waiting || t.waits != n {
 		return false
 	}
@@ -369,9 +382,9 @@ func (s *Scheduler) next(now float64) Command {
 			return TurnOver
 		}
 		f := s.ready.pop()
-		_, trap := s.Machine.Enter(f)
+		trap := s.Machine.Resume(f)
 		if trap == polyfill.NotSuspended {
-			_, trap = s.Machine.Enter(s.top(f)) // it was carried
+			trap = s.Machine.Resume(s.top(f)) // it was carried
 		}
 		if trap != polyfill.OK {
 			// Dropped before it ever ran: its place is free.
