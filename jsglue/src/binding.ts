@@ -2,11 +2,14 @@
 // its fibers use, and the JavaScript behind its stubs and thunks.
 
 import { FiberError } from "./errors.js";
-import { Fiber, taskOf, type Task } from "./fiber.js";
-import { complete, current, kill, sleep, wait, yieldNow } from "./loop.js";
+import type { Task } from "./fiber.js";
+import { Cancellable, type Life } from "./life.js";
+import { cancelWait, complete, current, kill, sleep, wait, yieldNow } from "./loop.js";
 import { type Regions } from "./regions.js";
 import { SLEEP, YIELD, isThenable, type Suspending } from "./suspending.js";
 import { caught, deadly, thrown } from "./workers.js";
+
+const PATIENCE = 1000; // waits that a cancelled fiber may begin: enough to clean up
 
 type Wait = (task: Task, what: string) => Promise<unknown>;
 
@@ -57,7 +60,7 @@ export class Binding {
         this.#thrown = error;
         throw error;
       }
-      const on = result instanceof Fiber ? taskOf(result) : undefined;
+      const on = Cancellable.lifeOf(result);
       if (on) refuseCircle(task, on);
       // Not result.then: a thenable of the user's must not call back before the fiber waits. [J-IMP-2]
       const promise = Promise.resolve(result);
@@ -69,7 +72,7 @@ export class Binding {
         (value) => complete(task, n, false, value),
         (reason) => complete(task, n, true, reason),
       );
-      if (task.cancelled) complete(task, n, true, task.reason); // by fn
+      if (task.cancelled) cancelWait(task); // by fn
       return parked;
     });
   }
@@ -84,8 +87,13 @@ export class Binding {
     // If stacks are copied the caller's is still in its place: what the function calls in the guest goes below it.
     if (this.copies) this.stackPointer!.value = this.parked!.value;
     if (!task.cancelled) return undefined;
+    if (++task.swallowed > PATIENCE) {
+      const text = `fiber ${task.name} was cancelled and has begun ${PATIENCE} waits since, in export ${task.exportName}; it has been ended by a trap`;
+      task.death = new FiberError("cancel-ignored", text, { fiber: task.name, cause: task.reason });
+      throw deadly();
+    }
     // It has swallowed its cancellation and waits again, so it is cancelled again; by way of the
-    // scheduler, so that a fiber that never gives up does not stop the page.
+    // scheduler, so that a fiber that takes long to give up does not stop the page.
     const parked = this.#park(task, name, wait);
     complete(task, task.waits, true, task.reason);
     return parked;
@@ -153,6 +161,7 @@ export class Binding {
 
   /** Prepares a fiber that starts: its region, and its arguments on it. Returns its stack pointer. */
   #start(task: Task): number {
+    if (task.cancelled) throw task.reason; // when the scheduler had named it already
     if (this.regions) {
       task.region = this.regions.take();
       task.region.task = task;
@@ -205,9 +214,9 @@ export class Binding {
 }
 
 /** Throws if the fiber that a fiber is about to wait for waits, by way of whomever, for that fiber. */
-function refuseCircle(task: Task, on: Task): void {
+function refuseCircle(task: Task, on: Life): void {
   const names = [task.name];
-  for (let next: Task | undefined = on; next?.state === "waiting" || next === task; next = next.on) {
+  for (let next = on as Task | undefined; next?.state === "waiting" || next === task; next = next.on as Task | undefined) {
     names.push(next.name);
     if (next === task) throw new FiberError("deadlock", `fibers wait for each other in a circle: ${names.join(" -> ")}`, { fiber: task.name });
   }

@@ -21,7 +21,8 @@ export type FiberErrorCode =
   | "region-overflow" // the guest used more shadow stack than its region has
   | "cannot-suspend" // a wait where the engine cannot suspend
   | "deadlock" // fibers wait for each other in a circle
-  | "cancelled" // cancel() without a reason
+  | "cancelled" // cancel() without a reason, or by an arena
+  | "cancel-ignored" // the guest has swallowed its cancellation for good
   | "core-trap"; // the scheduler itself failed: a bug of ours
 
 /**

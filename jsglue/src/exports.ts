@@ -50,6 +50,10 @@ function check(options: CallOptions): void {
   if (typeof options !== "object" || options === null) throw new FiberError("bad-argument", `with takes { name, signal }, got ${describe(options)}`);
   const { name, signal } = options;
   if (name !== undefined && typeof name !== "string") throw new FiberError("bad-argument", `a fiber's name is a string, got ${describe(name)}`);
+  checkSignal(signal);
+}
+
+export function checkSignal(signal: unknown): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw new FiberError("bad-argument", `signal is an AbortSignal, got ${describe(signal)}`);
 }
 

@@ -1,11 +1,13 @@
 // What a fiber is on this side of the border: a Task, which the glue works
 // with, and a Fiber, the face that it shows to the user.
 
+import { FiberError } from "./errors.js";
+import { Cancellable, Life } from "./life.js";
 import type { Worker } from "./workers.js";
 import type { Binding } from "./binding.js";
 import type { Region } from "./regions.js";
 import type { Thunk } from "./exports.js";
-import { cancel } from "./loop.js";
+import { cancel, interrupt } from "./loop.js";
 import { encode, none, type Encoded } from "./transfer.js";
 
 /**
@@ -17,14 +19,12 @@ import { encode, none, type Encoded } from "./transfer.js";
 export type FiberState = "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
 
 /** All that the glue knows of one call of an export. */
-export class Task {
+export class Task extends Life {
   reference = 0; // in the core
   state: FiberState = "queued";
   since = 0;
   waitsFor: string | undefined = undefined;
   readonly fiber: Fiber<unknown>;
-  resolve!: (value: unknown) => void;
-  reject!: (reason: unknown) => void;
 
   worker: Worker | undefined = undefined;
   region: Region | undefined = undefined;
@@ -42,14 +42,12 @@ export class Task {
   fail!: (reason: unknown) => void;
   failed = false; // the current wait ends with an exception
   outcome: unknown = undefined; // what the current wait ends with
-  on: Task | undefined = undefined; // the fiber that the current wait is for
+  on: Life | undefined = undefined; // the fiber or arena that the current wait is for
   saved: Uint8Array | undefined = undefined; // shadow stack bytes, copied out
   savedAt = 0;
 
-  cancelled = false;
-  reason: unknown = undefined;
-  controller: AbortController | undefined = undefined;
-  unlisten: (() => void) | undefined = undefined;
+  held = false; // cancelled, and its turn to end has not come
+  swallowed = 0; // waits begun since it was cancelled
   death: unknown = undefined; // why its stack was ended by a trap of ours
 
   constructor(
@@ -59,6 +57,7 @@ export class Task {
     readonly binding: Binding,
     readonly args: unknown[],
   ) {
+    super();
     this.fiber = new Fiber(this);
     this.encoded = thunk.coerce ? none : encode(args);
   }
@@ -66,35 +65,42 @@ export class Task {
   get exportName(): string {
     return this.thunk.name;
   }
-}
 
-/** The task behind a fiber. */
-export let taskOf: (fiber: Fiber<any>) => Task;
+  get firm(): boolean {
+    return false;
+  }
+
+  cancel(reason: unknown): void {
+    if (this.cancelled || this.state === "done" || this.state === "failed") return;
+    this.held = true;
+    this.abort(reason === undefined ? new FiberError("cancelled", `fiber ${this.name} was cancelled`, { fiber: this.name }) : reason);
+    cancel(this);
+  }
+
+  interrupt(): void {
+    interrupt(this);
+  }
+}
 
 /**
  * One call of an export: a Promise for its result that can be looked at and
  * cancelled. It settles exactly once, when the export has ended: with what it
  * returned (undefined for no result, an array for several), or with what it
  * threw, unchanged. A trap rejects it with a {@link FiberError}. [J-EXP-1, J-EXP-2]
+ *
+ * Cancelled, one that has not started never starts. One that waits sees its
+ * import throw the reason, so that its own cleanup runs; every later wait of it
+ * throws again, and after 1,000 of them it is ended by a trap (code
+ * "cancel-ignored"). One that runs sees it at its next wait. The Promise rejects
+ * with the reason, unless the guest catches it and returns. A fiber that waits
+ * for an {@link Arena} goes on when the arena, which is cancelled with it, is over.
  */
-export class Fiber<T = unknown> extends Promise<T> {
-  /** then, catch and finally return plain Promises: only a call is a fiber. */
-  static override get [Symbol.species](): PromiseConstructor {
-    return Promise;
-  }
-
+export class Fiber<T = unknown> extends Cancellable<T> {
   readonly #task: Task;
-
-  static {
-    taskOf = (fiber) => fiber.#task;
-  }
 
   /** @internal */
   constructor(task: Task) {
-    super((resolve, reject) => {
-      task.resolve = resolve as (value: unknown) => void;
-      task.reject = reject;
-    });
+    super(task);
     this.#task = task;
   }
 
@@ -134,27 +140,5 @@ export class Fiber<T = unknown> extends Promise<T> {
   get stackUsed(): number {
     const task = this.#task;
     return task.saved ? task.saved.length : task.region ? task.binding.regions!.used(task.region) : 0;
-  }
-
-  /** Aborted, with the reason, when the fiber is cancelled: hand it to fetch. */
-  get signal(): AbortSignal {
-    const task = this.#task;
-    if (!task.controller) {
-      task.controller = new AbortController();
-      if (task.cancelled) task.controller.abort(task.reason);
-    }
-    return task.controller.signal;
-  }
-
-  /**
-   * Ends the fiber from outside. One that has not started never starts. One
-   * that waits sees its import throw the reason, so that its own cleanup runs;
-   * every later wait of it throws again. One that runs sees it at its next
-   * wait. The Promise rejects with the reason, which is a FiberError with the
-   * code "cancelled" if none is given, unless the guest catches it and returns.
-   * Cancelling again, or after the end, does nothing.
-   */
-  cancel(reason?: unknown): void {
-    cancel(this.#task, reason);
   }
 }

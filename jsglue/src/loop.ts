@@ -164,6 +164,11 @@ function run(command: number): void {
     later(fresh);
   } else {
     const task = tasks[command & INDEX]!;
+    if (task.held) {
+      // What has come for it came too late; it goes on waiting, in a wait that only interrupt ends.
+      task.waits++;
+      return run(ask(core.wait, recent()));
+    }
     current = task;
     enter(task, "running");
     if (task.worker === undefined) {
@@ -220,15 +225,7 @@ export function spawn(task: Task, signal: AbortSignal | undefined): void {
   task.since = read();
   if (!admit(task, ask(core.spawn))) return;
   enter(task, "queued");
-  if (signal) {
-    if (signal.aborted) {
-      cancel(task, signal.reason);
-    } else {
-      const abort = () => cancel(task, signal.reason);
-      signal.addEventListener("abort", abort, { once: true });
-      task.unlisten = () => signal.removeEventListener("abort", abort);
-    }
-  }
+  task.obey(signal);
   schedule();
 }
 
@@ -354,6 +351,7 @@ function settle(task: Task, threw: boolean, result: unknown): void {
   task.unlisten?.();
   task.waitsFor = undefined;
   task.worker = undefined;
+  task.on = undefined;
   task.args.length = 0;
   task.encoded = none;
   if (threw) {
@@ -365,30 +363,45 @@ function settle(task: Task, threw: boolean, result: unknown): void {
   }
 }
 
-/** See Fiber.cancel. */
-export function cancel(task: Task, reason: unknown): void {
-  if (task.cancelled || task.state === "done" || task.state === "failed") return;
-  task.cancelled = true;
-  task.reason =
-    reason === undefined
-      ? new FiberError("cancelled", `fiber ${task.name} was cancelled`, { fiber: task.name })
-      : reason;
-  task.controller?.abort(task.reason);
+/** A fiber has been cancelled, and is held. One that has not started never does. */
+export function cancel(task: Task): void {
   if (task.state === "queued") {
     if (ask(core.drop, task.reference)) settle(task, true, task.reason);
   } else if (task.state === "waiting") {
-    interrupt(task, task.reason);
+    cancelWait(task);
   }
+}
+
+/** A cancelled fiber waits. An arena that it waits for is cancelled with it; if its own turn to end has come its wait ends. */
+export function cancelWait(task: Task): void {
+  const arena = task.on?.firm ? task.on : undefined;
+  arena?.cancel(task.reason);
+  if (task.held) return;
+  if (arena) arena.interrupt();
+  else end(task, task.reason);
+}
+
+/** The turn of a cancelled fiber to end has come. */
+export function interrupt(task: Task): void {
+  if (!task.held) return;
+  task.held = false;
+  if (task.state === "waiting") cancelWait(task);
 }
 
 /** Ends a waiting fiber by a trap: none of its code runs any more. */
 export function kill(task: Task, death: unknown): void {
   task.death = death;
-  if (task.state === "waiting") interrupt(task, deadly());
+  task.held = false;
+  if (task.state !== "waiting") return;
+  if (task.on?.firm) {
+    task.on.cancel(death);
+    task.on.interrupt();
+  }
+  end(task, deadly());
 }
 
 /** Has the current wait of a fiber throw, also when its I/O is in the inbox already. */
-function interrupt(task: Task, error: unknown): void {
+function end(task: Task, error: unknown): void {
   ask(core.notify, task.reference, task.waits);
   task.failed = true;
   task.outcome = error;

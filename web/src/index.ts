@@ -6,6 +6,7 @@ export { suspending, type ImportObject, type Suspending } from "../../jsglue/src
 export { currentFiber as current, liveFibers as fibers, limits, observe, startLog, log } from "../../jsglue/src/loop.js";
 export { trace } from "../../jsglue/src/trace.js";
 export { Fiber, type FiberState } from "../../jsglue/src/fiber.js";
+export { all, Arena, arena, race, type ArenaOptions } from "../../jsglue/src/arena.js";
 export { FiberError, type FiberErrorCode } from "../../jsglue/src/errors.js";
 export type { Options, RegionSource } from "../../jsglue/src/options.js";
 export type { CallOptions, FiberFunction } from "../../jsglue/src/exports.js";

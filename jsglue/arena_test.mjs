@@ -1,0 +1,399 @@
+// Arenas: fibers that do not outlive their scope, whichever way it ends.
+
+import assert from "node:assert/strict"
+import { afterEach, test } from "node:test"
+import * as fiberfill from "../web/dist/npm/esm/index.js"
+import { waitingGuest } from "./waiting_guest.mjs"
+
+const { all, arena, race, suspending } = fiberfill
+
+afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"))
+
+/** What a Promise rejects with. */
+const rejection = (promise) => promise.then((value) => assert.fail(`resolved with ${value}`), (error) => error)
+
+const began = (g, ...gates) => Promise.all(gates.map((n) => g.gate(n).began))
+
+test("all resolves with the values in the order of the fibers", async () => {
+  const g = await waitingGuest()
+  const result = all([1, 2, 3].map((n) => g.exports.wait(n)))
+  await began(g, 1, 2, 3)
+  for (const n of [3, 1, 2]) g.gate(n).resolve(n * 10)
+  assert.deepEqual(await result, [10, 20, 30])
+})
+
+test("all of nobody is over at once", async () => {
+  assert.deepEqual(await all([]), [])
+})
+
+test("all: the first failure ends the others, the last started first, one after the other; those not started never do", async () => {
+  const g = await waitingGuest()
+  const boom = new Error("boom")
+  const names = ["a", "b", "c", "d"]
+  const fibers = names.map((name, n) => g.call("careful", name)(n, 2))
+  let late
+  const result = all([...fibers, arena((a) => { a.go(late = g.call("wait", "late")(9)) })])
+  await began(g, 0, 1, 2, 3)
+  g.gate(1).reject(boom)
+  assert.equal(await rejection(result), boom)
+  assert.deepEqual(g.trail, ["b 1", "b 2", "d 1", "d 2", "c 1", "c 2", "a 1", "a 2"])
+  assert.deepEqual([...fibers, late].map((f) => f.state), ["cancelled", "failed", "cancelled", "cancelled", "cancelled"])
+  const reason = await rejection(fibers[0])
+  assert.deepEqual([reason.code, reason.cause], ["cancelled", boom])
+})
+
+test("all keeps the first error and attaches the others", async () => {
+  const g = await waitingGuest()
+  const first = new Error("first")
+  const result = all(["a", "b", "c"].map((name, n) => g.call(n < 2 ? "clumsy" : "wait", name)(n)))
+  await began(g, 0, 1, 2)
+  g.gate(2).reject(first)
+  const error = await rejection(result)
+  assert.equal(error, first)
+  assert.deepEqual(error.suppressed.map(({ code, fiber }) => [code, fiber]), [["trap", "b"], ["trap", "a"]])
+})
+
+test("all: two failures in one microtask drain are both told", async () => {
+  const g = await waitingGuest()
+  const [first, second] = [new Error("first"), new Error("second")]
+  const result = all([g.exports.wait(0), g.exports.wait(1)])
+  await began(g, 0, 1)
+  g.gate(1).reject(first)
+  g.gate(0).reject(second)
+  const error = await rejection(result)
+  assert.equal(error, first)
+  assert.deepEqual(error.suppressed, [second])
+})
+
+test("all with a member that somebody else cancels rejects: there is a value missing", async () => {
+  const g = await waitingGuest()
+  const [a, b] = [g.exports.wait(0), g.exports.wait(1)]
+  const result = all([a, b])
+  await began(g, 0, 1)
+  a.cancel("not you")
+  assert.equal(await rejection(result), "not you")
+  assert.equal(b.state, "cancelled")
+})
+
+test("race settles as the first that is over, and ends the others in their order", async () => {
+  const g = await waitingGuest()
+  const fibers = ["a", "b", "c", "d"].map((name, n) => g.call("careful", name)(n, 1))
+  const result = race(fibers)
+  await began(g, 0, 1, 2, 3)
+  g.gate(2).resolve(7)
+  assert.equal(await result, 7)
+  assert.deepEqual(g.trail, ["a 1", "a 2", "b 1", "b 2", "d 1", "d 2"])
+  assert.match((await rejection(fibers[3])).message, /has won the race/)
+})
+
+test("race: a failure is a finish", async () => {
+  const g = await waitingGuest()
+  const boom = new Error("boom")
+  const result = race([g.exports.wait(0), g.exports.wait(1)])
+  await began(g, 0, 1)
+  g.gate(1).reject(boom)
+  assert.equal(await rejection(result), boom)
+  assert.equal(boom.suppressed, undefined)
+})
+
+test("race tells what a loser fails with", async () => {
+  const g = await waitingGuest()
+  const result = race([g.call("clumsy", "loser")(0), g.exports.wait(1)])
+  await began(g, 0, 1)
+  g.gate(1).resolve(1)
+  const error = await rejection(result)
+  assert.deepEqual([error.code, error.fiber], ["trap", "loser"])
+})
+
+test("race of nobody rejects, and of a hundred thousand the first wins and no other starts", async () => {
+  assert.equal((await rejection(race([]))).code, "bad-argument")
+  const g = await waitingGuest()
+  g.onWait = (n) => n
+  assert.equal(await race(Array.from({ length: 100_000 }, (_, n) => g.exports.wait(n))), 0)
+  assert.equal(g.calls, 1)
+})
+
+test("an arena is over when its function and all its fibers are", async () => {
+  const g = await waitingGuest()
+  const order = []
+  const go = Promise.withResolvers()
+  let fibers
+  const result = arena(async (a) => {
+    fibers = [0, 1].map((n) => a.go(g.exports.wait(n)))
+    order.push(await fibers[0])
+    await go.promise
+    return "value"
+  }).then((value) => order.push(value))
+  order.push("called at once")
+  await began(g, 0, 1)
+  g.gate(1).resolve("one")
+  g.gate(0).resolve("zero")
+  await Promise.all(fibers)
+  assert.deepEqual(order, ["called at once", 0])
+  go.resolve()
+  await result
+  assert.deepEqual(order, ["called at once", 0, "value"])
+})
+
+test("when the function returns what it has not awaited is cancelled, and that is no failure", async () => {
+  const g = await waitingGuest()
+  let left
+  const result = arena(async (a) => {
+    const fiber = a.go(g.exports.wait(0))
+    left = a.go(g.call("careful", "left")(1, 3))
+    const { signal } = a
+    assert.equal(signal.aborted, false)
+    await began(g, 0, 1)
+    g.gate(0).resolve(4)
+    return [await fiber, signal]
+  })
+  const [value, signal] = await result
+  assert.deepEqual([value, signal.aborted, left.state], [4, true, "cancelled"])
+  assert.deepEqual(g.trail, ["left 1", "left 2"])
+})
+
+for (const thrown of [new Error("own"), "a text", undefined, null, 0n, Object.freeze(new Error("frozen"))]) {
+  test(`when the function throws ${String(thrown)} the fibers are cancelled and it is kept by identity`, async () => {
+    const g = await waitingGuest()
+    const fibers = []
+    const result = arena(async (a) => {
+      for (const n of [0, 1]) fibers.push(a.go(g.call("careful", `f${n}`)(n, 2)))
+      await began(g, 0, 1)
+      throw thrown
+    })
+    assert.equal(await rejection(result), thrown)
+    assert.deepEqual(g.trail, ["f1 1", "f1 2", "f0 1", "f0 2"])
+    assert.equal((await rejection(fibers[0])).cause, thrown)
+    assert.equal(await rejection(arena(() => { throw thrown })), thrown)
+  })
+}
+
+test("children end before their parents, the last started first, through arenas in arenas and guests that wait for arenas", async () => {
+  const g = await waitingGuest()
+  const reason = { any: "reason" }
+  g.onWait = (n) => {
+    if (n !== 5) return g.gate(n).promise
+    // The guest "parent" waits for an arena with two children.
+    return arena(async (a) => {
+      const children = ["child1", "child2"].map((name, i) => a.go(g.call("careful", name)(6 + i, 2)))
+      try {
+        return await children[0]
+      } finally {
+        g.trail.push("the arena's function ends")
+      }
+    })
+  }
+  const outer = arena(async (a) => {
+    a.go(g.call("careful", "first")(0, 2))
+    a.go(arena(async (b) => {
+      b.go(g.call("careful", "inner1")(1, 2))
+      await b.go(g.call("careful", "inner2")(2, 2))
+    }))
+    a.go(g.call("careful", "parent")(5, 2))
+    await a.go(g.call("careful", "last")(4, 2))
+  })
+  await began(g, 0, 1, 2, 4, 5, 6, 7)
+  // A completion after the cancellation ends no wait: only its turn does.
+  outer.cancel(reason)
+  for (const n of [0, 1, 2, 4, 6, 7]) g.gate(n).resolve(n)
+  assert.equal(await rejection(outer), reason)
+  const cleaned = (name) => [`${name} 1`, `${name} 2`]
+  assert.deepEqual(g.trail.filter((line) => !line.startsWith("the")), ["last", "child2", "child1", "parent", "inner2", "inner1", "first"].flatMap(cleaned))
+  assert.ok(g.trail.indexOf("the arena's function ends") < g.trail.indexOf("parent 1"))
+})
+
+test("a sleeping fiber, and one whose I/O is in the inbox, end in their turn, too", async () => {
+  const g = await waitingGuest()
+  const result = arena(async (a) => {
+    a.go(g.call("sleeping", "sleeper")(1))
+    a.go(g.call("careful", "inbox")(0, 2))
+    const last = a.go(g.call("careful", "last")(1, 400))
+    await began(g, 0, 1)
+    g.gate(0).resolve(0)
+    a.cancel("enough")
+    const now = performance.now()
+    while (performance.now() < now + 3); // the sleeper's time is over before the last one has cleaned up
+    await last
+  })
+  assert.equal(await rejection(result), "enough")
+  assert.deepEqual(g.trail, ["last 1", "last 2", "inbox 1", "inbox 2"])
+})
+
+test("an AbortSignal cancels an arena, with its reason; a timeout is one", async () => {
+  const g = await waitingGuest()
+  const controller = new AbortController()
+  const stopped = [arena((a) => a.go(g.exports.wait(0)), { signal: controller.signal }), all([g.exports.wait(1)], { signal: controller.signal })]
+  await began(g, 0, 1)
+  controller.abort("stop")
+  assert.deepEqual(await Promise.all(stopped.map(rejection)), ["stop", "stop"])
+  const late = race([g.exports.wait(2), g.exports.wait(3)], { signal: AbortSignal.timeout(1) })
+  assert.equal((await rejection(late)).name, "TimeoutError")
+})
+
+test("with a signal that is aborted already nothing starts, and the function is not called", async () => {
+  const g = await waitingGuest()
+  const signal = AbortSignal.abort("never")
+  const results = [arena(() => assert.fail("called"), { signal }), all([g.exports.wait(0)], { signal }), race([g.exports.wait(1)], { signal }), all([], { signal })]
+  assert.deepEqual(await Promise.all(results.map(rejection)), ["never", "never", "never", "never"])
+  assert.equal(g.calls, 0)
+})
+
+test("an arena leaves no listener on its signal", async () => {
+  const listeners = new Set()
+  const signal = new AbortController().signal
+  signal.addEventListener = (_, fn) => listeners.add(fn)
+  signal.removeEventListener = (_, fn) => listeners.delete(fn)
+  const result = arena(() => assert.equal(listeners.size, 0), { signal })
+  assert.equal(listeners.size, 1)
+  await result
+  assert.equal(listeners.size, 0)
+})
+
+test("cancelled twice, after its end, and without a reason", async () => {
+  const g = await waitingGuest()
+  const twice = all([g.exports.wait(0)])
+  twice.cancel("first")
+  twice.cancel("second")
+  assert.equal(await rejection(twice), "first")
+  const over = all([])
+  await over
+  over.cancel()
+  assert.equal(over.signal.aborted, false)
+  const bare = arena((a) => a.go(g.exports.wait(1)))
+  bare.cancel()
+  assert.equal((await rejection(bare)).code, "cancelled")
+  assert.equal(bare.signal.reason, await rejection(bare))
+})
+
+test("who catches the cancellation and returns has the arena resolve", async () => {
+  const g = await waitingGuest()
+  const result = all([g.exports.swallow(0), g.exports.swallow(1)])
+  await began(g, 0, 1)
+  result.cancel()
+  assert.deepEqual(await result, [-1, -1])
+  const fallback = arena((a) => a.go(g.exports.wait(2)).catch(() => "fallback"))
+  await began(g, 2)
+  fallback.cancel()
+  assert.equal(await fallback, "fallback")
+})
+
+test("a guest that waits again for ever does not keep its arena", async () => {
+  const g = await waitingGuest()
+  const result = all([g.call("forever", "mule")(0)])
+  await began(g, 0)
+  result.cancel("enough")
+  const error = await rejection(result)
+  assert.deepEqual([error.code, error.fiber, error.cause], ["cancel-ignored", "mule", "enough"])
+})
+
+test("a failure that nobody has asked for is the arena's; one that somebody has is not", async () => {
+  const g = await waitingGuest()
+  const boom = new Error("boom")
+  const untold = arena(async (a) => {
+    const failing = a.go(g.exports.wait(0))
+    const other = a.go(g.exports.wait(1))
+    await began(g, 0, 1)
+    g.gate(0).reject(boom)
+    g.gate(1).resolve(1)
+    await other
+    while (failing.state !== "failed") await null
+  })
+  assert.equal(await rejection(untold), boom)
+  const told = arena(async (a) => {
+    await a.go(g.exports.wait(0)).catch((error) => assert.equal(error, boom))
+    return "fine"
+  })
+  assert.equal(await told, "fine")
+})
+
+test("what fails while the arena ends is attached to the function's error", async () => {
+  const g = await waitingGuest()
+  const own = new Error("own")
+  const result = arena(async (a) => {
+    await Promise.all([a.go(g.call("clumsy", "x")(0)), a.go(g.call("clumsy", "y")(1)), began(g, 0, 1).then(() => { throw own })])
+  })
+  assert.equal(await rejection(result), own)
+  assert.deepEqual(own.suppressed.map((e) => e.fiber), ["y", "x"])
+})
+
+test("more errors than a text can carry are told as unhandled rejections", async () => {
+  const g = await waitingGuest()
+  const before = process.listeners("unhandledRejection")
+  process.removeAllListeners("unhandledRejection")
+  try {
+    const unhandled = new Promise((resolve) => process.once("unhandledRejection", resolve))
+    const result = all([g.call("clumsy", "x")(0)])
+    const other = race([result], {})
+    await began(g, 0)
+    result.cancel("a text")
+    assert.equal((await rejection(other)).fiber, "x")
+    const text = arena(async (a) => {
+      a.go(g.call("clumsy", "y")(1))
+      await began(g, 1)
+      throw "a text"
+    })
+    assert.equal(await rejection(text), "a text")
+    assert.equal((await unhandled).fiber, "y")
+  } finally {
+    for (const listener of before) process.on("unhandledRejection", listener)
+  }
+})
+
+test("what is started while the arena ends, or after it, ends too", async () => {
+  const g = await waitingGuest()
+  let late, tooLate, self
+  const result = arena(async (a) => {
+    self = a
+    await a.go(g.exports.wait(0)).catch(() => {
+      late = a.go(g.exports.wait(1))
+    })
+    await late
+  })
+  await began(g, 0)
+  result.cancel("over")
+  assert.equal(await rejection(result), "over")
+  tooLate = self.go(g.exports.wait(2))
+  assert.match((await rejection(tooLate)).message, /the arena is over/)
+  assert.deepEqual([late.state, tooLate.state, g.calls], ["cancelled", "cancelled", 1])
+})
+
+test("a fiber that waits for an arena gets its value, and one that was cancelled by the import itself its reason", async () => {
+  const g = await waitingGuest()
+  g.onWait = (n) => (n === 0 ? all([g.exports.wait(1), g.exports.wait(2)]).then((v) => v[0] + v[1]) : n === 3 ? race([g.exports.wait(1)]) : n)
+  assert.equal(await g.exports.wait(0), 3)
+  assert.equal(await g.exports.wait(3), 1)
+  g.onWait = (n) => {
+    if (n === 5) return new Promise(() => {})
+    fiberfill.current().cancel("from inside")
+    return all([g.exports.wait(5)])
+  }
+  const fiber = g.exports.wait(4)
+  assert.equal(await rejection(fiber), "from inside")
+})
+
+test("what is no fiber is refused, and those that are do not stay", async () => {
+  const g = await waitingGuest()
+  const f = g.exports.wait(0)
+  assert.equal((await rejection(all([f, 5]))).code, "bad-argument")
+  assert.equal(f.state, "cancelled")
+  assert.equal((await rejection(arena(5))).code, "bad-argument")
+  assert.equal((await rejection(arena((a) => a.go(Promise.resolve())))).code, "bad-argument")
+  assert.equal((await rejection(all([g.exports.wait(1)], { signal: "now" }))).code, "bad-argument")
+  assert.ok((await rejection(all(undefined))) instanceof TypeError)
+})
+
+test("ten thousand fibers come and go in one arena, and an arena of a hundred thousand can be cancelled", async () => {
+  const g = await waitingGuest()
+  g.onWait = (n) => Promise.resolve(n)
+  const sum = await arena(async (a) => {
+    let sum = 0
+    for (let i = 0; i < 100; i++) for (const n of await all(Array.from({ length: 100 }, () => a.go(g.exports.wait(i))))) sum += n
+    return sum
+  })
+  assert.equal(sum, 100 * 4950)
+  g.onWait = () => new Promise(() => {})
+  const result = all(Array.from({ length: 100_000 }, (_, n) => g.exports.wait(n)))
+  await g.gate(500).began
+  result.cancel("all of you")
+  assert.equal(await rejection(result), "all of you")
+})

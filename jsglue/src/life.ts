@@ -1,0 +1,96 @@
+// What a fiber and an arena have in common: a Promise that can be cancelled, and
+// what is behind it.
+//
+// Being cancelled has two halves. First everything that is to end is told, so
+// that none of it begins anything new; then each is made to end, in order.
+
+/** What is behind a Promise that can be cancelled. */
+export abstract class Life {
+  resolve!: (value: any) => void;
+  reject!: (reason: unknown) => void;
+  asked = false; // somebody waits for how it ends
+  cancelled = false;
+  reason: unknown = undefined;
+  controller: AbortController | undefined = undefined;
+  unlisten: (() => void) | undefined = undefined;
+
+  /** The first half: it begins nothing new. Of several calls the first counts. */
+  abstract cancel(reason: unknown): void;
+  /** The second half: what it waits for ends. Until then nothing else ends it. */
+  abstract interrupt(): void;
+
+  /** A wait for it ends when it is over: cancelling who waits cancels it, and nothing more. */
+  abstract get firm(): boolean;
+
+  protected abort(reason: unknown): void {
+    this.cancelled = true;
+    this.reason = reason;
+    this.controller?.abort(reason);
+  }
+
+  /** Has a signal cancel it, until `unlisten` is called. */
+  obey(signal: AbortSignal | undefined): void {
+    if (!signal) return;
+    const abort = () => {
+      this.cancel(signal.reason);
+      this.interrupt();
+    };
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    this.unlisten = () => signal.removeEventListener("abort", abort);
+  }
+}
+
+/** A Promise that can be cancelled: a {@link Fiber} or an {@link Arena}. */
+export abstract class Cancellable<T> extends Promise<T> {
+  /** then, catch and finally return plain Promises. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  readonly #life: Life;
+
+  /** @internal */
+  constructor(life: Life) {
+    super((resolve, reject) => {
+      life.resolve = resolve;
+      life.reject = reject;
+    });
+    this.#life = life;
+  }
+
+  /** @internal What is behind a value, if it is one of these. */
+  static lifeOf(value: unknown): Life | undefined {
+    return typeof value === "object" && value !== null && #life in value ? value.#life : undefined;
+  }
+
+  /** As in every Promise. An arena takes note that somebody asks. */
+  override then<A = T, B = never>(
+    onfulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    onrejected?: ((reason: any) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.#life.asked = true;
+    return super.then(onfulfilled, onrejected);
+  }
+
+  /** Aborted, with the reason, when this is cancelled: hand it to fetch. */
+  get signal(): AbortSignal {
+    const life = this.#life;
+    if (!life.controller) {
+      life.controller = new AbortController();
+      if (life.cancelled) life.controller.abort(life.reason);
+    }
+    return life.controller.signal;
+  }
+
+  /**
+   * Ends this from outside; see {@link Fiber} and {@link Arena} for what that
+   * means. The reason is what the Promise rejects with, any value; without one it is a
+   * FiberError with the code "cancelled". Cancelling again, or after the end,
+   * does nothing.
+   */
+  cancel(reason?: unknown): void {
+    this.#life.cancel(reason);
+    this.#life.interrupt();
+  }
+}

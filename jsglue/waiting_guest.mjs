@@ -1,0 +1,121 @@
+// A guest for tests: its waits end when the test says so, and it does with a cancellation what a program may do.
+
+import binaryen from "binaryen"
+import * as fiberfill from "../web/dist/npm/esm/index.js"
+
+const wat = `(module
+  (import "env" "wait" (func $wait (param i32) (result i32)))
+  (import "env" "note" (func $note (param i32)))
+  (import "fiberfill" "yield" (func $yield))
+  (import "fiberfill" "sleep_ms" (func $sleep (param i32)))
+
+  (func (export "wait") (param $n i32) (result i32)
+    (call $wait (local.get $n)))
+
+  ;; Two waits.
+  (func (export "twice") (param $n i32) (result i32)
+    (i32.add (call $wait (local.get $n)) (call $wait (i32.add (local.get $n) (i32.const 1)))))
+
+  (func (export "sleeping") (param $ms i32) (result i32)
+    (call $sleep (local.get $ms))
+    (call $note (i32.const 9))
+    (i32.const 9))
+
+  ;; Notes 1 when its wait throws, begins so many more waits, of which each throws, notes 2 and passes on what was thrown first.
+  (func (export "careful") (param $n i32) (param $waits i32) (result i32)
+    (local $thrown exnref)
+    (block $caught (result exnref)
+      (try_table (catch_all_ref $caught)
+        (return (call $wait (local.get $n))))
+      (unreachable))
+    (local.set $thrown)
+    (call $note (i32.const 1))
+    (loop $again
+      (if (local.get $waits) (then
+        (local.set $waits (i32.sub (local.get $waits) (i32.const 1)))
+        (block $ignored
+          (try_table (catch_all $ignored)
+            (if (i32.and (local.get $waits) (i32.const 1))
+              (then (call $yield))
+              (else (drop (call $wait (local.get $n)))))))
+        (br $again))))
+    (call $note (i32.const 2))
+    (throw_ref (local.get $thrown)))
+
+  ;; Catches whatever its wait throws and returns -1.
+  (func (export "swallow") (param $n i32) (result i32)
+    (block $caught
+      (try_table (catch_all $caught)
+        (return (call $wait (local.get $n)))))
+    (i32.const -1))
+
+  ;; Catches, and waits again, for ever.
+  (func (export "forever") (param $n i32) (result i32)
+    (loop $again
+      (block $caught
+        (try_table (catch_all $caught)
+          (return (call $wait (local.get $n)))))
+      (br $again))
+    (unreachable))
+
+  ;; Traps when its wait throws.
+  (func (export "clumsy") (param $n i32) (result i32)
+    (block $caught
+      (try_table (catch_all $caught)
+        (return (call $wait (local.get $n)))))
+    (unreachable))
+
+  ;; Waits for another gate when its wait throws: what that does is the test's business.
+  (func (export "otherwise") (param $n i32) (param $note i32) (result i32)
+    (block $caught
+      (try_table (catch_all $caught)
+        (return (call $wait (local.get $n)))))
+    (call $note (local.get $note))
+    (i32.const 0)))`
+
+const { BulkMemory, ExceptionHandling, MutableGlobals, ReferenceTypes } = binaryen.Features
+
+export function assemble(text) {
+  const module = binaryen.parseText(text)
+  module.setFeatures(BulkMemory | ExceptionHandling | MutableGlobals | ReferenceTypes)
+  const binary = module.emitBinary()
+  module.dispose()
+  return binary
+}
+
+const bytes = assemble(wat)
+
+/**
+ * An instance. `gate(n)` is what wait(n) waits for: its `began` resolves when a fiber calls the import, `resolve` and `reject`
+ * end the wait. `trail` has the name of every fiber that has noted something. `onWait` and `onNote` run inside the imports.
+ */
+export async function waitingGuest() {
+  const gates = new Map()
+  const g = {
+    trail: [],
+    calls: 0, // of the import wait
+    onWait: (n) => g.gate(n).promise,
+    onNote: (what) => void g.trail.push(`${fiberfill.current().name} ${what}`),
+    gate(n) {
+      if (!gates.has(n)) {
+        const began = Promise.withResolvers()
+        gates.set(n, { ...Promise.withResolvers(), began: began.promise, begin: began.resolve })
+      }
+      return gates.get(n)
+    },
+  }
+  const { exports } = await fiberfill.instantiate(bytes, {
+    env: {
+      wait: fiberfill.suspending((n) => {
+        g.calls++
+        g.gate(n).begin()
+        return g.onWait(n)
+      }),
+      note: (what) => g.onNote(what),
+    },
+  })
+  /** A call with a name: g.call("careful", "a")(1, 0). */
+  g.call = (title, name, signal) => exports[title].with({ name, ...(signal && { signal }) })
+  g.exports = exports
+  return g
+}
