@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/fiberfill/fiberfill/internal/guest"
+)
+
+// run is one `fiberfill run`.
+type run struct {
+	fibers  int // 0: one, without a number
+	path    string
+	export  string
+	args    []string
+	options guest.Options
+
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	guest   *guest.Guest
+	calls   []*guest.Call
+	printed int // so many of calls
+
+	trapped, failed bool             // at least one
+	cancelled       int              // so many by a signal
+	exit            *guest.ExitError // not nil: by proc_exit
+}
+
+func parseRun(args []string) (*run, error) {
+	r := &run{}
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // the caller prints
+	flags.IntVar(&r.fibers, "fibers", 0, "")
+	flags.Func("dir", "", r.addMount)
+	flags.Func("env", "", r.addVariable)
+	flags.Func("stack-size", "", func(text string) error {
+		n, err := strconv.ParseUint(text, 0, 30)
+		if err != nil || n < 1024 || n%16 != 0 {
+			return errors.New("it must be a number of bytes, a multiple of 16 from 1024 to 1 GiB")
+		}
+		r.options.Stacks.Size = uint32(n)
+		return nil
+	})
+	flags.Func("stacks", "", func(text string) error {
+		switch source := guest.Source(text); source {
+		case guest.Allocator, guest.Grow, guest.Copy:
+			r.options.Stacks.Source = source
+			return nil
+		}
+		return fmt.Errorf("it must be %s, %s or %s", guest.Allocator, guest.Grow, guest.Copy)
+	})
+	flags.StringVar(&r.options.Stacks.Pointer, "stack-pointer", "", "")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	numbered := false
+	flags.Visit(func(f *flag.Flag) { numbered = numbered || f.Name == "fibers" })
+	if numbered && r.fibers < 1 {
+		return nil, fmt.Errorf("--fibers %d: it must be at least 1", r.fibers)
+	}
+	if flags.NArg() == 0 {
+		return nil, errors.New("run: there is no wasm file to run")
+	}
+	r.path = flags.Arg(0)
+	r.options.Name = filepath.Base(r.path)
+	if flags.NArg() > 1 {
+		r.export, r.args = flags.Arg(1), flags.Args()[2:]
+	}
+	return r, nil
+}
+
+func (r *run) addMount(text string) error {
+	m := guest.Mount{Host: text, Guest: "/"}
+	if host, in, ok := strings.Cut(text, ":"); ok {
+		m = guest.Mount{Host: host, Guest: in}
+	}
+	if info, err := os.Stat(m.Host); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no directory %s", m.Host)
+	}
+	r.options.Mounts = append(r.options.Mounts, m)
+	return nil
+}
+
+func (r *run) addVariable(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return errors.New("it must be of the form NAME=VALUE")
+	}
+	r.options.Env = append(r.options.Env, guest.Variable{Name: name, Value: value})
+	return nil
+}
+
+// start is the export of a command of WASI, which takes its arguments from there.
+const start = "_start"
+
+// run returns the exit code.
+func (r *run) run() int {
+	ctx, interrupt := r.untilSignal()
+	defer interrupt.stop()
+	if err := r.prepare(ctx); err != nil {
+		r.say("%v", err)
+		return exitUsage
+	}
+	defer r.guest.Close()
+	r.guest.Run()
+	switch {
+	case interrupt.code.Load() != 0:
+		r.say("%d of %d fibers were cancelled", r.cancelled, len(r.calls))
+		return int(interrupt.code.Load())
+	case r.exit != nil:
+		return int(r.exit.Code)
+	case r.failed:
+		return exitFailed
+	}
+	return exitDone
+}
+
+// prepare makes the instance and all fibers.
+func (r *run) prepare(ctx context.Context) error {
+	binary, err := os.ReadFile(r.path)
+	if err != nil {
+		return err
+	}
+	o := &r.options
+	o.Stdin, o.Stdout, o.Stderr = r.stdin, r.stdout, r.stderr
+	o.Log = func(c *guest.Call, code, value int32) { fmt.Fprintf(r.stderr, "%s: log %d %d\n", c.Name, code, value) }
+	o.Ended = r.ended
+	if r.export == start {
+		o.Args, r.args = r.args, nil
+	}
+	if r.guest, err = guest.New(ctx, binary, *o); err != nil {
+		return err
+	}
+	for i := range max(1, r.fibers) {
+		name, args := r.export, r.args
+		if r.fibers > 0 {
+			number := strconv.Itoa(i)
+			name, args = name+"#"+number, make([]string, len(r.args))
+			for j, arg := range r.args {
+				args[j] = strings.ReplaceAll(arg, "{i}", number)
+			}
+		}
+		c, err := r.guest.Go(name, r.export, args...)
+		if err != nil {
+			r.guest.Close()
+			return err
+		}
+		r.calls = append(r.calls, c)
+	}
+	return nil
+}
+
+// ended is told each fiber that is over.
+func (r *run) ended(c *guest.Call) {
+	exits := errors.As(c.Err, &r.exit)
+	switch {
+	case c.State == guest.Cancelled && !exits:
+		r.cancelled++
+	case c.State == guest.Failed:
+		r.failed = true
+		r.say("%v", c.Err)
+	}
+	if trap := (*guest.TrapError)(nil); errors.As(c.Err, &trap) && !r.trapped {
+		r.trapped = true // once: a thousand fibers with the same mistake would print a million lines
+		r.list(c)
+	}
+	r.print()
+}
+
+// print prints the results that are there, in the order of the fibers' numbers and not in that of their ends.
+func (r *run) print() {
+	for ; r.printed < len(r.calls); r.printed++ {
+		c := r.calls[r.printed]
+		switch {
+		case !c.Over():
+			return
+		case c.State != guest.Done || c.Err != nil:
+		case r.fibers > 0:
+			fmt.Fprintf(r.stdout, "%s\t%v\n", c.Name, c)
+		case len(c.Results) > 0:
+			fmt.Fprintln(r.stdout, c)
+		}
+	}
+}
+
+// list prints the fibers at the moment when one has trapped.
+func (r *run) list(trapped *guest.Call) {
+	live := r.guest.Calls()
+	over := max(0, len(r.calls)-len(live)-1)
+	fmt.Fprintf(r.stderr, "The fibers at that moment, without the %d that had ended:\n", over)
+	w := tabwriter.NewWriter(r.stderr, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  FIBER\tEXPORT\tSTATE\tFOR\tWAITS FOR")
+	now := time.Now()
+	for _, c := range append([]*guest.Call{trapped}, live...) {
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%v\t%s\n", c.Name, c.Export, c.State, now.Sub(c.Since).Round(time.Millisecond), c.WaitsFor)
+	}
+	w.Flush()
+}
+
+func (r *run) say(format string, values ...any) {
+	fmt.Fprintf(r.stderr, "fiberfill: "+format+"\n", values...)
+}
+
+// interruption is what a signal has done.
+type interruption struct {
+	code atomic.Int32 // the exit code; 0: there was none
+	stop func()
+}
+
+// untilSignal returns a context that is cancelled by the first signal to end; the second ends the process.
+func (r *run) untilSignal() (context.Context, *interruption) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	i := &interruption{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for s := range signals {
+			code := 128 + int(s.(syscall.Signal))
+			if !i.code.CompareAndSwap(0, int32(code)) {
+				os.Exit(code)
+			}
+			r.say("%v: the fibers are cancelled; once more ends the process at once", s)
+			cancel(fmt.Errorf("%v", s))
+		}
+	}()
+	i.stop = func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
+		cancel(nil)
+	}
+	return ctx, i
+}

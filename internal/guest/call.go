@@ -1,0 +1,267 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+)
+
+// A Call is one call of an export, and the fiber that it is.
+type Call struct {
+	Name   string // of the fiber
+	Export string
+	State  State
+	// WaitsFor is the import that the fiber waits in, with what it waits for there; empty while it does not wait.
+	WaitsFor string
+	Since    time.Time // of the last change of State
+
+	// How it ended. Results are as the runtime has them: see [Call.String].
+	Results []uint64
+	Err     error
+
+	guest  *Guest
+	fiber  *asyncio.Fiber
+	args   []argument
+	region *region
+	high   uint32 // where its shadow stack begins
+	threw  error  // what the last exception was that the guest got from a wait
+	death  error  // not nil: the fiber must not run any more, for this reason
+}
+
+// State is what a fiber does.
+type State string
+
+const (
+	Queued    State = "queued" // not started
+	Running   State = "running"
+	Waiting   State = "waiting"
+	Done      State = "done"
+	Failed    State = "failed"
+	Cancelled State = "cancelled"
+)
+
+// A TrapError ends the one fiber that has trapped, or that has overflowed its shadow stack.
+type TrapError struct {
+	Fiber, Export string
+	Reason        error
+}
+
+func (e *TrapError) Error() string {
+	return fmt.Sprintf("fiber %s trapped in export %s: %v", e.Fiber, e.Export, e.Reason)
+}
+
+func (e *TrapError) Unwrap() error { return e.Reason }
+
+// An ExitError is how the calls end when the guest has called WASI's proc_exit: the one that did, and all others.
+type ExitError struct {
+	Fiber string // that called
+	Code  uint32
+}
+
+func (e *ExitError) Error() string {
+	return fmt.Sprintf("fiber %s exited with code %d", e.Fiber, e.Code)
+}
+
+type callKey struct{}
+
+// Go makes a fiber that will call an export, and returns it at once: it starts in [Guest.Run], after those made before.
+// The arguments are text: see [Guest.arguments]. The error says what is wrong with the name or the arguments.
+func (g *Guest) Go(name, export string, args ...string) (*Call, error) {
+	definition, ok := g.exports[export]
+	if !ok {
+		return nil, fmt.Errorf("%s exports no function %q; it exports %s", g.options.Name, export, g.list())
+	}
+	parsed, err := arguments(export, definition, args)
+	if err != nil {
+		return nil, err
+	}
+	c := &Call{Name: name, Export: export, guest: g, args: parsed}
+	c.become(Queued, "")
+	g.calls = append(g.calls, c)
+	c.fiber = g.Loop.Go(name, func(f *asyncio.Fiber) error {
+		c.run(f)
+		return nil
+	})
+	return c, nil
+}
+
+// Calls returns those that are not over, in the order in which they were made.
+func (g *Guest) Calls() (live []*Call) {
+	for _, c := range g.calls {
+		if !c.Over() {
+			live = append(live, c)
+		}
+	}
+	return live
+}
+
+// Over reports whether the call has come to its end.
+func (c *Call) Over() bool { return c.State == Done || c.State == Failed || c.State == Cancelled }
+
+func (c *Call) become(state State, waitsFor string) {
+	c.State, c.WaitsFor, c.Since = state, waitsFor, time.Now()
+}
+
+// run is the fiber.
+func (c *Call) run(f *asyncio.Fiber) {
+	g := c.guest
+	c.become(Running, "")
+	g.running = c
+	args, err := c.start()
+	if err != nil {
+		c.end(Failed, fmt.Errorf("fiber %s cannot start export %s: %w", c.Name, c.Export, err))
+		return
+	}
+	c.Results, err = g.module.ExportedFunction(c.Export).Call(context.WithValue(f, callKey{}, c), args...)
+	if c.death == nil {
+		c.death = c.overflow()
+	}
+	g.rest()
+	exit := (*sys.ExitError)(nil)
+	switch {
+	case c.death != nil:
+		state := Cancelled
+		if trap := (*TrapError)(nil); errors.As(c.death, &trap) {
+			state = Failed
+		}
+		c.end(state, c.death)
+	case err == nil:
+		c.end(Done, nil)
+	case errors.As(err, &exit):
+		c.exit(exit.ExitCode())
+	case !strings.HasPrefix(err.Error(), "wasm error: uncaught exception"): // the runtime exports no such error
+		c.end(Failed, &TrapError{c.Name, c.Export, err})
+	case c.threw == nil:
+		c.end(Failed, fmt.Errorf("fiber %s failed in export %s: an exception of the guest's own that nobody has caught", c.Name, c.Export))
+	case f.Err() != nil && errors.Is(c.threw, context.Cause(f)):
+		c.end(Cancelled, context.Cause(f))
+	default:
+		c.end(Failed, fmt.Errorf("fiber %s failed in export %s: %w", c.Name, c.Export, c.threw))
+	}
+}
+
+// start gives the fiber its region and lays its arguments on it.
+func (c *Call) start() ([]uint64, error) {
+	g := c.guest
+	g.rest()
+	g.running = c
+	c.high = g.base
+	if g.regions != nil {
+		var err error
+		if c.region, err = g.regions.take(c); err != nil {
+			return nil, err
+		}
+		g.running = c
+		c.high = c.region.high
+	}
+	return c.place()
+}
+
+// end is the end of every call.
+func (c *Call) end(state State, err error) {
+	g := c.guest
+	if c.region != nil {
+		g.regions.give(c.region)
+		c.region = nil
+	}
+	c.Err = err
+	c.become(state, "")
+	if g.over++; 2*g.over > len(g.calls) {
+		g.calls, g.over = g.Calls(), 0
+	}
+	if g.options.Ended != nil {
+		g.options.Ended(c)
+	}
+}
+
+// exit ends all fibers: the guest has called proc_exit, and its instance is closed.
+func (c *Call) exit(code uint32) {
+	err := &ExitError{c.Name, code}
+	c.end(Done, err)
+	for _, other := range c.guest.Calls() {
+		other.kill(err)
+	}
+}
+
+// kill ends another fiber without any of its code being run.
+func (c *Call) kill(err error) {
+	if c.State == Waiting {
+		c.death = err
+	}
+	c.fiber.Cancel(err)
+}
+
+// wait is every wait of a fiber: what is for the import's name and what it waits for. It returns the error of the wait; it does not return if
+// the fiber must not run any more.
+func (c *Call) wait(what string, wait func() error) error {
+	g := c.guest
+	if c.death = c.overflow(); c.death != nil {
+		panic(c.death)
+	}
+	var saved uint32
+	var stack []byte
+	if g.pointer != nil {
+		saved = uint32(g.pointer.Get())
+		if g.copies && saved < c.high {
+			used, _ := g.memory.Read(saved, c.high-saved)
+			stack = slices.Clone(used)
+		}
+	}
+	g.rest()
+	c.become(Waiting, what)
+	err := wait()
+	c.become(Running, "")
+	g.running = c
+	if c.death != nil {
+		panic(c.death)
+	}
+	if g.pointer != nil {
+		g.memory.Write(saved, stack)
+		g.pointer.Set(uint64(saved))
+	}
+	return err
+}
+
+// overflow returns the error for a fiber that has written below its region, if it has. It costs its neighbour's life if that was hit.
+func (c *Call) overflow() error {
+	g := c.guest
+	if c.region == nil || g.regions.intact(c.region) {
+		return nil
+	}
+	below := g.regions.mend(c.region)
+	// How deep it went is only known if it is there still; else what has been overwritten says that it was more than it has.
+	size := g.regions.size
+	depth := max(size, c.region.high-uint32(g.pointer.Get()))
+	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by --stack-size %d",
+		size, depth, uint64(1)<<bits.Len32(2*depth-1))
+	if below != nil {
+		below.kill(&TrapError{below.Name, below.Export, fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)})
+	}
+	return &TrapError{c.Name, c.Export, reason}
+}
+
+// String is the results as text, one behind the other: integers with their sign.
+func (c *Call) String() string {
+	words := make([]string, len(c.Results))
+	for i, t := range c.guest.exports[c.Export].ResultTypes()[:len(words)] {
+		words[i] = format(t, c.Results[i])
+	}
+	return strings.Join(words, " ")
+}
+
+// callOf returns the call that has called a host function.
+func callOf(ctx context.Context, name string) *Call {
+	c, _ := ctx.Value(callKey{}).(*Call)
+	if c == nil {
+		panic(fmt.Errorf("import %s was called where no fiber runs: in the module's start function, or in its malloc for a fiber's stack", name))
+	}
+	return c
+}

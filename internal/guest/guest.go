@@ -1,0 +1,198 @@
+// Package guest runs a guest, a wasm module whose imports may wait, on a server: in wazero, with net/http, timers and
+// files behind the imports that a page provides in a browser.
+//
+// A call of an export is a fiber of an [asyncio.Loop]. The fiber is a coroutine that runs the wazero call, so what waits
+// is a goroutine's stack with wasm frames on it, and the loop runs the others meanwhile; like in a browser one of them
+// runs at a time, and so they share the one instance without locks. The way of one fetch:
+//
+//	Guest.Go  ->  the loop starts the fiber: a region for its shadow stack, its arguments on it
+//	guest     ... calls its import env.fetch_text
+//	waits.wat     wasm of ours in between; calls the host function
+//	Call.wait     looks at the guard of the region, notes the stack pointer and sets it to the base
+//	asyncio.Fetch parks the fiber; others run; the answer comes; the loop enters the fiber
+//	Call.wait     sets the stack pointer back; the body goes into the guest's memory
+//	waits.wat     returns the length, or throws an exception if the wait failed or the fiber was cancelled
+//	guest     ... returns
+//
+// # How a call ends
+//
+// It returns; or it lets an exception out (a wait failed, the fiber was cancelled); or it traps, overflows its shadow stack,
+// or exits by WASI. Only the last ends the others too.
+//
+// # What differs from a browser
+//
+// An exception that a wait ends with carries nothing, which a guest cannot tell from what JavaScript throws. WASI's own
+// functions cannot throw: a fiber that is cancelled in its sleep there ends without its cleanup. WASI reads and writes files
+// and standard streams without giving way to other fibers; its sleep and sched_yield let them run. The runtime has neither
+// garbage-collected types nor 64-bit memories; exceptions, tail calls and typed references are experimental in it, and on here.
+package guest
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/jsglue/wasm"
+)
+
+// Options say how a guest is run. The zero value suits most.
+type Options struct {
+	Name   string // of the module, for messages
+	Stacks Stacks
+
+	// What WASI provides. Args are those of a command, without the name of the program.
+	Args           []string
+	Env            []Variable
+	Mounts         []Mount
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	// Log is what env.log calls.
+	Log func(c *Call, code, value int32)
+	// Ended is called when a call is over, before any other runs.
+	Ended func(c *Call)
+}
+
+// A Variable is one of the environment.
+type Variable struct{ Name, Value string }
+
+// A Mount shows a directory to the guest.
+type Mount struct{ Host, Guest string }
+
+// A Guest is one instance and the loop that runs its calls. Like the loop's fibers its methods are not for use from
+// several goroutines at once.
+type Guest struct {
+	Loop *asyncio.Loop
+
+	ctx     context.Context
+	options Options
+	runtime wazero.Runtime
+	exports map[string]api.FunctionDefinition
+	module  api.Module
+	memory  api.Memory        // nil: none
+	pointer api.MutableGlobal // of the shadow stack; nil: none
+	base    uint32            // its value while nobody runs
+	regions *regions          // nil: the calls have none of their own
+	copies  bool              // the used part of the one stack is copied out and back at a wait
+	running *Call
+	calls   []*Call // in the order in which they were made
+	over    int     // so many of them are
+}
+
+// New makes an instance from the bytes of a module and, if that exports _initialize, calls it. The context is that of the
+// fibers: when it is done they are cancelled. The caller closes the guest.
+func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
+	g := &Guest{Loop: asyncio.NewLoop(ctx), ctx: ctx, options: options}
+	g.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2|
+		experimental.CoreFeaturesExceptionHandling|experimental.CoreFeaturesTailCall|
+		experimental.CoreFeaturesExtendedConst|experimental.CoreFeaturesTypedFunctionReferences))
+	if err := g.instantiate(context.WithoutCancel(ctx), binary); err != nil {
+		g.Close()
+		return nil, err
+	}
+	if _, ok := g.exports["_initialize"]; ok {
+		c, err := g.Go("_initialize", "_initialize")
+		if err == nil {
+			g.Run()
+			err = c.Err
+		}
+		if err != nil {
+			g.Close()
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// Close frees the instance. No call of it may be under way.
+func (g *Guest) Close() { g.runtime.Close(context.Background()) }
+
+// pointerName is the export that is added to a guest for its stack pointer.
+const pointerName = "fiberfill:stack_pointer"
+
+func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
+	parsed, err := parse(g.options.Name, binary)
+	if err != nil {
+		return err
+	}
+	pointer, err := g.options.Stacks.pointer(parsed)
+	if err != nil {
+		return fmt.Errorf("%s: %w", g.options.Name, err)
+	}
+	if pointer >= 0 {
+		binary = parsed.AppendExport(nil, pointerName, wasm.KindGlobal, uint32(pointer))
+	}
+	compiled, err := g.runtime.CompileModule(ctx, binary)
+	if err != nil {
+		return fmt.Errorf("wazero, the runtime, refuses %s: %w", g.options.Name, err)
+	}
+	g.exports = compiled.ExportedFunctions()
+	mayWait, err := g.provide(ctx, compiled)
+	if err != nil {
+		return err
+	}
+	g.module, err = g.runtime.InstantiateModule(ctx, compiled, g.config())
+	if err != nil {
+		return fmt.Errorf("%s cannot be instantiated: %w", g.options.Name, err)
+	}
+	g.memory = g.module.Memory()
+	if pointer == wasm.CannotTell && mayWait {
+		return fmt.Errorf("%s keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer, an exported global or a global's index, or say --stack-pointer=none if there is no such stack", g.options.Name)
+	}
+	if pointer < 0 {
+		return nil
+	}
+	g.pointer = g.module.ExportedGlobal(pointerName).(api.MutableGlobal)
+	g.base = uint32(g.pointer.Get())
+	if mayWait { // a call that cannot wait is over before another starts
+		if g.regions, err = g.options.Stacks.regions(g, parsed); err != nil {
+			return fmt.Errorf("%s: %w", g.options.Name, err)
+		}
+		g.copies = g.regions == nil
+	}
+	return nil
+}
+
+// parse finds what there is to know before anything is compiled.
+func parse(name string, binary []byte) (*wasm.Module, error) {
+	m := new(wasm.Module)
+	switch code := wasm.Parse(binary, m); code {
+	case wasm.OK:
+		return m, nil
+	case wasm.NotWasm:
+		if len(binary) > 0 && (binary[0] == '(' || binary[0] == ';') {
+			return nil, fmt.Errorf("%s is not a WebAssembly module but, it seems, WebAssembly text: assemble it with wasm-as or wat2wasm", name)
+		}
+		return nil, fmt.Errorf("%s is not a WebAssembly module: such a file begins with the bytes 00 61 73 6d, this one with % x", name, binary[:min(4, len(binary))])
+	case wasm.BadVersion:
+		return nil, fmt.Errorf("%s is not a WebAssembly module of version 1; if it is a component, take the core module out of it", name)
+	default:
+		return nil, fmt.Errorf("%s is not a WebAssembly module that fiberfill can read: error %d at byte %d", name, code, m.At)
+	}
+}
+
+// rest puts the stack pointer where it is while nobody runs.
+func (g *Guest) rest() {
+	g.running = nil
+	if g.pointer != nil {
+		g.pointer.Set(uint64(g.base))
+	}
+}
+
+// Run runs the calls that were made by [Guest.Go] and returns when all are over. How each of them ended is in the call.
+func (g *Guest) Run() {
+	err := g.Loop.Run()
+	for _, c := range g.Calls() { // none of these has come to its end by itself
+		switch {
+		case c.State == Queued && c.fiber.Err() != nil && err == nil, g.ctx.Err() != nil:
+			c.end(Cancelled, context.Cause(c.fiber))
+		default:
+			c.end(Failed, err)
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package guest
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/fiberfill/fiberfill/jsglue/wasm"
+)
+
+// Stacks say how the fibers of a guest get their shadow stacks, where the default does not suit: compilers keep locals
+// whose address is taken on a stack in linear memory, and two calls that wait must not share it. A region is the piece of
+// memory that one fiber uses for it. The rules are those of browsers (jsglue/src/regions.ts).
+type Stacks struct {
+	// Size is that of each fiber's region in bytes: a multiple of 16, at least 1024; 65536 if it is 0.
+	Size uint32
+	// Pointer is the name of an exported global, the index of a global, or "none"; empty: fiberfill looks for it.
+	Pointer string
+	// Source is where regions come from; empty: the first of these that the guest can bear.
+	Source Source
+}
+
+// Source is where regions come from.
+type Source string
+
+const (
+	// Allocator: the guest exports malloc and free.
+	Allocator Source = "allocator"
+	// Grow: memory is grown. Only where nothing in the guest grows it: an allocator that finds memory grown behind its back
+	// hands that part out.
+	Grow Source = "grow"
+	// Copy: there are no regions. All fibers use the guest's own stack, and the used part is copied out when one waits and back
+	// when it goes on; a pointer to it must not be used by others meanwhile.
+	Copy Source = "copy"
+)
+
+const (
+	regionSize = 65536 // bytes: what C compilers give a program's only stack
+	guardSize  = 128   // bytes
+	guardWord  = 0x0f1be4f1
+	pageSize   = 65536
+)
+
+// pointer returns the index of the global that holds the stack pointer, -1 if there is none, or [wasm.CannotTell].
+func (s Stacks) pointer(m *wasm.Module) (int32, error) {
+	switch s.Pointer {
+	case "":
+		return m.StackPointer(), nil
+	case "none":
+		return -1, nil
+	}
+	if !m.Memory.Exists {
+		return 0, fmt.Errorf("the stack pointer is said to be %s, and the guest has no memory that it could point to", s.Pointer)
+	}
+	if index, err := strconv.ParseUint(s.Pointer, 10, 31); err == nil {
+		if !m.MutableI32(uint32(index)) {
+			return 0, fmt.Errorf("the stack pointer is said to be global %d, and the guest has no such global that is a mutable i32", index)
+		}
+		return int32(index), nil
+	}
+	for _, e := range m.Exports {
+		if e.Kind != wasm.KindGlobal || !m.MutableI32(e.Index) {
+			continue
+		}
+		if name, _ := m.ExportedAs(int32(e.Index)); string(name) == s.Pointer {
+			return int32(e.Index), nil
+		}
+	}
+	return 0, fmt.Errorf("the stack pointer is said to be %q, and the guest exports no mutable i32 of this name", s.Pointer)
+}
+
+// regions are those of one guest.
+type regions struct {
+	guest     *Guest
+	size      uint32
+	malloc    bool
+	free      []*region
+	all       []*region
+	next, end uint32 // the part of grown memory that no region has been made of
+}
+
+type region struct {
+	low  uint32 // the guard begins here
+	high uint32 // the shadow stack begins here and grows down
+	call *Call  // whose it is now
+}
+
+// regions returns those of g, nil if its fibers' stacks are copied.
+func (s Stacks) regions(g *Guest, m *wasm.Module) (*regions, error) {
+	r := &regions{guest: g, size: s.Size}
+	if r.size == 0 {
+		r.size = regionSize
+	}
+	if r.size < 1024 || r.size%16 != 0 {
+		return nil, fmt.Errorf("a shadow stack has a multiple of 16 bytes, at least 1024; %d were asked for", r.size)
+	}
+	_, free := g.exports["free"]
+	has := free && signature(g.exports["malloc"]) == "(i32) -> i32"
+	source := s.Source
+	if source == "" {
+		switch {
+		case has:
+			source = Allocator
+		case m.Grows() || uint64(m.Memory.Max-m.Memory.Min)*pageSize < uint64(r.size):
+			source = Copy
+		default:
+			source = Grow
+		}
+	}
+	switch source {
+	case Allocator:
+		if !has {
+			return nil, fmt.Errorf("shadow stacks shall come from the guest's allocator, and it exports no malloc(i32) -> i32 and free")
+		}
+		r.malloc = true
+	case Grow:
+	case Copy:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("shadow stacks come from %s, %s or %s; %q was asked for", Allocator, Grow, Copy, source)
+	}
+	return r, nil
+}
+
+// take returns a region for a fiber that starts.
+func (r *regions) take(c *Call) (*region, error) {
+	if len(r.free) == 0 {
+		if err := r.more(); err != nil {
+			return nil, err
+		}
+	}
+	last := len(r.free) - 1
+	taken := r.free[last]
+	r.free = r.free[:last]
+	taken.call = c
+	return taken, nil
+}
+
+func (r *regions) give(given *region) {
+	given.call = nil
+	r.free = append(r.free, given)
+}
+
+// more makes one more region.
+func (r *regions) more() error {
+	var low uint32
+	if r.malloc {
+		results, err := r.guest.module.ExportedFunction("malloc").Call(context.Background(), uint64(r.size+16))
+		r.guest.rest()
+		if err != nil {
+			return fmt.Errorf("the guest's malloc has failed: %w", err)
+		}
+		at := api.DecodeU32(results[0])
+		if at == 0 {
+			return r.noRoom()
+		}
+		low = (at + 15) &^ 15
+		if uint64(low)+uint64(r.size) > uint64(r.guest.memory.Size()) {
+			return fmt.Errorf("the guest's malloc has returned %d, and %d bytes from there are not in its memory", at, r.size)
+		}
+	} else {
+		if r.end-r.next < r.size && !r.grow() {
+			return r.noRoom()
+		}
+		low = r.next
+		r.next += r.size
+	}
+	made := &region{low: low, high: low + r.size}
+	r.all = append(r.all, made)
+	r.free = append(r.free, made)
+	r.guard(made)
+	return nil
+}
+
+// grow grows memory by as many regions as there are already, so that the runtime, which may have to copy all of it,
+// does so seldom; by fewer if there is not the room.
+func (r *regions) grow() bool {
+	memory := r.guest.memory
+	for count := max(16, len(r.all)); count >= 1; count /= 2 {
+		pages := (uint64(count)*uint64(r.size) + pageSize - 1) / pageSize
+		before := uint64(memory.Size())
+		if before+pages*pageSize >= 1<<32 { // the last address must not be 0
+			continue
+		}
+		if _, ok := memory.Grow(uint32(pages)); ok {
+			r.next, r.end = uint32(before), uint32(before+pages*pageSize)
+			return true
+		}
+	}
+	return false
+}
+
+func (r *regions) noRoom() error {
+	return fmt.Errorf("the guest's memory has no room for one more shadow stack of %d bytes beside %d; fewer fibers at once, a smaller --stack-size or --stacks=copy need less", r.size, len(r.all))
+}
+
+func (r *regions) guard(of *region) {
+	for at := of.low; at < of.low+guardSize; at += 4 {
+		r.guest.memory.WriteUint32Le(at, guardWord)
+	}
+}
+
+// intact reports whether the guard of a region has not been written to: every fourth word is looked at, one in each 16 bytes.
+func (r *regions) intact(of *region) bool {
+	guard, _ := r.guest.memory.Read(of.low, guardSize)
+	for i := 0; i < guardSize; i += 16 {
+		if binary.LittleEndian.Uint32(guard[i:]) != guardWord {
+			return false
+		}
+	}
+	return true
+}
+
+// mend makes the guard of a region good again. It returns whose region lies below, if the guard was written through.
+func (r *regions) mend(of *region) *Call {
+	lowest, _ := r.guest.memory.ReadUint32Le(of.low)
+	r.guard(of)
+	if lowest == guardWord {
+		return nil
+	}
+	for _, other := range r.all {
+		if other.high == of.low {
+			return other.call
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+;; A guest whose calls look after their own shadow stacks. It exports an allocator, and so can have its fibers' stacks from
+;; each of the three sources.
+;;
+;;   wasm-as -g --enable-mutable-globals --enable-exception-handling --enable-reference-types --enable-bulk-memory-opt stacks.wat -o stacks.wasm
+(module
+  (import "env" "fetch_text" (func $fetch_text (param i32 i32 i32 i32) (result i32)))
+  (import "fiberfill" "yield" (func $yield))
+  (import "fiberfill" "sleep_ms" (func $sleep_ms (param i32)))
+
+  (memory (export "memory") 4 1024)
+  (global $__stack_pointer (mut i32) (i32.const 65536))
+  (global $heap (mut i32) (i32.const 65536))
+  (global $mallocs (export "mallocs") (mut i32) (i32.const 0))
+  (global $caught (export "caught") (mut i32) (i32.const 0))
+
+  ;; A heap that only grows, as far as the memory does.
+  (func (export "malloc") (param $size i32) (result i32)
+    (local $at i32)
+    (local.set $at (global.get $heap))
+    (global.set $mallocs (i32.add (global.get $mallocs) (i32.const 1)))
+    (global.set $heap (i32.and (i32.add (i32.add (local.get $at) (local.get $size)) (i32.const 15)) (i32.const -16)))
+    (if (i32.gt_u (global.get $heap) (i32.shl (memory.size) (i32.const 16)))
+      (then (if (i32.eq (memory.grow (i32.const 16)) (i32.const -1)) (then (return (i32.const 0))))))
+    (local.get $at))
+  (func (export "free") (param i32))
+
+  ;; keep(mark, times): fills 512 bytes of its stack with the mark, waits so often, and returns the mark if all of them have
+  ;; it still; else the negative number of the wait after which they had not.
+  (func (export "keep") (param $mark i32) (param $times i32) (result i32)
+    (local $frame i32)
+    (local $i i32)
+    (local.set $frame (i32.sub (global.get $__stack_pointer) (i32.const 512)))
+    (global.set $__stack_pointer (local.get $frame))
+    (memory.fill (local.get $frame) (local.get $mark) (i32.const 512))
+    (block $done
+      (loop $again
+        (br_if $done (i32.eq (local.get $i) (local.get $times)))
+        (local.set $i (i32.add (local.get $i) (i32.const 1)))
+        (if (i32.and (local.get $i) (i32.const 1)) (then (call $yield)) (else (call $sleep_ms (i32.const 1))))
+        (if (i32.eqz (call $all (local.get $frame) (local.get $mark)))
+          (then (return (i32.sub (i32.const 0) (local.get $i)))))
+        (if (i32.ne (global.get $__stack_pointer) (local.get $frame)) (then (unreachable)))
+        (br $again)))
+    (global.set $__stack_pointer (i32.add (local.get $frame) (i32.const 512)))
+    (local.get $mark))
+
+  (func $all (param $at i32) (param $mark i32) (result i32)
+    (local $i i32)
+    (loop $next
+      (if (i32.ne (i32.load8_u (i32.add (local.get $at) (local.get $i))) (i32.and (local.get $mark) (i32.const 255)))
+        (then (return (i32.const 0))))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (br_if $next (i32.lt_u (local.get $i) (i32.const 512))))
+    (i32.const 1))
+
+  ;; deep(bytes): takes so much stack, writes all of it, and waits.
+  (func (export "deep") (param $bytes i32)
+    (global.set $__stack_pointer (i32.sub (global.get $__stack_pointer) (local.get $bytes)))
+    (memory.fill (global.get $__stack_pointer) (i32.const 85) (local.get $bytes))
+    (call $yield)
+    (global.set $__stack_pointer (i32.add (global.get $__stack_pointer) (local.get $bytes))))
+
+  ;; fetch_or_trap(url, url_len, n, trap): traps if n is trap, after the others have begun to wait; else it waits for the URL.
+  (func (export "fetch_or_trap") (param $url i32) (param $url_len i32) (param $n i32) (param $trap i32) (result i32)
+    (if (i32.eq (local.get $n) (local.get $trap)) (then (call $yield) (unreachable)))
+    (call $fetch_text (local.get $url) (local.get $url_len) (local.get $url) (i32.const 0)))
+
+  ;; clean_up(url, url_len): counts, on the way of an exception, that it has passed here.
+  (func (export "clean_up") (param $url i32) (param $url_len i32)
+    (block $failed (result exnref)
+      (try_table (catch_all_ref $failed)
+        (drop (call $fetch_text (local.get $url) (local.get $url_len) (local.get $url) (i32.const 0)))
+        (return))
+      (unreachable))
+    (global.set $caught (i32.add (global.get $caught) (i32.const 1)))
+    (throw_ref)))

@@ -1,0 +1,26 @@
+;; What stands between a guest and the imports that wait, where the guest runs on a server.
+;;
+;; A host function of the runtime can return or trap, but not throw; a guest shall see a failed or cancelled wait as an
+;; exception, as it does in a browser, so that its own cleanup runs. So the host functions return one number more, not 0 if
+;; they have failed, and the exception is thrown here.
+;;
+;; The module is instantiated twice, as "env" and as "fiberfill". `go run ./cmd/build guests` assembles it.
+(module
+  (import "host" "fetch_text" (func $fetch_text (param i32 i32 i32 i32) (result i32 i32)))
+  (import "host" "yield" (func $yield (result i32)))
+  (import "host" "sleep_ms" (func $sleep_ms (param i32) (result i32)))
+  (import "host" "log" (func $log (param i32 i32)))
+
+  (tag $failed)
+
+  (func (export "fetch_text") (param i32 i32 i32 i32) (result i32)
+    (call $fetch_text (local.get 0) (local.get 1) (local.get 2) (local.get 3))
+    (if (then (throw $failed))))
+
+  (func (export "yield")
+    (if (call $yield) (then (throw $failed))))
+
+  (func (export "sleep_ms") (param i32)
+    (if (call $sleep_ms (local.get 0)) (then (throw $failed))))
+
+  (export "log" (func $log)))
