@@ -60,16 +60,13 @@ export interface Inspector {
 }
 
 let module: WebAssembly.Module | undefined;
-let compiling: Promise<WebAssembly.Module> | undefined;
 
-/** Makes an instance of the core; the module is compiled once. */
-export async function newCore(): Promise<Core> {
-  module ??= await (compiling ??= WebAssembly.compile(coreBytes as BufferSource));
-  return newCoreNow();
-}
-
-/** The same for those who cannot wait: the first call may take a few milliseconds. */
-export function newCoreNow(): Core & Inspector {
+/**
+ * Makes an instance of the core. The module is compiled once, at once: engines
+ * compile functions when they are first called, so that this takes less time
+ * than a compilation on another thread takes to report.
+ */
+export function newCore(): Core & Inspector {
   module ??= new WebAssembly.Module(coreBytes as BufferSource);
   const { exports } = new WebAssembly.Instance(module, {});
   const core = exports as unknown as Core & Inspector & { _initialize?(): void };
@@ -80,13 +77,7 @@ export function newCoreNow(): Core & Inspector {
 let spare: Inspector | undefined;
 
 /** An instance for parsing, until the next await: one is used again until a large guest has made its memory large. */
-export async function inspector(): Promise<Inspector> {
-  module ??= await (compiling ??= WebAssembly.compile(coreBytes as BufferSource));
-  return inspectorNow();
-}
-
-/** The same, at once. */
-export function inspectorNow(): Inspector {
-  if (!spare || spare.memory.buffer.byteLength > 1 << 20) spare = newCoreNow();
+export function inspector(): Inspector {
+  if (!spare || spare.memory.buffer.byteLength > 1 << 20) spare = newCore();
   return spare;
 }

@@ -5,7 +5,7 @@ import { FiberError, words } from "./errors.js";
 import { fiberFunction, strict } from "./exports.js";
 import { Link } from "./link.js";
 import { ready } from "./loop.js";
-import { compile, compileStreaming, needJSPI, shapeOf } from "./module.js";
+import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "./module.js";
 import type { Options } from "./options.js";
 import { builtins, type ImportObject } from "./suspending.js";
 
@@ -28,22 +28,19 @@ export interface Instantiated {
  */
 export async function instantiate(source: BufferSource | WebAssembly.Module, imports?: ImportObject, options?: Options): Promise<Instantiated> {
   needJSPI();
-  const loading = ready();
   const module = source instanceof WebAssembly.Module ? source : await compile(source, options);
-  await loading;
   return link(module, imports, options);
 }
 
 /** Like {@link instantiate}, from a Response or a Promise of one, while it arrives. */
 export async function instantiateStreaming(source: Response | PromiseLike<Response>, imports?: ImportObject, options?: Options): Promise<Instantiated> {
   needJSPI();
-  const loading = ready();
   const module = await compileStreaming(source, options);
-  await loading;
   return link(module, imports, options);
 }
 
 async function link(module: WebAssembly.Module, given: ImportObject | undefined, options: Options | undefined): Promise<Instantiated> {
+  ready();
   const shape = shapeOf(module);
   const imports = WebAssembly.Module.imports(module);
   const values = imports.map(({ module, name }) => given?.[module]?.[name] ?? (module === "fiberfill" ? builtins[name] : undefined));
@@ -52,8 +49,8 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
     throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
   }
-  const link = new Link(await inspector(), module, shape, values, options);
-  const instance = await WebAssembly.instantiate(module, link.imports).catch((error) => {
+  const link = new Link(inspector(), module, shape, values, options);
+  const instance = await platformInstantiate(module, link.imports).catch((error) => {
     throw refusal(error, link.mayWait);
   });
   const { binding, thunks } = link.complete(instance);

@@ -11,12 +11,12 @@
 // parser cannot read, get the platform's own promising and Suspending: they work
 // as raw JSPI does.
 
-import { inspectorNow } from "./core.js";
+import { inspector } from "./core.js";
 import type { Binding } from "./binding.js";
 import type { Thunk } from "./exports.js";
 import { Fiber, Task } from "./fiber.js";
 import { Link } from "./link.js";
-import { begin, nextId, readyNow } from "./loop.js";
+import { begin, nextId, ready } from "./loop.js";
 import { inspect, needJSPI, type Shape } from "./module.js";
 import { Suspending as Mark } from "./suspending.js";
 
@@ -67,7 +67,7 @@ const Suspending = hasJSPI
 function prepare(source: BufferSource): [BufferSource, Shape | undefined] {
   const view = ArrayBuffer.isView(source) ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
   const bytes = view.slice();
-  const [shape, edited] = inspect(inspectorNow(), bytes);
+  const [shape, edited] = inspect(inspector(), bytes);
   return typeof shape === "string" ? [bytes, undefined] : [(edited ?? bytes) as BufferSource, shape];
 }
 
@@ -118,16 +118,16 @@ function link(module: WebAssembly.Module, given: any): [imports: any, made: (ins
   if (!shape || !found) return [given, (instance) => instance];
   const [values, table] = found;
   const waits = values.some((value) => value instanceof Mark);
-  if (waits) readyNow();
-  let link = waits ? new Link(inspectorNow(), module, shape, values) : undefined;
+  if (waits) ready();
+  let link = waits ? new Link(inspector(), module, shape, values) : undefined;
   let border: ReturnType<Link["complete"]> | undefined;
   return [
     link ? link.imports : table,
     (instance) => {
       // Most instances of a page have nothing to do with fibers: their border is made when promising is called.
       const complete = () => {
-        readyNow();
-        return (border ??= (link ??= new Link(inspectorNow(), module, shape, values)).complete(instance));
+        ready();
+        return (border ??= (link ??= new Link(inspector(), module, shape, values)).complete(instance));
       };
       if (link) complete();
       platform.Module.exports(module).forEach(({ name, kind }, k) => {

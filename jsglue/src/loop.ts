@@ -6,7 +6,7 @@
 // itself runs in a later microtask, on a flat stack. Between turns, and only
 // then, the page has control.
 
-import { IDLE, INDEX, TURN_OVER, newCore, newCoreNow, type Core } from "./core.js";
+import { IDLE, INDEX, TURN_OVER, newCore, type Core } from "./core.js";
 import { last, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, FiberState, Task } from "./fiber.js";
@@ -17,21 +17,11 @@ import { deadly, give, ownStack } from "./workers.js";
 const BUDGET = 8; // ms a turn: half a frame, the other half is the page's
 
 let core: Core;
-let loading: Promise<void> | undefined;
 
-/** Resolves when fibers can be made. */
-export function ready(): Promise<void> {
-  return (loading ??= newCore().then(use));
-}
-
-/** The same, at once. */
-export function readyNow(): void {
-  if (!core) use(newCoreNow());
-}
-
-function use(fresh: Core): void {
+/** Makes the scheduler, if there is none yet. Fibers can be made then. */
+export function ready(): void {
   if (core) return;
-  core = fresh;
+  core = newCore();
   core.init(BUDGET, soft, hard);
   if (logging) core.log_start();
 }

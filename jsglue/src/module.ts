@@ -21,6 +21,8 @@ export interface Shape {
   grows: boolean;
   /** By how many pages its memory may grow. */
   room: number;
+  /** It is compiled and instantiated at once. */
+  small: boolean;
 }
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
@@ -49,7 +51,7 @@ export async function compile(source: BufferSource, options?: Options): Promise<
   needJSPI();
   const bytes = copyOf(source);
   const { pointer } = shadowStack(options);
-  const [shape, edited] = inspect(await inspector(), bytes, pointer);
+  const [shape, edited] = inspect(inspector(), bytes, pointer);
   const module = await platformCompile(edited ?? bytes);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
@@ -84,7 +86,7 @@ export async function compileStreaming(source: Response | PromiseLike<Response>,
   } catch (error) {
     throw new FiberError("bad-response", `${response.url || "the Response"} broke off: ${words(error)}`, { cause: error });
   }
-  const [shape, edited] = inspect(await inspector(), bytes, pointer);
+  const [shape, edited] = inspect(inspector(), bytes, pointer);
   const module = edited ? await platformCompile(edited) : await streamed.catch(notWasm);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
@@ -103,8 +105,21 @@ export function shapeOf(module: WebAssembly.Module): Shape {
   return shape;
 }
 
+// Up to this size a module is compiled and instantiated at once: a few tenths of
+// a millisecond, where the way through another thread and back takes some.
+const SMALL = 1 << 16; // bytes
+
 async function platformCompile(bytes: Uint8Array): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(bytes as BufferSource).catch(notWasm);
+  try {
+    return bytes.length <= SMALL ? new WebAssembly.Module(bytes as BufferSource) : await WebAssembly.compile(bytes as BufferSource);
+  } catch (error) {
+    notWasm(error);
+  }
+}
+
+/** The platform's instance of a module that compile has made. */
+export async function platformInstantiate(module: WebAssembly.Module, imports: WebAssembly.Imports): Promise<WebAssembly.Instance> {
+  return shapeOf(module).small ? new WebAssembly.Instance(module, imports) : WebAssembly.instantiate(module, imports);
 }
 
 function notWasm(error: unknown): never {
@@ -141,6 +156,7 @@ export function inspect(core: Inspector, bytes: Uint8Array, pointer?: string | n
       memory: core.memory_export(),
       grows,
       room,
+      small: bytes.length <= SMALL,
       header: output(core, core.header())!,
     },
     edited,
