@@ -3,14 +3,11 @@
 import assert from "node:assert/strict"
 import { afterEach, test } from "node:test"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
-import { waitingGuest } from "./waiting_guest.mjs"
+import { rejection, waitingGuest } from "./waiting_guest.mjs"
 
 const { all, arena, race, suspending } = fiberfill
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"))
-
-/** What a Promise rejects with. */
-const rejection = (promise) => promise.then((value) => assert.fail(`resolved with ${value}`), (error) => error)
 
 const began = (g, ...gates) => Promise.all(gates.map((n) => g.gate(n).began))
 

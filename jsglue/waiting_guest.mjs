@@ -21,12 +21,22 @@ const wat = `(module
     (call $note (i32.const 9))
     (i32.const 9))
 
+  ;; The wait of careful: for gate n, or of another kind if n is negative.
+  (func $any (param $n i32) (result i32)
+    (if (i32.eq (local.get $n) (i32.const -1)) (then (call $yield) (return (i32.const 0))))
+    (if (i32.eq (local.get $n) (i32.const -2)) (then (call $sleep (i32.const 100000)) (return (i32.const 0))))
+    (call $wait (local.get $n)))
+
+  ;; A wait, and another one that is careful.
+  (func (export "later") (param $n i32) (result i32)
+    (i32.add (call $any (local.get $n)) (call $careful (i32.add (local.get $n) (i32.const 1)) (i32.const 1))))
+
   ;; Notes 1 when its wait throws, begins so many more waits, of which each throws, notes 2 and passes on what was thrown first.
-  (func (export "careful") (param $n i32) (param $waits i32) (result i32)
+  (func $careful (export "careful") (param $n i32) (param $waits i32) (result i32)
     (local $thrown exnref)
     (block $caught (result exnref)
       (try_table (catch_all_ref $caught)
-        (return (call $wait (local.get $n))))
+        (return (call $any (local.get $n))))
       (unreachable))
     (local.set $thrown)
     (call $note (i32.const 1))
@@ -65,13 +75,7 @@ const wat = `(module
         (return (call $wait (local.get $n)))))
     (unreachable))
 
-  ;; Waits for another gate when its wait throws: what that does is the test's business.
-  (func (export "otherwise") (param $n i32) (param $note i32) (result i32)
-    (block $caught
-      (try_table (catch_all $caught)
-        (return (call $wait (local.get $n)))))
-    (call $note (local.get $note))
-    (i32.const 0)))`
+)`
 
 const { BulkMemory, ExceptionHandling, MutableGlobals, ReferenceTypes } = binaryen.Features
 
@@ -85,16 +89,31 @@ export function assemble(text) {
 
 const bytes = assemble(wat)
 
+/** Lets the event loop go round until something is so. */
+export async function until(condition) {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** What a Promise rejects with. */
+export const rejection = (promise) =>
+  promise.then(
+    (value) => {
+      throw new Error(`resolved with ${value}`)
+    },
+    (error) => error,
+  )
+
 /**
  * An instance. `gate(n)` is what wait(n) waits for: its `began` resolves when a fiber calls the import, `resolve` and `reject`
  * end the wait. `trail` has the name of every fiber that has noted something. `onWait` and `onNote` run inside the imports.
  */
-export async function waitingGuest() {
+export async function waitingGuest({ deliver = false } = {}) {
   const gates = new Map()
   const g = {
     trail: [],
     calls: 0, // of the import wait
     onWait: (n) => g.gate(n).promise,
+    onDeliver: undefined, // called with the value
     onNote: (what) => void g.trail.push(`${fiberfill.current().name} ${what}`),
     gate(n) {
       if (!gates.has(n)) {
@@ -110,7 +129,7 @@ export async function waitingGuest() {
         g.calls++
         g.gate(n).begin()
         return g.onWait(n)
-      }),
+      }, ...(deliver ? [(value) => g.onDeliver(value)] : [])),
       note: (what) => g.onNote(what),
     },
   })

@@ -80,8 +80,8 @@ export class Binding {
   /** What comes before every wait. A fiber that must not wait is ended here, or gets what it waits on instead. */
   #before(task: Task, name: string): Promise<unknown> | undefined {
     const overflow = this.overflow(task);
-    if (overflow) {
-      task.death = overflow;
+    if (overflow || task.death) {
+      task.death ??= overflow;
       throw deadly();
     }
     // If stacks are copied the caller's is still in its place: what the function calls in the guest goes below it.

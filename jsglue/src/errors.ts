@@ -22,6 +22,7 @@ export type FiberErrorCode =
   | "cannot-suspend" // a wait where the engine cannot suspend
   | "deadlock" // fibers wait for each other in a circle
   | "cancelled" // cancel() without a reason, or by an arena
+  | "released" // release()
   | "cancel-ignored" // the guest has swallowed its cancellation for good
   | "core-trap"; // the scheduler itself failed: a bug of ours
 

@@ -80,6 +80,14 @@ export class Task extends Life {
   interrupt(): void {
     interrupt(this);
   }
+
+  release(): void {
+    if (this.state === "done" || this.state === "failed" || this.state === "cancelled") return;
+    this.death = new FiberError("released", `fiber ${this.name} was released`, { fiber: this.name });
+    this.cancel(this.death);
+    this.reason = this.death;
+    this.interrupt();
+  }
 }
 
 /**
@@ -140,5 +148,16 @@ export class Fiber<T = unknown> extends Cancellable<T> {
   get stackUsed(): number {
     const task = this.#task;
     return task.saved ? task.saved.length : task.region ? task.binding.regions!.used(task.region) : 0;
+  }
+
+  /**
+   * Ends the fiber without running any of its code: its frames are gone, and
+   * what they would have cleaned up stays as it is. One that has not started
+   * never starts; one that runs ends at its next wait. The Promise rejects with a
+   * FiberError with the code "released"; `signal` is aborted with it. Also for a fiber that
+   * ignores being cancelled. It costs a stack, which a fiber that is cancelled leaves to the next.
+   */
+  release(): void {
+    this.#task.release();
   }
 }

@@ -163,6 +163,8 @@ function run(command: number): void {
     enter(task, "running");
     if (task.worker === undefined) {
       give(task);
+    } else if (task.death) {
+      task.fail(deadly());
     } else if (task.failed) {
       task.fail(task.outcome);
     } else {
@@ -215,7 +217,7 @@ export function spawn(task: Task, signal: AbortSignal | undefined): void {
   task.since = read();
   if (!admit(task, ask(core.spawn))) return;
   enter(task, "queued");
-  task.obey(signal);
+  if (task.state === "queued") task.obey(signal); // an observer may have cancelled it
   schedule();
 }
 
@@ -282,6 +284,7 @@ export function sleep(task: Task, ms: number, what: string): Promise<unknown> {
   const parked = park(task, what);
   const now = read();
   run(ask(core.sleep, now + ms, now));
+  if (task.cancelled && task.state === "waiting") cancelWait(task); // by an observer, when the wait had not begun
   return parked;
 }
 
@@ -345,7 +348,7 @@ function settle(task: Task, threw: boolean, result: unknown): void {
   task.args.length = 0;
   task.encoded = none;
   if (threw) {
-    enter(task, task.cancelled && result === task.reason ? "cancelled" : "failed");
+    enter(task, task.cancelled && Object.is(result, task.reason) ? "cancelled" : "failed");
     task.reject(result);
   } else {
     enter(task, "done");
@@ -378,16 +381,14 @@ export function interrupt(task: Task): void {
   if (task.state === "waiting") cancelWait(task);
 }
 
-/** Ends a waiting fiber by a trap: none of its code runs any more. */
+/** Ends a fiber by a trap: none of its code runs any more, or from its next wait on if it runs. */
 export function kill(task: Task, death: unknown): void {
   task.death = death;
   task.held = false;
   if (task.state !== "waiting") return;
-  if (task.on?.firm) {
-    task.on.cancel(death);
-    task.on.interrupt();
-  }
-  end(task, deadly());
+  if (!task.on?.firm) return end(task, death);
+  task.on.cancel(death);
+  task.on.interrupt();
 }
 
 /** Has the current wait of a fiber throw, also when its I/O is in the inbox already. */
