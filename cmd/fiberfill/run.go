@@ -39,8 +39,8 @@ type run struct {
 	exit            *guest.ExitError // not nil: by proc_exit
 }
 
-func parseRun(args []string) (*run, error) {
-	r := &run{}
+// flags are those of the command; help.txt explains them.
+func (r *run) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the caller prints
 	flags.IntVar(&r.fibers, "fibers", 0, "")
@@ -63,6 +63,12 @@ func parseRun(args []string) (*run, error) {
 		return fmt.Errorf("it must be %s, %s or %s", guest.Allocator, guest.Grow, guest.Copy)
 	})
 	flags.StringVar(&r.options.Stacks.Pointer, "stack-pointer", "", "")
+	return flags
+}
+
+func parseRun(args []string) (*run, error) {
+	r := &run{}
+	flags := r.flags()
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}

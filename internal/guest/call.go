@@ -72,11 +72,15 @@ func (e *ExitError) Error() string {
 
 type callKey struct{}
 
-// Go makes a fiber that will call an export, and returns it at once: it starts in [Guest.Run], after those made before.
-// The arguments are text: see [Guest.arguments]. The error says what is wrong with the name or the arguments.
+// Go makes a fiber that will call an export, and returns it at once: it starts with the next [Guest.Run], after those made
+// before. The error says what is wrong with the name of the export, or with the arguments, which are texts: a number
+// for each parameter, or a text for an address and a length.
 func (g *Guest) Go(name, export string, args ...string) (*Call, error) {
 	definition, ok := g.exports[export]
 	if !ok {
+		if export == "" {
+			return nil, fmt.Errorf("name what to call: %s exports %s", g.options.Name, g.list())
+		}
 		return nil, fmt.Errorf("%s exports no function %q; it exports %s", g.options.Name, export, g.list())
 	}
 	parsed, err := arguments(export, definition, args)
@@ -86,10 +90,6 @@ func (g *Guest) Go(name, export string, args ...string) (*Call, error) {
 	c := &Call{Name: name, Export: export, guest: g, args: parsed}
 	c.become(Queued, "")
 	g.calls = append(g.calls, c)
-	c.fiber = g.Loop.Go(name, func(f *asyncio.Fiber) error {
-		c.run(f)
-		return nil
-	})
 	return c, nil
 }
 
@@ -196,11 +196,13 @@ func (c *Call) kill(err error) {
 	if c.State == Waiting {
 		c.death = err
 	}
-	c.fiber.Cancel(err)
+	if c.fiber != nil { // else Run has not come to it, and will not
+		c.fiber.Cancel(err)
+	}
 }
 
-// wait is every wait of a fiber: what is for the import's name and what it waits for. It returns the error of the wait; it does not return if
-// the fiber must not run any more.
+// wait is every wait of a fiber; what it waits for is said by what. It returns the error of the wait, and does not return
+// if the fiber must not run any more.
 func (c *Call) wait(what string, wait func() error) error {
 	g := c.guest
 	if c.death = c.overflow(); c.death != nil {

@@ -82,10 +82,12 @@ type Guest struct {
 	running *Call
 	calls   []*Call // in the order in which they were made
 	over    int     // so many of them are
+
+	initialized bool
 }
 
-// New makes an instance from the bytes of a module and, if that exports _initialize, calls it. The context is that of the
-// fibers: when it is done they are cancelled. The caller closes the guest.
+// New makes an instance from the bytes of a module. The context is that of the fibers: when it is done they are cancelled.
+// The caller closes the guest.
 func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
 	g := &Guest{Loop: asyncio.NewLoop(ctx), ctx: ctx, options: options}
 	g.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2|
@@ -94,17 +96,6 @@ func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
 	if err := g.instantiate(context.WithoutCancel(ctx), binary); err != nil {
 		g.Close()
 		return nil, err
-	}
-	if _, ok := g.exports["_initialize"]; ok {
-		c, err := g.Go("_initialize", "_initialize")
-		if err == nil {
-			g.Run()
-			err = c.Err
-		}
-		if err != nil {
-			g.Close()
-			return nil, err
-		}
 	}
 	return g, nil
 }
@@ -184,12 +175,42 @@ func (g *Guest) rest() {
 	}
 }
 
-// Run runs the calls that were made by [Guest.Go] and returns when all are over. How each of them ended is in the call.
+// Run runs the calls that were made by [Guest.Go] and returns when all are over. How each of them ended is in the call. What
+// the module exports as _initialize is called first, once, as a fiber of its own; if that fails no other starts.
 func (g *Guest) Run() {
+	queued := g.Calls()
+	if _, ok := g.exports[initialize]; ok && !g.initialized {
+		g.initialized = true
+		first, err := g.Go(initialize, initialize)
+		if err == nil {
+			g.run(first)
+			err = first.Err
+		}
+		if err != nil {
+			for _, c := range queued {
+				c.end(Cancelled, err)
+			}
+			return
+		}
+	}
+	g.run(queued...)
+}
+
+// initialize is the export by which a WASI library prepares itself.
+const initialize = "_initialize"
+
+func (g *Guest) run(calls ...*Call) {
+	for _, c := range calls {
+		c.fiber = g.Loop.Go(c.Name, func(f *asyncio.Fiber) error {
+			c.run(f)
+			return nil
+		})
+	}
 	err := g.Loop.Run()
-	for _, c := range g.Calls() { // none of these has come to its end by itself
+	for _, c := range calls {
 		switch {
-		case c.State == Queued && c.fiber.Err() != nil && err == nil, g.ctx.Err() != nil:
+		case c.Over():
+		case c.State == Queued && (g.ctx.Err() != nil || err == nil): // cancelled before it started
 			c.end(Cancelled, context.Cause(c.fiber))
 		default:
 			c.end(Failed, err)

@@ -6,6 +6,7 @@
   (import "env" "fetch_text" (func $fetch_text (param i32 i32 i32 i32) (result i32)))
   (import "fiberfill" "yield" (func $yield))
   (import "fiberfill" "sleep_ms" (func $sleep_ms (param i32)))
+  (import "env" "log" (func $log (param i32 i32)))
 
   (memory (export "memory") 4 1024)
   (global $__stack_pointer (mut i32) (i32.const 65536))
@@ -61,7 +62,7 @@
     (global.set $__stack_pointer (i32.add (global.get $__stack_pointer) (local.get $bytes))))
 
   ;; fetch_or_trap(url, url_len, n, trap): traps if n is trap, after the others have begun to wait; else it waits for the URL.
-  (func (export "fetch_or_trap") (param $url i32) (param $url_len i32) (param $n i32) (param $trap i32) (result i32)
+  (func $fetch_or_trap (export "fetch_or_trap") (param $url i32) (param $url_len i32) (param $n i32) (param $trap i32) (result i32)
     (if (i32.eq (local.get $n) (local.get $trap)) (then (call $yield) (unreachable)))
     (call $fetch_text (local.get $url) (local.get $url_len) (local.get $url) (i32.const 0)))
 
@@ -73,4 +74,18 @@
         (return))
       (unreachable))
     (global.set $caught (i32.add (global.get $caught) (i32.const 1)))
-    (throw_ref)))
+    (throw_ref))
+
+  ;; spin(): says so, and never waits or ends.
+  (func (export "spin")
+    (call $log (i32.const 1) (i32.const 1))
+    (loop $again (br $again)))
+
+  ;; deaf(): waits again whenever its wait has failed.
+  (func (export "deaf")
+    (call $log (i32.const 1) (i32.const 1))
+    (loop $again
+      (block $failed (try_table (catch_all $failed) (loop $more (call $sleep_ms (i32.const 1000)) (br $more))))
+      (br $again)))
+
+  (func (export "_initialize") (global.set $heap (i32.const 69632))))

@@ -1,0 +1,367 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fiberfill/fiberfill/internal/webserver"
+)
+
+// TestMain makes the test's own binary the program, for the tests that need a process: signals go to one.
+func TestMain(m *testing.M) {
+	if os.Getenv("FIBERFILL_IS_THE_PROGRAM") != "" {
+		main()
+	}
+	if err := os.Chdir("../.."); err != nil { // the examples in help.txt name files from there
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+const (
+	cGuest   = "examples/c-fetch/guest.wasm"
+	watGuest = "examples/wat-fetch/guest.wasm"
+	stacks   = "internal/guest/testdata/stacks.wasm"
+	files    = "internal/guest/testdata/files.wasm"
+)
+
+func serve(t *testing.T) *webserver.Server {
+	t.Helper()
+	server, err := webserver.Start(t.Context(), webserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+func program(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = fiberfill(args, strings.NewReader(""), &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestHelp(t *testing.T) {
+	golden, err := os.ReadFile("cmd/fiberfill/help.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"--help"}, {"-h"}, {"help"}, {"run", "--help"}, {"run", "-h"}, {"run", "--fibers", "3", "-help"}} {
+		if code, out, errs := program(args...); code != 0 || out != string(golden) || errs != "" {
+			t.Errorf("%v: exit code %d, on stderr %q, and on stdout not what is in help.txt", args, code, errs)
+		}
+	}
+	for i, line := range strings.Split(string(golden), "\n") {
+		if len(line) > 80 && !strings.HasPrefix(line, "  $ ") {
+			t.Errorf("help.txt:%d has %d characters", i+1, len(line))
+		}
+	}
+	// Every flag is explained, and none that there is not.
+	explained := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^  --([a-z-]+) `).FindAllStringSubmatch(string(golden), -1) {
+		explained[m[1]] = true
+	}
+	(&run{}).flags().VisitAll(func(f *flag.Flag) {
+		if !explained[f.Name] {
+			t.Errorf("--%s is not explained", f.Name)
+		}
+		delete(explained, f.Name)
+	})
+	if len(explained) != 0 {
+		t.Errorf("there are no flags %v", explained)
+	}
+}
+
+// TestHelpExamples runs every example of the help, and finds what it says that is printed.
+func TestHelpExamples(t *testing.T) {
+	server := serve(t)
+	examples := regexp.MustCompile(`(?m)^  \$ fiberfill (.*)\n((?:  [^$\n ].*\n)*)`).FindAllStringSubmatch(help, -1)
+	if len(examples) < 5 {
+		t.Fatalf("%d examples were found in the help", len(examples))
+	}
+	for _, e := range examples {
+		t.Run(e[1], func(t *testing.T) {
+			var args []string
+			for _, m := range regexp.MustCompile(`'([^']*)'|(\S+)`).FindAllStringSubmatch(strings.ReplaceAll(e[1], "SERVER", server.URL), -1) {
+				args = append(args, m[1]+m[2])
+			}
+			code, out, errs := program(args...)
+			if code != 0 || strings.Contains(errs, "fiberfill:") {
+				t.Errorf("exit code %d, %s", code, errs)
+			}
+			if want := strings.ReplaceAll("\n"+e[2], "\n  ", "\n")[1:]; want != "" && out != want {
+				t.Errorf("printed %q, want %q", out, want)
+			}
+		})
+	}
+}
+
+func TestWrongUse(t *testing.T) {
+	write := func(name, text string) string {
+		path := t.TempDir() + "/" + name
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	preamble := "\x00asm\x01\x00\x00\x00"
+	foreign := write("foreign.wasm", preamble+"\x01\x04\x01\x60\x00\x00"+"\x02\x0d\x01\x03env\x05paint\x00\x00")
+	otherType := write("type.wasm", preamble+"\x01\x04\x01\x60\x00\x00"+"\x02\x12\x01\x03env\x0afetch_text\x00\x00")
+	memory := write("memory.wasm", preamble+"\x02\x0f\x01\x03env\x06memory\x02\x00\x01")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "there is no command; the one there is: run"},
+		{[]string{"walk"}, `there is no command "walk"`},
+		{[]string{"run"}, "there is no wasm file"},
+		{[]string{"run", "--quick", cGuest}, "-quick"},
+		{[]string{"run", "--fibers", "0", cGuest, "trap"}, "at least 1"},
+		{[]string{"run", "--fibers", "many", cGuest, "trap"}, "many"},
+		{[]string{"run", "--stack-size", "1000", cGuest, "trap"}, "a multiple of 16 from 1024"},
+		{[]string{"run", "--stacks", "heap", cGuest, "trap"}, "allocator, grow or copy"},
+		{[]string{"run", "--stacks", "allocator", cGuest, "trap"}, "it exports no malloc"},
+		{[]string{"run", "--stack-pointer", "sp", cGuest, "trap"}, `exports no mutable i32 of this name`},
+		{[]string{"run", "--stack-pointer", "99", cGuest, "trap"}, `has no such global`},
+		{[]string{"run", "--dir", "nowhere", cGuest, "trap"}, "there is no directory nowhere"},
+		{[]string{"run", "--env", "NAME", cGuest, "trap"}, "NAME=VALUE"},
+		{[]string{"run", "absent.wasm", "trap"}, "absent.wasm"},
+		{[]string{"run", "go.mod", "trap"}, "go.mod is not a WebAssembly module: such a file begins with the bytes 00 61 73 6d, this one with 6d 6f 64 75"},
+		{[]string{"run", "examples/wat-fetch/guest.wat", "item"}, "WebAssembly text: assemble it"},
+		{[]string{"run", write("component.wasm", "\x00asm\x0d\x00\x01\x00"), "item"}, "component"},
+		{[]string{"run", write("cut.wasm", preamble+"\x01\x09"), "item"}, "cut.wasm is not a WebAssembly module that fiberfill can read"},
+		{[]string{"run", write("code.wasm", preamble+"\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a\x05\x01\x03\x00\x6a\x0b"), "item"}, "wazero, the runtime, refuses code.wasm"},
+		{[]string{"run", foreign, "item"}, "foreign.wasm imports what is not there: env.paint(); there are env.fetch_text(i32, i32, i32, i32) -> i32, env.log"},
+		{[]string{"run", otherType, "item"}, "type.wasm imports what is not there: env.fetch_text(); there are"},
+		{[]string{"run", memory, "item"}, "env.memory (a memory)"},
+		{[]string{"run", cGuest}, "name what to call: guest.wasm exports add64(i64, i64) -> i64, addf(f64, f32) -> f64, "},
+		{[]string{"run", cGuest, "items"}, `guest.wasm exports no function "items"; it exports add64(i64, i64) -> i64, `},
+		{[]string{"run", cGuest, "add64", "1"}, "add64(i64, i64) -> i64: after 1 arguments there is none for i64"},
+		{[]string{"run", cGuest, "add64", "1", "2", "3"}, `argument 3, "3", is one too many`},
+		{[]string{"run", cGuest, "add64", "1", "two"}, `argument 2, "two", is for a parameter of type i64: it must be a whole number of 64 bits`},
+		{[]string{"run", cGuest, "add64", "1", "0.5"}, "a whole number of 64 bits"},
+		{[]string{"run", cGuest, "addf", "1", "1e39"}, "argument 2, \"1e39\", is for a parameter of type f32: it must be a number such as 0.5"},
+		{[]string{"run", cGuest, "yielding", "4294967296"}, "a whole number of 32 bits"},
+		{[]string{"run", cGuest, "yielding", "text:1"}, "argument 1 is a text, which takes two parameters of type i32, an address and a length; there is i32"},
+		{[]string{"run", "--fibers", "2", cGuest, "yielding", "{j}"}, `"{j}"`},
+	} {
+		if code, out, errs := program(c.args...); code != exitUsage || !strings.Contains(errs, c.want) || !strings.HasPrefix(errs, "fiberfill: ") || out != "" {
+			t.Errorf("%v: exit code %d, %q, want %q in it", c.args, code, errs, c.want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"add64 -9223372036854775808 -1", "9223372036854775807"},
+		{"add64 18446744073709551615 0x10", "15"},
+		{"addf 0.5 -0.25", "0.25"},
+		{"addf 1e300 inf", "+Inf"},
+		{"yielding 3", "3"},
+	} {
+		if code, out, errs := program(append([]string{"run", cGuest}, strings.Fields(c.args)...)...); code != 0 || out != c.want+"\n" {
+			t.Errorf("%s: exit code %d, %q, %s, want %s", c.args, code, out, errs, c.want)
+		}
+	}
+}
+
+func TestThousandFibers(t *testing.T) {
+	server := serve(t)
+	for _, path := range []string{cGuest, watGuest} {
+		code, out, errs := program("run", "--fibers", "1000", path, "item", server.URL+"/item?id={i}&ms=20")
+		var want strings.Builder
+		for i := range 1000 {
+			fmt.Fprintf(&want, "item#%d\t%d\n", i, webserver.Value(uint64(i)))
+		}
+		if code != 0 || out != want.String() || strings.Contains(errs, "fiberfill:") {
+			t.Errorf("%s: exit code %d, wrong results:\n%s%s", path, code, out, errs)
+		}
+	}
+}
+
+// A fiber that fails is reported, the others have their results.
+func TestOneFails(t *testing.T) {
+	server := serve(t)
+	seed := uint64(0)
+	for !webserver.Fails(seed, 11, 50) || webserver.Fails(seed, 10, 50) || webserver.Fails(seed, 12, 50) {
+		seed++
+	}
+	code, out, errs := program("run", "--fibers", "3", watGuest, "item", fmt.Sprint(server.URL, "/item?id=1{i}&fail=50&seed=", seed))
+	want := fmt.Sprintf("item#0\t%d\nitem#2\t%d\n", webserver.Value(10), webserver.Value(12))
+	line := fmt.Sprintf("fiberfill: fiber item#1 failed in export item: env.fetch_text: GET %s/item?id=11&fail=50&seed=%d: 500 Internal Server Error\n", server.URL, seed)
+	if !strings.Contains(errs, line) || strings.Count(errs, "fiberfill:") != 1 {
+		t.Errorf("stderr\n%swant\n%s", errs, line)
+	}
+	if code != exitFailed || out != want {
+		t.Errorf("exit code %d, %q, want %d, %q", code, out, exitFailed, want)
+	}
+}
+
+func TestOverflow(t *testing.T) {
+	code, _, errs := program("run", cGuest, "overflow", "100")
+	advice := regexp.MustCompile(`needs more shadow stack than the 65536 bytes it has: at least \d+\. Ask for more by (--stack-size) (\d+)\n`).FindStringSubmatch(errs)
+	if code != exitFailed || advice == nil {
+		t.Fatalf("exit code %d, %s", code, errs)
+	}
+	if code, out, errs := program("run", advice[1], advice[2], cGuest, "overflow", "100"); code != 0 || out != "100\n" {
+		t.Errorf("with the stack it was advised to ask for: exit code %d, %q, %s", code, out, errs)
+	}
+}
+
+func TestSystem(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/some.txt", []byte("the text\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := program("run", "--dir", dir+":/", files, "cat", "some.txt"); code != 0 || out != "the text\n9\n" {
+		t.Errorf("cat: exit code %d, %q, %s", code, out, errs)
+	}
+	if code, out, errs := program("run", "--fibers", "2", files, "_start", "any", "words"); code != 7 || out != "" || errs != "" {
+		t.Errorf("proc_exit: exit code %d, %q, %q, want 7 and nothing", code, out, errs)
+	}
+}
+
+// process is the program as one.
+type process struct {
+	*exec.Cmd
+	t      *testing.T
+	stdout bytes.Buffer
+	lines  *bufio.Scanner // of its standard error stream
+}
+
+func startProcess(t *testing.T, args ...string) *process {
+	t.Helper()
+	// The limit is for a process that hangs.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	p := &process{Cmd: exec.CommandContext(ctx, os.Args[0], args...), t: t}
+	p.Env = append(os.Environ(), "FIBERFILL_IS_THE_PROGRAM=1")
+	p.Stdout = &p.stdout
+	pipe, err := p.StderrPipe()
+	if err == nil {
+		err = p.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(pipe)
+	return p
+}
+
+// until reads lines up to one that matches, and returns them all.
+func (p *process) until(pattern string) (lines []string) {
+	p.t.Helper()
+	for p.lines.Scan() {
+		lines = append(lines, p.lines.Text())
+		if regexp.MustCompile(pattern).MatchString(p.lines.Text()) {
+			return lines
+		}
+	}
+	p.t.Fatalf("no line matches %s:\n%s", pattern, strings.Join(lines, "\n"))
+	return nil
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// end waits for the process and returns its exit code and what else it wrote to its standard error stream.
+func (p *process) end() (int, string) {
+	p.t.Helper()
+	var rest strings.Builder
+	for p.lines.Scan() {
+		fmt.Fprintln(&rest, p.lines.Text())
+	}
+	err := p.Wait()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	return p.ProcessState.ExitCode(), rest.String()
+}
+
+func TestTrapAndInterrupt(t *testing.T) {
+	server := serve(t)
+	url := server.URL + "/never"
+	p := startProcess(t, "run", "--fibers", "4", stacks, "fetch_or_trap", url, "{i}", "2")
+	lines := p.until(`^  fetch_or_trap#3 `)
+	list := strings.Join(lines, "\n")
+	for _, pattern := range []string{
+		`^fiberfill: fiber fetch_or_trap#2 trapped in export fetch_or_trap: wasm error: unreachable\n`,
+		`\nwasm stack trace:\n\t\.fetch_or_trap\(`,
+		`\nThe fibers at that moment, without the 0 that had ended:\n  FIBER +EXPORT +STATE +FOR +WAITS FOR\n`,
+		`\n  fetch_or_trap#2 +fetch_or_trap +failed +\S+ *\n`,
+		`\n  fetch_or_trap#0 +fetch_or_trap +waiting +\S+ +env.fetch_text ` + regexp.QuoteMeta(url) + `\n`,
+		`\n  fetch_or_trap#3 +fetch_or_trap +waiting +\S+ +env.fetch_text ` + regexp.QuoteMeta(url) + `$`,
+	} {
+		if !regexp.MustCompile(pattern).MatchString(list) {
+			t.Errorf("%s is not in\n%s", pattern, list)
+		}
+	}
+	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == 3 }); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(os.Interrupt)
+	code, rest := p.end()
+	if code != 130 || !strings.Contains(rest, "fiberfill: interrupt: the fibers are cancelled") || !strings.Contains(rest, "fiberfill: 3 of 4 fibers were cancelled\n") {
+		t.Errorf("exit code %d, %s", code, rest)
+	}
+	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.Abandoned == 3 }); err != nil {
+		t.Error(err)
+	}
+}
+
+// What has been done before the signal is printed.
+func TestTerminate(t *testing.T) {
+	server := serve(t)
+	p := startProcess(t, "run", "--fibers", "3", cGuest, "item", server.URL+"/hold?id={i}")
+	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == 3 }); err != nil {
+		t.Fatal(err)
+	}
+	release(t, server, 1)
+	p.until(`^item#1: log 2 `)
+	p.signal(syscall.SIGTERM)
+	if code, rest := p.end(); code != 143 || !strings.Contains(rest, "2 of 3 fibers were cancelled") {
+		t.Errorf("exit code %d, %s", code, rest)
+	}
+	if got, want := p.stdout.String(), fmt.Sprintf("item#1\t%d\n", webserver.Value(1)); got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
+// The second signal ends what the first could not: a guest that never waits, and one that waits again and again.
+func TestSecondInterrupt(t *testing.T) {
+	for _, export := range []string{"spin", "deaf"} {
+		p := startProcess(t, "run", stacks, export)
+		p.until(`: log 1 1$`)
+		p.signal(os.Interrupt)
+		p.until(`once more ends the process at once$`)
+		p.signal(os.Interrupt)
+		if code, rest := p.end(); code != 130 || rest != "" {
+			t.Errorf("%s: exit code %d, %s", export, code, rest)
+		}
+	}
+}
+
+// release has the server answer the /hold of an id.
+func release(t *testing.T, server *webserver.Server, id int) {
+	t.Helper()
+	response, err := http.Post(fmt.Sprintf("%s/release?id=%d", server.URL, id), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+}
