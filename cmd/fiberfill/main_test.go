@@ -39,7 +39,10 @@ const (
 
 func serve(t *testing.T) *webserver.Server {
 	t.Helper()
-	server, err := webserver.Start(t.Context(), webserver.Options{})
+	// The limit is for answers that nobody waits for as the test expects, and that it never releases.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	server, err := webserver.Start(ctx, webserver.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,15 +151,13 @@ func (c *Call) run(f *asyncio.Fiber) {
 // start gives the fiber its region and lays its arguments on it.
 func (c *Call) start() ([]uint64, error) {
 	g := c.guest
-	g.rest()
-	g.running = c
+	g.rest() // whoever has begun to wait has left it elsewhere; malloc may need it
 	c.high = g.base
 	if g.regions != nil {
 		var err error
 		if c.region, err = g.regions.take(c); err != nil {
 			return nil, err
 		}
-		g.running = c
 		c.high = c.region.high
 	}
 	return c.place()
@@ -217,7 +215,6 @@ func (c *Call) wait(what string, wait func() error) error {
 			stack = slices.Clone(used)
 		}
 	}
-	g.rest()
 	c.become(Waiting, what)
 	err := wait()
 	c.become(Running, "")

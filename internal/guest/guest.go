@@ -84,6 +84,7 @@ type Guest struct {
 	over    int     // so many of them are
 
 	initialized bool
+	unreserve   func() // gives the memory back; nil: that is Go's
 }
 
 // New makes an instance from the bytes of a module. The context is that of the fibers: when it is done they are cancelled.
@@ -101,7 +102,12 @@ func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
 }
 
 // Close frees the instance. No call of it may be under way.
-func (g *Guest) Close() { g.runtime.Close(context.Background()) }
+func (g *Guest) Close() {
+	g.runtime.Close(context.Background())
+	if g.unreserve != nil {
+		g.unreserve()
+	}
+}
 
 // pointerName is the export that is added to a guest for its stack pointer.
 const pointerName = "fiberfill:stack_pointer"
@@ -127,7 +133,7 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 	if err != nil {
 		return err
 	}
-	g.module, err = g.runtime.InstantiateModule(ctx, compiled, g.config())
+	g.module, err = g.runtime.InstantiateModule(g.reserve(ctx), compiled, g.config())
 	if err != nil {
 		return fmt.Errorf("%s cannot be instantiated: %w", g.options.Name, err)
 	}
@@ -169,7 +175,6 @@ func parse(name string, binary []byte) (*wasm.Module, error) {
 
 // rest puts the stack pointer where it is while nobody runs.
 func (g *Guest) rest() {
-	g.running = nil
 	if g.pointer != nil {
 		g.pointer.Set(uint64(g.base))
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
@@ -61,11 +62,28 @@ func noGoroutinesLeft(t *testing.T) {
 
 func serve(t *testing.T) *webserver.Server {
 	t.Helper()
-	server, err := webserver.Start(t.Context(), webserver.Options{})
+	// The limit is for answers that nobody waits for as the test expects, and that it never releases.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	server, err := webserver.Start(ctx, webserver.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return server
+}
+
+// whenInFlight calls fn, on a goroutine of its own, when so many requests wait for their answers.
+func whenInFlight(t *testing.T, server *webserver.Server, requests int, fn func()) {
+	done := make(chan struct{})
+	t.Cleanup(func() { <-done })
+	go func() {
+		defer close(done)
+		if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == requests }); err != nil {
+			t.Error(err)
+			return
+		}
+		fn()
+	}()
 }
 
 // release has the server answer the /hold of an id.
@@ -106,14 +124,11 @@ func TestThousandFibers(t *testing.T) {
 				for i := range calls {
 					calls[i] = call(t, g, fmt.Sprint("item#", i), "item", fmt.Sprintf("%s/hold?id=%d", server.URL, i))
 				}
-				go func() {
-					if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == fibers }); err != nil {
-						t.Error(err)
-					}
+				whenInFlight(t, server, fibers, func() {
 					for i := range fibers { // in some order that is not that of the calls
 						release(t, server, i*7919%fibers)
 					}
-				}()
+				})
 				g.Run()
 				for i, c := range calls {
 					c.want(t, fmt.Sprint(webserver.Value(uint64(i))))
@@ -148,12 +163,7 @@ func TestS_FETCH(t *testing.T) {
 		for i := range 3 {
 			call(t, g, fmt.Sprint("f", i), "item", fmt.Sprintf("%s/hold?id=%d", server.URL, i))
 		}
-		go func() {
-			if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == 3 }); err != nil {
-				t.Error(err)
-			}
-			release(t, server, 1)
-		}()
+		whenInFlight(t, server, 3, func() { release(t, server, 1) })
 		g.Run()
 		if order != " f1 f2 f0" {
 			t.Errorf("the fibers ended in the order%s", order)
@@ -293,12 +303,7 @@ func TestCancelUnwinds(t *testing.T) {
 		calls = append(calls, call(t, g, fmt.Sprint("clean_up#", i), "clean_up", server.URL+"/never"))
 	}
 	reason := errors.New("that is enough")
-	go func() {
-		if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == 5 }); err != nil {
-			t.Error(err)
-		}
-		cancel(reason)
-	}()
+	whenInFlight(t, server, 5, func() { cancel(reason) })
 	g.Run()
 	for _, c := range calls {
 		if c.State != Cancelled || c.Err != reason {
@@ -362,9 +367,11 @@ func TestFiles(t *testing.T) {
 func TestSystemSleep(t *testing.T) {
 	order := ""
 	g := load(t, files, Options{Ended: func(c *Call) { order += c.Name + " " }})
-	call(t, g, "long", "sleep", "150")
-	call(t, g, "short", "sleep", "1")
+	long := call(t, g, "long", "sleep", "30", "5")
+	short := call(t, g, "short", "sleep", "1", "3")
 	g.Run()
+	long.want(t, "1")
+	short.want(t, "1")
 	if order != "short long " {
 		t.Errorf("ended: %s, want the short one first", order)
 	}
@@ -372,9 +379,9 @@ func TestSystemSleep(t *testing.T) {
 
 func TestExit(t *testing.T) {
 	g := load(t, files, Options{})
-	sleeper := call(t, g, "sleeper", "sleep", "1000000")
+	sleeper := call(t, g, "sleeper", "sleep", "1000000", "1")
 	exits := call(t, g, "exits", "_start")
-	unstarted := call(t, g, "unstarted", "sleep", "1")
+	unstarted := call(t, g, "unstarted", "sleep", "1", "1")
 	g.Run()
 	for _, c := range []*Call{exits, sleeper, unstarted} {
 		var exit *ExitError

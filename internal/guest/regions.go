@@ -149,7 +149,6 @@ func (r *regions) more() error {
 	var low uint32
 	if r.malloc {
 		results, err := r.guest.module.ExportedFunction("malloc").Call(context.Background(), uint64(r.size+16))
-		r.guest.rest()
 		if err != nil {
 			return fmt.Errorf("the guest's malloc has failed: %w", err)
 		}
@@ -175,11 +174,11 @@ func (r *regions) more() error {
 	return nil
 }
 
-// grow grows memory by as many regions as there are already, so that the runtime, which may have to copy all of it,
-// does so seldom; by fewer if there is not the room.
+// grow grows memory by as many regions as there are calls that are not over, once for all of them: where memory is copied
+// to grow it, that takes longer than anything else. By fewer if there is not the room.
 func (r *regions) grow() bool {
 	memory := r.guest.memory
-	for count := max(16, len(r.all)); count >= 1; count /= 2 {
+	for count := max(1, len(r.guest.Calls())); count >= 1; count /= 2 {
 		pages := (uint64(count)*uint64(r.size) + pageSize - 1) / pageSize
 		before := uint64(memory.Size())
 		if before+pages*pageSize >= 1<<32 { // the last address must not be 0

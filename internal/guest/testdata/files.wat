@@ -45,16 +45,18 @@
       (then (i32.sub (i32.const 0) (local.get $error)))
       (else (local.get $total))))
 
-  ;; sleep(ms): by WASI, on the monotonic clock. The frame: 0 the subscription of 48 bytes, 48 the event, 80 their number.
-  (func (export "sleep") (param $ms i32) (result i32)
+  ;; sleep(ms, times): by WASI, on the monotonic clock. The frame: 0 the subscription of 48 bytes, 48 the event, 80 their number.
+  (func (export "sleep") (param $ms i32) (param $times i32) (result i32)
     (local $frame i32)
     (local.set $frame (i32.sub (global.get $__stack_pointer) (i32.const 96)))
     (global.set $__stack_pointer (local.get $frame))
     (memory.fill (local.get $frame) (i32.const 0) (i32.const 96))
     (i32.store offset=16 (local.get $frame) (i32.const 1))
     (i64.store offset=24 (local.get $frame) (i64.mul (i64.extend_i32_u (local.get $ms)) (i64.const 1000000)))
-    (drop (call $poll_oneoff (local.get $frame) (i32.add (local.get $frame) (i32.const 48)) (i32.const 1)
-      (i32.add (local.get $frame) (i32.const 80))))
+    (loop $again
+      (drop (call $poll_oneoff (local.get $frame) (i32.add (local.get $frame) (i32.const 48)) (i32.const 1)
+        (i32.add (local.get $frame) (i32.const 80))))
+      (br_if $again (local.tee $times (i32.sub (local.get $times) (i32.const 1)))))
     (global.set $__stack_pointer (i32.add (local.get $frame) (i32.const 96)))
     (i32.load offset=80 (local.get $frame)))
 

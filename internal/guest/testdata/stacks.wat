@@ -14,9 +14,10 @@
   (global $mallocs (export "mallocs") (mut i32) (i32.const 0))
   (global $caught (export "caught") (mut i32) (i32.const 0))
 
-  ;; A heap that only grows, as far as the memory does.
+  ;; A heap that only grows, as far as the memory does. It traps if its caller's stack is not the guest's own.
   (func (export "malloc") (param $size i32) (result i32)
     (local $at i32)
+    (if (i32.ne (global.get $__stack_pointer) (i32.const 65536)) (then (unreachable)))
     (local.set $at (global.get $heap))
     (global.set $mallocs (i32.add (global.get $mallocs) (i32.const 1)))
     (global.set $heap (i32.and (i32.add (i32.add (local.get $at) (local.get $size)) (i32.const 15)) (i32.const -16)))

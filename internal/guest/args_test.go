@@ -1,0 +1,156 @@
+package guest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// What an argument is taken for depends on the export's parameters.
+func TestArguments(t *testing.T) {
+	g := load(t, cGuest, Options{})
+	for _, c := range []struct{ export, args, want string }{
+		{"item", "http://host/", "text http://host/"},
+		{"item", "17", "text 17"}, // two parameters for one argument
+		{"item", "1024 17", "1024, 17"},
+		{"item", "text:text:17", "text text:17"},
+		{"item", "text:", "text "},
+		{"sum", "base 0 10", "text base, 0, 10"},
+		{"sum", "text:1 2 3", "text 1, 2, 3"},
+		{"sum", "1 2", "text 1, text 2"},
+		{"sum", "1 2 3 -1", "1, 2, 3, 4294967295"},
+		{"sum", "1 2 3", "after 3 arguments there is none for i32"},
+		{"sum", "1 2 3 four", `argument 4, "four", is for a parameter of type i32`},
+		{"overflow", "four", `argument 1, "four", is for a parameter of type i32`},
+	} {
+		read, err := arguments(c.export, g.exports[c.export], strings.Split(c.args, " "))
+		var words []string
+		for _, a := range read {
+			if a.isText {
+				words = append(words, "text "+a.text)
+			} else {
+				words = append(words, fmt.Sprint(a.number))
+			}
+		}
+		if got := strings.Join(words, ", "); err != nil && !strings.Contains(err.Error(), c.want) || err == nil && got != c.want {
+			t.Errorf("%s %s: %s, %v, want %s", c.export, c.args, got, err, c.want)
+		}
+	}
+}
+
+// A text that does not fit on the fiber's stack, or for which there is none, ends the one fiber.
+func TestTextWithoutRoom(t *testing.T) {
+	long := strings.Repeat("x", 70000)
+	g := load(t, cGuest, Options{})
+	c := call(t, g, "long", "item", long)
+	after := call(t, g, "after", "yielding", "1")
+	g.Run()
+	if c.State != Failed || c.Err.Error() != "fiber long cannot start export item: the 70000 bytes of text do not fit on the fiber's stack of 65536" {
+		t.Errorf("%s, %v", c.State, c.Err)
+	}
+	after.want(t, "1")
+
+	g = load(t, cGuest, Options{Stacks: Stacks{Pointer: "none"}})
+	c = call(t, g, "none", "item", "text:")
+	d := call(t, g, "some", "item", "x")
+	g.Run()
+	if c.State != Failed || !strings.Contains(c.Err.Error(), "unsupported protocol scheme") {
+		t.Errorf("an empty text: %s, %v", c.State, c.Err)
+	}
+	if d.State != Failed || !strings.Contains(d.Err.Error(), "no stack in memory") {
+		t.Errorf("%s, %v", d.State, d.Err)
+	}
+}
+
+// Where nobody can tell which global points to the stack somebody has to say it.
+func TestStackPointer(t *testing.T) {
+	// An imported yield, a page of memory, and two globals: 0 is no pointer by its looks, 1 goes down by 16 and is exported.
+	module := []byte("\x00asm\x01\x00\x00\x00" +
+		"\x01\x04\x01\x60\x00\x00" +
+		"\x02\x13\x01\x09fiberfill\x05yield\x00\x00" +
+		"\x03\x02\x01\x00" +
+		"\x05\x03\x01\x00\x01" +
+		"\x06\x0b\x02\x7f\x01\x41\x07\x0b\x7f\x01\x41\x20\x0b" +
+		"\x07\x0b\x02\x02sp\x03\x01\x02go\x00\x01" +
+		"\x0a\x0d\x01\x0b\x00\x10\x00\x23\x01\x41\x10\x6b\x24\x01\x0b")
+	for pointer, want := range map[string]string{
+		"":     "fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer",
+		"sp":   "1",
+		"1":    "1",
+		"0":    "0",
+		"none": "none",
+		"go":   `exports no mutable i32 of this name`,
+		"2":    "no such global",
+	} {
+		noGoroutinesLeft(t)
+		g, err := New(t.Context(), module, Options{Name: "some.wasm", Stacks: Stacks{Pointer: pointer}})
+		if err != nil {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, want %s", pointer, err, want)
+			}
+			continue
+		}
+		defer g.Close()
+		got := "none"
+		if g.pointer != nil {
+			got = map[uint32]string{7: "0", 32: "1"}[g.base]
+		}
+		if got != want {
+			t.Errorf("%q: global %s, want %s", pointer, got, want)
+		}
+	}
+}
+
+// If _initialize fails no other fiber starts.
+func TestInitializeFails(t *testing.T) {
+	module := []byte("\x00asm\x01\x00\x00\x00" +
+		"\x01\x04\x01\x60\x00\x00" +
+		"\x03\x03\x02\x00\x00" +
+		"\x07\x14\x02\x0b_initialize\x00\x00\x02go\x00\x01" +
+		"\x0a\x08\x02\x03\x00\x00\x0b\x02\x00\x0b")
+	var ended []string
+	g, err := New(t.Context(), module, Options{Name: "some.wasm", Ended: func(c *Call) { ended = append(ended, fmt.Sprint(c.Name, " ", c.State)) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	c := call(t, g, "first", "go")
+	g.Run()
+	var trap *TrapError
+	if !errors.As(c.Err, &trap) || trap.Fiber != "_initialize" || fmt.Sprint(ended) != "[_initialize failed first cancelled]" {
+		t.Errorf("%v, %v", ended, c.Err)
+	}
+}
+
+// Memory that is too small for all fibers ends those for which there is no room.
+func TestNoRoom(t *testing.T) {
+	binary, err := os.ReadFile(stacks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range []Source{Allocator, Grow} {
+		g, err := New(t.Context(), binary, Options{Name: stacks, Stacks: Stacks{Source: source, Size: 1 << 20}}) // of 64 MB
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		var calls []*Call
+		for i := range 100 {
+			calls = append(calls, call(t, g, fmt.Sprint("keep#", i), "keep", "5", "3"))
+		}
+		g.Run()
+		done := 0
+		for _, c := range calls {
+			if c.State == Done {
+				done++
+			} else if !strings.Contains(c.Err.Error(), "no room for one more shadow stack of 1048576 bytes") {
+				t.Errorf("%s: %v", source, c.Err)
+			}
+		}
+		if done < 50 || done == len(calls) {
+			t.Errorf("%s: %d fibers had room, want some 60: those that end early leave theirs", source, done)
+		}
+	}
+}
