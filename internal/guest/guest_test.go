@@ -24,7 +24,9 @@ const (
 // load makes an instance that is closed with the test, and fails that if a goroutine is left behind.
 func load(t *testing.T, path string, options Options) *Guest {
 	t.Helper()
-	return loadWith(t, t.Context(), path, options)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for fibers that wait for ever
+	t.Cleanup(cancel)
+	return loadWith(t, ctx, path, options)
 }
 
 func loadWith(t *testing.T, ctx context.Context, path string, options Options) *Guest {
