@@ -316,10 +316,11 @@ test("a reason may be of any type, and arrives unchanged", async () => {
       (fiber, c) => c.abort(given),
     ]
     for (const way of ways) {
-      const c = new AbortController()
-      const [careful, queued] = [g.call("careful", "careful", c.signal)(0, 3), g.call("wait", "queued", c.signal)(0)]
-      way(queued, c)
-      await g.gate(0).began
+      const [c, other] = [new AbortController(), new AbortController()]
+      const [careful, queued] = [g.call("careful", "careful", c.signal)(0, 3), g.call("wait", "queued", other.signal)(0)]
+      for (const fiber of [careful, queued]) fiber.catch(() => {}) // looked at below
+      way(queued, other)
+      await until(() => careful.state === "waiting")
       way(careful, c)
       for (const fiber of [careful, queued]) {
         const got = await fiber.then(() => assert.fail("resolved"), (error) => [error])
@@ -392,7 +393,7 @@ test("AbortSignal.timeout and AbortSignal.any are signals like others", async ()
   const g = await waitingGuest()
   const fiber = g.call("careful", "it", AbortSignal.any([AbortSignal.timeout(2), new AbortController().signal]))(0, 2)
   assert.equal((await rejection(fiber)).name, "TimeoutError")
-  assert.deepEqual(g.trail, ["it 1", "it 2"])
+  assert.deepEqual(g.trail, g.calls === 1 ? ["it 1", "it 2"] : []) // a busy machine may have aborted it before it started
 })
 
 test("one signal may end ten thousand fibers, in all their states", async () => {
