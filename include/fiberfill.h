@@ -139,7 +139,8 @@ FF_IMPORT("fibers2", "switch") int fibers2_switch(ff_fiber fiber, ff_fiber to, f
 FF_IMPORT("fibers2", "dismount") int fibers2_dismount(ff_fiber fiber, ff_event *e, ff_table on);
 // Ends fiber, which must have no control parent, and its control descendants; nothing if it is over (B-RELEASE-1).
 FF_IMPORT("fibers2", "release") void fibers2_release(ff_fiber fiber);
-// Makes a fiber and mounts it at once, e->fiber is its reference when control is back. Its return event is the first tag of on.
+// Makes a fiber and mounts it at once; e->fiber is its reference when control is back. Its return event is the first tag of
+// on: that one, from whomever, arrives as FF_NEXT with e->tag 0, and the others at their places in on, which begin at 1 (B-MNEW-2).
 FF_IMPORT("fibers2", "mount_new") int fibers2_mount_new(ff_body *body, void *env, ff_event *e, ff_table on);
 // Makes a fiber and switches to it from fiber (B-SNEW-1).
 FF_IMPORT("fibers2", "switch_new") int fibers2_switch_new(ff_fiber fiber, ff_body *body, void *env, ff_event *e, ff_table on);
@@ -160,7 +161,8 @@ FF_IMPORT("stacks", "new_ref") void stacks_new_ref(ff_types types, int nullable,
 FF_IMPORT("stacks", "switch") void stacks_switch(ff_event *e, ff_types types, int nullable);
 // The same, and the issuer is over (C-RETIRE-1).
 FF_IMPORT("stacks", "switch_retire") _Noreturn void stacks_switch_retire(ff_event *e);
-// The same as switch with an exception: what raise throws, called with env, arrives where the target waits (C-THROW-1).
+// The same as switch with an exception: what raise throws, called with env before anything else happens, arrives where the
+// target waits, and the reference to the thrower in e->ref of the operation that the target waits in (C-THROW-1, C-THROW-3).
 FF_IMPORT("stacks", "switch_throw") void stacks_switch_throw(ff_event *e, ff_raise *raise, void *env, ff_types types, int nullable);
 // Supplies the first of the awaited values from *e; e->ref is the new reference then (C-BIND-1).
 FF_IMPORT("stacks", "bind") void stacks_bind(ff_event *e);

@@ -10,16 +10,24 @@ import (
 	"strings"
 )
 
-// guests returns the recipes of all committed wasm but the core: every WAT file of the repository, and the C guest. The Go
-// guest is not committed: every machine that builds this repository has a Go toolchain, and its wasm has four megabytes.
+// guests returns the recipes of all committed wasm but the core: every WAT file of the repository, the C guest, and the
+// players of conformance scripts. The Go guest is not committed: every machine that builds this repository has a Go
+// toolchain, and its wasm has four megabytes.
 func guests() ([]binary, error) {
 	list := []binary{{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")}}
+	for _, system := range []string{"a", "b", "c", "d"} {
+		list = append(list, binary{playerDir + system + ".wasm", compilePlayer(system)})
+	}
 	texts, err := sources(".wat")
 	for _, text := range texts {
-		list = append(list, binary{strings.TrimSuffix(text, ".wat") + ".wasm", assemble(text)})
+		if text != playerDir+"exceptions.wat" { // a part of the players
+			list = append(list, binary{strings.TrimSuffix(text, ".wat") + ".wasm", assemble(text)})
+		}
 	}
 	return list, err
 }
+
+const playerDir = "polyfill/conformance/player/"
 
 func guestsCommand(flags *flag.FlagSet) func() error {
 	check := flags.Bool("check", false, checkUsage)
@@ -62,12 +70,41 @@ func assemble(source string) func(out string) error {
 // compileC is the recipe of a guest in C without a C library. -fno-builtin keeps the compiler from calling a memcpy that
 // nobody provides.
 func compileC(source string) func(out string) error {
+	return func(out string) error { return clang(out, source) }
+}
+
+// clang compiles and links; what says more are its arguments.
+func clang(out string, more ...string) error {
+	if err := install("clang"); err != nil {
+		return err
+	}
+	args := []string{"--target=wasm32", "-nostdlib", "-fno-builtin", "-O2", "-Wall", "-Wextra", "-Wl,--no-entry", "-o", out}
+	return shell("clang-19", append(args, more...)...)
+}
+
+// compilePlayer is the recipe of the player of one system: C, and a WAT file for what C has no words for, in one module.
+// -mbulk-memory lets the compiler copy its structs without a memcpy.
+func compilePlayer(system string) func(out string) error {
 	return func(out string) error {
-		if err := install("clang"); err != nil {
+		dir, err := os.MkdirTemp("", "player")
+		if err != nil {
 			return err
 		}
-		return shell("clang-19", "--target=wasm32", "-nostdlib", "-fno-builtin", "-O2", "-Wall", "-Wextra",
-			"-Wl,--no-entry", "-o", out, source)
+		defer os.RemoveAll(dir)
+		loop, exceptions := filepath.Join(dir, "loop.wasm"), filepath.Join(dir, "exceptions.wasm")
+		if err := clang(loop, "-mbulk-memory", "-Wl,--export-table", "-Wl,--export=__stack_pointer",
+			playerDir+system+".c", playerDir+"player.c"); err != nil {
+			return err
+		}
+		if err := assemble(playerDir + "exceptions.wat")(exceptions); err != nil {
+			return err
+		}
+		merger, err := npmTool("wasm-merge")
+		if err != nil {
+			return err
+		}
+		flags := append(strings.Fields(assembleFlags), "--enable-bulk-memory")
+		return shell(merger, append(flags, loop, "player", exceptions, "exceptions", "-o", out)...)
 	}
 }
 
