@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/fiberfill/fiberfill/internal/wheel"
 )
 
 // ID names an actor for ever: no other actor of its runtime gets the same. The
@@ -22,25 +24,26 @@ type Message struct {
 type StackClass int32
 
 const (
-	StackNone StackClass = 0 // no fiber: blocking calls return -1
-	Stack32K  StackClass = 32768
-	Stack64K  StackClass = 65536
-	Stack128K StackClass = 131072
+	StackNone StackClass = StackClass(wheel.None) // no fiber: blocking calls return -1
+	Stack32K  StackClass = StackClass(wheel.C32K)
+	Stack64K  StackClass = StackClass(wheel.C64K)
+	Stack128K StackClass = StackClass(wheel.C128)
 )
-
-func (c StackClass) valid() bool {
-	switch c {
-	case StackNone, Stack32K, Stack64K, Stack128K:
-		return true
-	}
-	return false
-}
 
 // Guest is the code of a guest actor.
 type Guest interface {
 	// HandleMessage is called for one message at a time, on the actor's own stack. It returns 1 to stay
 	// alive and 0 to end. A panic is a trap: it ends the actor and nothing else.
 	HandleMessage(h *Host, m Message) int32
+}
+
+// Resources is what a [Guest] implements that owns something beside its code, as an instance of a wasm module does.
+type Resources interface {
+	// Open is called once, by [Runtime.Spawn], and allocates what an actor of the class needs, its part of the
+	// stack among it. If it fails so does the spawn, and Close is not called.
+	Open(class StackClass) error
+	// Close is called once, when the actor is over and none of its code will run.
+	Close()
 }
 
 // GuestFunc is a function as a [Guest].
@@ -111,32 +114,28 @@ func (e *IdleError) Error() string {
 	return fmt.Sprintf("actors: nothing is left to do, and these actors are blocked: %q", e.Blocked)
 }
 
-// condition is what a blocked actor waits for: whichever comes first.
-type condition struct {
-	what     string      // in words
-	ready    func() bool // asked in each scan; nil: nothing but the deadline counts
-	inside   bool        // ready can only become true by what actors do
-	deadline time.Duration
-	timed    bool // there is a deadline
+// refusals are the errors for what the wheel refuses.
+var refusals = map[wheel.Verdict]error{
+	wheel.NoActor:     ErrNoActor,
+	wheel.MailboxFull: ErrMailboxFull,
+	wheel.BadClass:    ErrClass,
+	wheel.BadMailbox:  ErrMailbox,
+	wheel.Closed:      ErrClosed,
+	wheel.NoMemory:    ErrNoStack,
 }
 
-// actor is one actor. If it has a stack, fiber is not nil.
+// actor is what the wheel does not know of one: its code, its stack, and what its messages are. If it has a stack, fiber
+// is not nil.
 type actor struct {
 	id      ID
 	runtime *Runtime
 	class   StackClass
-	native  bool
 	handle  func(m Message) bool
 	host    Host
+	owns    Resources // nil: nothing
 
 	mailbox []Message
-	size    int
-	queued  bool // in the runtime's queue of actors that can be given a message
-
-	fiber    *fiber
-	handling bool // a call of the handler has begun and not ended
-	blocked  bool
-	until    condition // while it is blocked
-	stopping bool      // was stopped while it ran
-	over     bool
+	fiber   *fiber
+	what    string      // what it waits for, in words
+	ready   func() bool // asked in each scan while it waits for something outside
 }

@@ -33,8 +33,8 @@
 //	unblocked  what it waited for has come; it is resumed in the next step
 //	over       its handler returned 0 or trapped, or it was stopped. Others are not concerned.
 //
-// A [polyfill.Machine] keeps the states of the fibers: all are suspended but the
-// one that runs, and the runtime is the parent of each.
+// Package internal/wheel decides all this, and has no code, stacks or clocks; this
+// package does what it says, with coroutines of Go. JavaScript does the same with JSPI.
 //
 // # Stack classes
 //
@@ -42,7 +42,8 @@
 // the runtime's stack cannot be moved when the guest turns out to block. An actor
 // of class none costs no fiber memory, and every blocking call returns -1 to it at
 // once. The stacks of Go functions grow as they need; their class is only counted against
-// [Config.StackMemory]. For the guests of machines where memory is short it is the real size.
+// [Config.StackMemory]. To a wasm module it is the real size of the stack in its memory: see
+// package actors/wasm.
 //
 // # Blocking calls
 //

@@ -26,12 +26,9 @@ type fiber struct {
 // drop them otherwise: deferred functions run, nothing else does.
 type released struct{}
 
-// newFiber allocates the stack. It returns nil if the machine has no more references.
-func newFiber(a *actor) *fiber {
-	f := &fiber{actor: a, ref: a.runtime.machine.New()}
-	if f.ref == 0 {
-		return nil
-	}
+// newFiber allocates the stack.
+func newFiber(a *actor, ref polyfill.Fiber) *fiber {
+	f := &fiber{actor: a, ref: ref}
 	f.next, f.stop = iter.Pull(f.main)
 	return f
 }
@@ -41,9 +38,7 @@ func (f *fiber) main(yield func(struct{}) bool) {
 	f.yield = yield
 	for !f.released {
 		f.alive, f.trap = f.actor.call(f.message)
-		f.actor.handling = false
 		if !f.released {
-			f.actor.runtime.machine.Detach(f.ref)
 			yield(struct{}{})
 		}
 	}
@@ -51,16 +46,12 @@ func (f *fiber) main(yield func(struct{}) bool) {
 
 // enter runs the handler until it blocks or ends. What it returns counts only in the second case.
 func (f *fiber) enter() (alive bool, trap error) {
-	if _, trap := f.actor.runtime.machine.Enter(f.ref); trap != polyfill.OK {
-		panic("actors: enter a fiber: " + trap.String()) // a mistake of this package
-	}
 	f.next()
 	return f.alive, f.trap
 }
 
 // park gives control back to the runtime and returns when it has come again.
 func (f *fiber) park() {
-	f.actor.runtime.machine.Detach(f.ref)
 	if !f.yield(struct{}{}) {
 		panic(released{})
 	}
@@ -69,7 +60,6 @@ func (f *fiber) park() {
 // release ends the fiber, which is suspended (E-LIFE-2).
 func (f *fiber) release() {
 	f.released = true
-	f.actor.runtime.machine.Kill(f.ref)
 	f.stop()
 }
 

@@ -2,7 +2,8 @@ package actors
 
 import (
 	"fmt"
-	"time"
+
+	"github.com/fiberfill/fiberfill/internal/wheel"
 )
 
 // Host is what an actor can ask of its runtime: the functions that a guest
@@ -43,7 +44,8 @@ func (h *Host) Log(level int32, text string) {
 // for one step at least, and returns 0; to an actor without a stack it
 // returns -1 at once. Messages that come meanwhile wait (E-SLEEP-4).
 func (h *Host) SleepMs(ms int32) int32 {
-	return h.block("SleepMs", condition{what: "a timer", deadline: h.after(max(0, ms)), timed: true})
+	r := h.actor.runtime
+	return h.obey("SleepMs", "a timer", r.wheel.Sleep(h.id(), ms, r.now()))
 }
 
 // Recv is mk_recv: it takes the oldest message out of the mailbox, which the handler is
@@ -51,17 +53,18 @@ func (h *Host) SleepMs(ms int32) int32 {
 // payload are copied into buf; size is how long it is. result is 0, or -1 at once for an
 // actor without a stack.
 func (h *Host) Recv(buf []byte) (typ, size, result int32) {
-	a := h.actor
-	h.mustRun("Recv")
-	if a.fiber == nil {
-		return 0, 0, -1
-	}
-	if len(a.mailbox) == 0 {
-		h.block("Recv", condition{what: "a message", ready: func() bool { return len(a.mailbox) > 0 }, inside: true})
-	}
-	m := a.take()
+	m, result := h.RecvMessage()
 	copy(buf, m.Payload)
-	return m.Type, int32(len(m.Payload)), 0
+	return m.Type, int32(len(m.Payload)), result
+}
+
+// RecvMessage is [Host.Recv] for those who have room for whatever comes. It also tells the source.
+func (h *Host) RecvMessage() (m Message, result int32) {
+	a := h.actor
+	if h.obey("Recv", "a message", a.runtime.wheel.Recv(h.id())) != 0 {
+		return Message{}, -1
+	}
+	return a.take(), 0
 }
 
 // WaitFDReadable is mk_wait_fd_readable: it blocks until fd can be read, for timeoutMs
@@ -100,35 +103,29 @@ func (h *Host) Wait(what string, ready func() bool, timeoutMs int32) int32 {
 }
 
 func (h *Host) wait(op, what string, ready func() bool, timeoutMs int32) int32 {
-	met := false
-	c := condition{what: what, ready: func() bool { met = ready(); return met }}
-	if timeoutMs > 0 {
-		c.deadline, c.timed = h.after(timeoutMs), true
+	r := h.actor.runtime
+	answer := r.wheel.Wait(h.id(), timeoutMs, r.now())
+	if answer == wheel.Park {
+		h.actor.ready = ready
 	}
-	if h.block(op, c) != 0 || !met {
-		return -1
-	}
-	return 0
+	return h.obey(op, what, answer)
 }
 
-func (h *Host) after(ms int32) time.Duration {
-	return h.actor.runtime.config.Clock.Now() + time.Duration(ms)*time.Millisecond
-}
+func (h *Host) id() wheel.ID { return wheel.ID(h.actor.id) }
 
-// block is the one place where a handler stops in its middle.
-func (h *Host) block(op string, c condition) int32 {
-	h.mustRun(op)
+// obey does what the wheel has answered to a blocking call, and is the one place where a handler stops in its middle. It
+// returns what the call returns.
+func (h *Host) obey(op, what string, answer wheel.Answer) int32 {
 	a := h.actor
-	if a.fiber == nil {
+	switch answer {
+	case wheel.NotRunning:
+		panic(fmt.Sprintf("actors: Host.%s of actor %d, but its handler does not run: only the handler itself may block", op, a.id))
+	case wheel.Refused:
 		return -1
+	case wheel.Park:
+		a.what = what
+		a.fiber.park()
+		return a.runtime.wheel.Result(h.id())
 	}
-	a.blocked, a.until = true, c
-	a.fiber.park()
 	return 0
-}
-
-func (h *Host) mustRun(op string) {
-	if running := h.actor.runtime.running; running != h.actor {
-		panic(fmt.Sprintf("actors: Host.%s of actor %d, but its handler does not run: only the handler itself may block", op, h.actor.id))
-	}
 }

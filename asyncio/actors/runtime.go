@@ -1,9 +1,11 @@
 package actors
 
 import (
-	"maps"
+	"math"
 	"slices"
+	"time"
 
+	"github.com/fiberfill/fiberfill/internal/wheel"
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
@@ -19,17 +21,11 @@ type Config struct {
 // Runtime owns actors and turns the wheel. It is made by [New].
 type Runtime struct {
 	config  Config
-	machine polyfill.Machine
+	wheel   *wheel.Wheel
+	machine *polyfill.Machine // the wheel's
 	actors  map[ID]*actor
-	last    ID
-	memory  int64    // of all stacks
-	ready   []*actor // have a message and no handler that runs, in the order in which that came to be
-	blocked []*actor // in no order
-	woken   []*actor // unblocked by the last scan, in the order in which they go on
-	mail    bool     // somebody who waits for a message has got one since the last scan
-	running *actor
+	memory  int64 // of all stacks
 	inStep  bool
-	closed  bool
 }
 
 // New returns a runtime without actors. One whose guests have stacks must be
@@ -38,19 +34,21 @@ func New(config Config) *Runtime {
 	if config.Clock == nil {
 		config.Clock = RealClock()
 	}
-	return &Runtime{config: config, actors: make(map[ID]*actor)}
+	w := new(wheel.Wheel)
+	return &Runtime{config: config, wheel: w, machine: &w.Fibers, actors: make(map[ID]*actor)}
 }
+
+func (r *Runtime) now() wheel.Time { return wheel.Time(r.config.Clock.Now()) }
 
 // Spawn makes a guest actor with room for mailbox messages and a stack of the
 // given class, which is allocated now. The guest's code runs when a message comes. The error
-// is one of [ErrClass], [ErrMailbox], [ErrNoStack] and [ErrClosed]. Handlers may call it.
+// is one of [ErrClass], [ErrMailbox], [ErrNoStack] and [ErrClosed], or what the guest's [Resources] say. Handlers may
+// call it.
 func (r *Runtime) Spawn(guest Guest, mailbox int, class StackClass) (ID, error) {
-	if !class.valid() {
-		return 0, ErrClass
-	}
 	a := &actor{class: class}
 	a.handle = func(m Message) bool { return guest.HandleMessage(&a.host, m) != 0 }
-	return r.spawn(a, mailbox)
+	a.owns, _ = guest.(Resources)
+	return r.spawn(a, false, mailbox)
 }
 
 // SpawnFrom spawns a guest from a factory, as by [Runtime.Spawn].
@@ -58,32 +56,40 @@ func (r *Runtime) SpawnFrom(f Factory) (ID, error) { return r.Spawn(f.Guest(), f
 
 // SpawnNative makes a native actor. The error is [ErrMailbox], [ErrClosed] or nil. Handlers may call it.
 func (r *Runtime) SpawnNative(native Native, mailbox int) (ID, error) {
-	a := &actor{native: true}
+	a := &actor{}
 	a.handle = func(m Message) bool { return native(&a.host, m) }
-	return r.spawn(a, mailbox)
+	return r.spawn(a, true, mailbox)
 }
 
-func (r *Runtime) spawn(a *actor, mailbox int) (ID, error) {
-	switch {
-	case r.closed:
-		return 0, ErrClosed
-	case mailbox < 1:
-		return 0, ErrMailbox
+func (r *Runtime) spawn(a *actor, native bool, mailbox int) (ID, error) {
+	id, verdict := r.wheel.Spawn(wheel.Class(a.class), native, int32(min(mailbox, math.MaxInt32)))
+	if verdict != wheel.OK {
+		return 0, refusals[verdict]
 	}
-	a.runtime, a.size, a.host = r, mailbox, Host{a}
-	if a.class != StackNone {
-		if r.config.StackMemory > 0 && r.memory+int64(a.class) > r.config.StackMemory {
-			return 0, ErrNoStack
-		}
-		if a.fiber = newFiber(a); a.fiber == nil {
-			return 0, ErrNoStack
-		}
-		r.memory += int64(a.class)
+	a.id, a.runtime, a.host = ID(id), r, Host{a}
+	if err := r.allocate(a); err != nil {
+		r.wheel.Stop(id)
+		return 0, err
 	}
-	r.last++
-	a.id = r.last
 	r.actors[a.id] = a
 	return a.id, nil
+}
+
+// allocate gives an actor its stack, and what its guest owns.
+func (r *Runtime) allocate(a *actor) error {
+	if r.config.StackMemory > 0 && r.memory+int64(a.class) > r.config.StackMemory {
+		return ErrNoStack
+	}
+	if a.owns != nil {
+		if err := a.owns.Open(a.class); err != nil {
+			return err
+		}
+	}
+	if a.class != StackNone {
+		a.fiber = newFiber(a, r.wheel.Fiber(wheel.ID(a.id)))
+	}
+	r.memory += int64(a.class)
+	return nil
 }
 
 // Send puts a message from outside, source 0, into an actor's mailbox. The
@@ -92,28 +98,15 @@ func (r *Runtime) spawn(a *actor, mailbox int) (ID, error) {
 func (r *Runtime) Send(to ID, typ int32, payload []byte) error { return r.send(0, to, typ, payload) }
 
 func (r *Runtime) send(from, to ID, typ int32, payload []byte) error {
-	a := r.actors[to]
-	switch {
-	case a == nil:
-		return ErrNoActor
-	case len(a.mailbox) == a.size:
-		return ErrMailboxFull
+	if verdict := r.wheel.Send(wheel.ID(to)); verdict != wheel.OK {
+		return refusals[verdict]
 	}
+	a := r.actors[to]
 	a.mailbox = append(a.mailbox, Message{typ, from, slices.Clone(payload)})
-	r.mail = r.mail || a.blocked && a.until.inside
-	r.enqueue(a)
 	return nil
 }
 
-// enqueue puts a into the queue if it can be given a message and is not in it.
-func (r *Runtime) enqueue(a *actor) {
-	if !a.queued && !a.handling && len(a.mailbox) > 0 {
-		a.queued = true
-		r.ready = append(r.ready, a)
-	}
-}
-
-// take removes the oldest message. There must be one.
+// take removes the oldest message, at the wheel's command.
 func (a *actor) take() Message {
 	m := a.mailbox[0]
 	a.mailbox = slices.Delete(a.mailbox, 0, 1)
@@ -123,13 +116,13 @@ func (a *actor) take() Message {
 // Info returns what there is to know of an actor; ok is false if it is over or
 // never was. Handlers may call it.
 func (r *Runtime) Info(id ID) (info Info, ok bool) {
-	a := r.actors[id]
-	if a == nil {
+	i, ok := r.wheel.Info(wheel.ID(id))
+	if !ok {
 		return Info{}, false
 	}
-	info = Info{Class: a.class, Native: a.native, Mailbox: len(a.mailbox)}
-	if a.blocked {
-		info.Blocked, info.WaitsFor, info.Deadline = true, a.until.what, a.until.deadline
+	info = Info{Class: StackClass(i.Class), Native: i.Native, Blocked: i.Blocked, Deadline: time.Duration(i.Deadline), Mailbox: int(i.Mailbox)}
+	if i.Blocked {
+		info.WaitsFor = r.actors[id].what
 	}
 	return info, true
 }
@@ -139,25 +132,23 @@ func (r *Runtime) Info(id ID) (info Info, ok bool) {
 // block. One that runs ends when its handler returns or blocks. Stop reports
 // whether there was such an actor. Handlers may call it, also for themselves.
 func (r *Runtime) Stop(id ID) bool {
-	a := r.actors[id]
-	if a == nil || a.stopping {
-		return false
+	verdict := r.wheel.Stop(wheel.ID(id))
+	if verdict == wheel.OK {
+		r.end(r.actors[id], nil)
 	}
-	if a == r.running {
-		a.stopping = true
-	} else {
-		r.end(a, nil)
-	}
-	return true
+	return verdict != wheel.NoActor
 }
 
-// end takes an actor that does not run out of the world.
+// end drops what belongs to an actor that is over by the wheel.
 func (r *Runtime) end(a *actor, err error) {
-	a.over, a.blocked, a.mailbox, a.until = true, false, nil, condition{}
 	delete(r.actors, a.id)
+	a.mailbox, a.ready = nil, nil
 	if a.fiber != nil {
 		a.fiber.release()
-		r.memory -= int64(a.class)
+	}
+	r.memory -= int64(a.class)
+	if a.owns != nil {
+		a.owns.Close()
 	}
 	if r.config.Ended != nil {
 		r.config.Ended(a.id, err)
@@ -169,9 +160,8 @@ func (r *Runtime) Close() {
 	if r.inStep {
 		panic("actors: Runtime.Close inside a step")
 	}
-	r.closed = true
-	ids := slices.Sorted(maps.Keys(r.actors))
-	for _, id := range slices.Backward(ids) {
-		r.Stop(id)
+	r.wheel.Close()
+	for id := r.wheel.Newest(); id != 0; id = r.wheel.Newest() {
+		r.Stop(ID(id))
 	}
 }

@@ -1,10 +1,12 @@
 package actors
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/fiberfill/fiberfill/internal/wheel"
 )
 
 // Step does one turn of the wheel, see the package comment, and never waits. It
@@ -18,88 +20,45 @@ func (r *Runtime) Step() (more bool) {
 	defer func() {
 		r.inStep = false
 		if !ended { // a handler has ended the goroutine by Goexit
-			r.machine.Unwind()
-			r.running = nil
+			r.wheel.Abort()
 			r.Close()
 		}
 	}()
-	woken := r.woken
-	r.woken = r.scan()
-	r.mail = false
-	for _, a := range woken {
-		if !a.over {
-			r.run(a, func() (bool, error) { return a.fiber.enter() })
-		}
+	r.look()
+	r.wheel.Begin(r.now())
+	for what, id := r.wheel.Next(); what != wheel.Over; what, id = r.wheel.Next() {
+		r.run(what, r.actors[ID(id)])
 	}
-	r.deliver()
 	ended = true
-	return len(r.woken) > 0 || len(r.ready) > 0 || r.mail
+	return r.wheel.More()
 }
 
-// scan unblocks the guests whose condition is met and returns them in the order
-// in which they go on: by deadline, and those without one last; then by ID.
-func (r *Runtime) scan() (woken []*actor) {
-	now := r.config.Clock.Now()
-	r.blocked = slices.DeleteFunc(r.blocked, func(a *actor) bool {
-		if a.over {
-			return true
+// look asks whether what actors wait for outside is ready, and tells the wheel.
+func (r *Runtime) look() {
+	for _, id := range r.wheel.Blocked() {
+		if a := r.actors[ID(id)]; a != nil && a.ready != nil && a.ready() {
+			a.ready = nil
+			r.wheel.Ready(id, r.wheel.Waits(id))
 		}
-		// Readiness is asked first: what is ready and late is ready.
-		if a.until.ready != nil && a.until.ready() || a.until.timed && now >= a.until.deadline {
-			a.blocked = false
-			woken = append(woken, a)
-			return true
-		}
-		return false
-	})
-	slices.SortFunc(woken, func(a, b *actor) int {
-		if a.until.timed != b.until.timed {
-			if a.until.timed {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(a.until.deadline, b.until.deadline), cmp.Compare(a.id, b.id))
-	})
-	return woken
-}
-
-// deliver gives one message to the first actor that is ready for one.
-func (r *Runtime) deliver() {
-	for len(r.ready) > 0 {
-		a := r.ready[0]
-		r.ready[0] = nil
-		r.ready = r.ready[1:]
-		a.queued = false
-		if a.over {
-			continue
-		}
-		m := a.take()
-		a.handling = true
-		r.run(a, func() (bool, error) {
-			if a.fiber != nil {
-				a.fiber.message = m
-				return a.fiber.enter()
-			}
-			defer func() { a.handling = false }()
-			return a.call(m)
-		})
-		return
 	}
 }
 
 // run lets an actor run until its handler blocks or ends.
-func (r *Runtime) run(a *actor, enter func() (alive bool, trap error)) {
-	r.running = a
-	alive, trap := enter()
-	r.running = nil
+func (r *Runtime) run(what wheel.Command, a *actor) {
+	a.ready = nil
+	var alive bool
+	var trap error
 	switch {
-	case a.handling && !a.stopping:
-		r.blocked = append(r.blocked, a)
-	case a.handling, a.stopping, !alive:
-		r.end(a, trap)
+	case what == wheel.Resume:
+		alive, trap = a.fiber.enter()
+	case a.fiber != nil:
+		a.fiber.message = a.take()
+		alive, trap = a.fiber.enter()
 	default:
-		r.enqueue(a)
+		alive, trap = a.call(a.take())
+	}
+	if r.wheel.Back(alive) {
+		r.end(a, trap)
 	}
 }
 
@@ -115,9 +74,9 @@ func (r *Runtime) Run(until func() bool) error {
 		if r.Step() {
 			continue
 		}
-		d, ok := r.idle()
+		d, ok := r.wheel.Idle(r.now(), wheel.Time(pollInterval))
 		if ok {
-			r.config.Clock.Sleep(d)
+			r.config.Clock.Sleep(time.Duration(d))
 		} else if !until() {
 			return r.idleError()
 		}
@@ -125,34 +84,11 @@ func (r *Runtime) Run(until func() bool) error {
 	return nil
 }
 
-// idle returns for how long no step will do anything; ok is false if that is for ever.
-func (r *Runtime) idle() (d time.Duration, ok bool) {
-	now := r.config.Clock.Now()
-	shorten := func(by time.Duration) {
-		if by = max(0, by); !ok || by < d {
-			d, ok = by, true
-		}
-	}
-	for _, a := range r.blocked {
-		if a.over {
-			continue
-		}
-		if a.until.timed {
-			shorten(a.until.deadline - now)
-		}
-		if a.until.ready != nil && !a.until.inside {
-			shorten(pollInterval)
-		}
-	}
-	return d, ok
-}
-
 func (r *Runtime) idleError() error {
 	err := &IdleError{}
-	slices.SortFunc(r.blocked, func(a, b *actor) int { return cmp.Compare(a.id, b.id) })
-	for _, a := range r.blocked {
-		if !a.over {
-			err.Blocked = append(err.Blocked, fmt.Sprintf("%d waits for %s", a.id, a.until.what))
+	for _, id := range slices.Sorted(maps.Keys(r.actors)) {
+		if info, _ := r.Info(id); info.Blocked {
+			err.Blocked = append(err.Blocked, fmt.Sprintf("%d waits for %s", id, info.WaitsFor))
 		}
 	}
 	return err
