@@ -42,3 +42,9 @@ func (m *Machine) Redeem(t Token) (Fiber, Trap) {
 
 // Fiber returns the fiber of which t denotes, or denoted, a suspension. It may be over.
 func (t Token) Fiber() Fiber { return t.fiber }
+
+// Bits returns t as a number, which is how guests hold it; null is 0. [TokenOf] is the way back.
+func (t Token) Bits() uint64 { return uint64(t.number)<<32 | uint64(t.fiber) }
+
+// TokenOf returns the token of a number, whatever number it is: Check refuses those that no Mint has returned.
+func TokenOf(bits uint64) Token { return Token{Fiber(bits), uint32(bits >> 32)} }

@@ -106,6 +106,16 @@ func TestTokens(t *testing.T) {
 			m.stale(token)
 			m.redeem(m.mint(g), g)
 		}},
+		{"K-7: a token comes back from its number, and every other number is refused", func(m *machine) {
+			f := m.New()
+			token := m.mint(f)
+			bits := token.Bits()
+			m.stale(polyfill.TokenOf(bits + 1<<32))
+			m.stale(polyfill.TokenOf(bits ^ 1<<21))
+			m.refuses("Check of null", m.Check(polyfill.TokenOf(0)), polyfill.NullReference)
+			m.redeem(polyfill.TokenOf(bits), f)
+			m.stale(polyfill.TokenOf(bits))
+		}},
 		{"a carried fiber is denoted by the token of nobody", func(m *machine) {
 			p, c, _ := m.fibers()
 			token := m.mint(c)
