@@ -30,7 +30,7 @@ var commands = []command{
 	{"serve", "serve web/dist/demo on the loopback interface and print its address", serveCommand},
 	{"demo-report", "run the demo in headless Chromium, print the table, write a screenshot", reportCommand},
 	{"bench", "measure fiberfill and its alternatives in real engines, write docs/bench; -quick: only the ratios", benchCommand},
-	{"core", "rebuild jsglue/core/core.wasm with TinyGo; -check compares instead of writing", coreCommand},
+	{"core", "rebuild the wasm of the core and of the actors' rules with TinyGo; -check compares instead of writing", coreCommand},
 	{"guests", "rebuild the wasm of the C and WAT sources; -check compares instead of writing", guestsCommand},
 	{"install", "install what the named groups need: " + groupNames(), installCommand},
 	{"check", "gofmt, go vet, TypeScript's checker, and a work tree without leftovers", checkCommand},

@@ -1,10 +1,5 @@
 package wheel
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Command is what the substrate has to do.
 type Command int32
 
@@ -25,28 +20,39 @@ func (w *Wheel) Begin(now Time) {
 		case a == nil:
 		case a.ready || a.cause == Mail && a.mail > 0 || a.timed && now >= a.deadline:
 			a.blocked = false
-			w.woken = append(w.woken, id)
+			w.wake(a)
 		default:
 			blocked = append(blocked, id)
 		}
 	}
 	w.blocked = blocked
-	slices.SortFunc(w.woken, w.order)
 }
 
-// order is that in which those that are found in one scan go on: by deadline, those without one last; then by ID (E-STEP-4).
-func (w *Wheel) order(x, y ID) int {
-	a, b := w.find(x), w.find(y)
-	if a.timed != b.timed {
-		if a.timed {
-			return -1
+// wake puts an actor where it belongs among those that go on: by deadline, those without one last; then by ID (E-STEP-4).
+// Mostly that is the end; a library's sort would be a quarter of the wasm.
+func (w *Wheel) wake(a *actor) {
+	low, high := 0, len(w.woken)
+	for low < high {
+		middle := int(uint(low+high) / 2)
+		if w.find(w.woken[middle]).before(a) {
+			low = middle + 1
+		} else {
+			high = middle
 		}
-		return 1
 	}
-	if a.deadline != b.deadline {
-		return cmp.Compare(a.deadline, b.deadline)
+	w.woken = append(w.woken, 0)
+	copy(w.woken[low+1:], w.woken[low:])
+	w.woken[low] = a.id
+}
+
+func (a *actor) before(b *actor) bool {
+	switch {
+	case a.timed != b.timed:
+		return a.timed
+	case a.deadline != b.deadline:
+		return a.deadline < b.deadline
 	}
-	return cmp.Compare(x, y)
+	return a.id < b.id
 }
 
 // Next returns what comes next in a step: those that the scan before has found are resumed, and then one message is
