@@ -7,9 +7,8 @@ import (
 )
 
 // Host is what an actor can ask of its runtime: the functions that a guest
-// module imports from "env", where their names begin with mk_. It belongs to one actor
-// and is good only while that actor's handler runs; a blocking call at another
-// time panics.
+// module imports from "env", where their names begin with mk_. It belongs to one actor.
+// The calls that block are for its handler while that runs, and panic at another time.
 type Host struct{ actor *actor }
 
 // Readiness is the source that tells when a file descriptor is ready.

@@ -10,11 +10,14 @@ import (
 	"strings"
 )
 
-// guests returns the recipes of all committed wasm but the core: every WAT file of the repository, the C guest, and the
+// guests returns the recipes of all committed wasm but the core: every WAT file of the repository, the C guests, and the
 // players of conformance scripts. The Go guest is not committed: every machine that builds this repository has a Go
 // toolchain, and its wasm has four megabytes.
 func guests() ([]binary, error) {
-	list := []binary{{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")}}
+	list := []binary{
+		{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")},
+		{"examples/c-actor/guest.wasm", compileC("examples/c-actor/guest.c")},
+	}
 	for _, system := range []string{"a", "b", "c", "d"} {
 		list = append(list, binary{playerDir + system + ".wasm", compilePlayer(system)})
 	}
