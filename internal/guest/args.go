@@ -164,8 +164,12 @@ func signature(definition api.FunctionDefinition) string {
 	if definition == nil {
 		return ""
 	}
-	text := "(" + types(definition.ParamTypes()) + ")"
-	if results := definition.ResultTypes(); len(results) > 0 {
+	return signed(definition.ParamTypes(), definition.ResultTypes())
+}
+
+func signed(params, results []api.ValueType) string {
+	text := "(" + types(params) + ")"
+	if len(results) > 0 {
 		text += " -> " + types(results)
 	}
 	return text

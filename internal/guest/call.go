@@ -113,6 +113,10 @@ func (c *Call) become(state State, waitsFor string) {
 // run is the fiber.
 func (c *Call) run(f *asyncio.Fiber) {
 	g := c.guest
+	if err := c.turn(f); err != nil {
+		c.end(Cancelled, err)
+		return
+	}
 	c.become(Running, "")
 	g.running = c
 	args, err := c.start()
@@ -120,16 +124,23 @@ func (c *Call) run(f *asyncio.Fiber) {
 		c.end(Failed, fmt.Errorf("fiber %s cannot start export %s: %w", c.Name, c.Export, err))
 		return
 	}
-	c.Results, err = g.module.ExportedFunction(c.Export).Call(context.WithValue(f, callKey{}, c), args...)
+	call := func() ([]uint64, error) {
+		return g.module.ExportedFunction(c.Export).Call(context.WithValue(f, callKey{}, c), args...)
+	}
+	if g.proposal != nil {
+		c.Results, err = g.proposal.enter(c, call)
+	} else {
+		c.Results, err = call()
+	}
 	if c.death == nil {
 		c.death = c.overflow()
 	}
 	g.rest()
-	exit := (*sys.ExitError)(nil)
+	exit, trap := (*sys.ExitError)(nil), (*TrapError)(nil)
 	switch {
 	case c.death != nil:
 		state := Cancelled
-		if trap := (*TrapError)(nil); errors.As(c.death, &trap) {
+		if errors.As(c.death, &trap) {
 			state = Failed
 		}
 		c.end(state, c.death)
@@ -137,6 +148,8 @@ func (c *Call) run(f *asyncio.Fiber) {
 		c.end(Done, nil)
 	case errors.As(err, &exit):
 		c.exit(exit.ExitCode())
+	case errors.As(err, &trap): // its shadow stack has overflowed
+		c.end(Failed, trap)
 	case !strings.HasPrefix(err.Error(), "wasm error: uncaught exception"): // the runtime exports no such error
 		c.end(Failed, &TrapError{c.Name, c.Export, err})
 	case c.threw == nil:
@@ -146,6 +159,17 @@ func (c *Call) run(f *asyncio.Fiber) {
 	default:
 		c.end(Failed, fmt.Errorf("fiber %s failed in export %s: %w", c.Name, c.Export, c.threw))
 	}
+}
+
+// turn waits until no other entry runs, if the guest is of one of the proposals: a machine has one root.
+func (c *Call) turn(f *asyncio.Fiber) error {
+	for p := c.guest.proposal; p != nil && p.entry != nil; {
+		f.Wait(p.entry.fiber)
+		if f.Err() != nil {
+			return context.Cause(f)
+		}
+	}
+	return nil
 }
 
 // start gives the fiber its region and lays its arguments on it.
@@ -216,7 +240,7 @@ func (c *Call) wait(what string, wait func() error) error {
 		}
 	}
 	c.become(Waiting, what)
-	err := wait()
+	err := g.park(wait)
 	c.become(Running, "")
 	g.running = c
 	if c.death != nil {
@@ -229,20 +253,39 @@ func (c *Call) wait(what string, wait func() error) error {
 	return err
 }
 
+// park waits, on the goroutine of the call.
+func (g *Guest) park(wait func() error) (err error) {
+	p := g.proposal
+	if p == nil {
+		return wait()
+	}
+	if p.inside != "" {
+		panic(fmt.Errorf("%s must not wait", p.inside))
+	}
+	p.system.Outside(func() { err = wait() })
+	return err
+}
+
 // overflow returns the error for a fiber that has written below its region, if it has. It costs its neighbour's life if that was hit.
 func (c *Call) overflow() error {
-	g := c.guest
-	if c.region == nil || g.regions.intact(c.region) {
+	g, region := c.guest, c.region
+	if g.proposal != nil && g.proposal.current != nil {
+		region = g.proposal.current.region
+	}
+	if region == nil || g.regions.intact(region) {
 		return nil
 	}
-	below := g.regions.mend(c.region)
+	below := g.regions.mend(region)
 	// How deep it went is only known if it is there still; else what has been overwritten says that it was more than it has.
 	size := g.regions.size
-	depth := max(size, c.region.high-uint32(g.pointer.Get()))
+	depth := max(size, region.high-uint32(g.stackPointer()))
 	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by --stack-size %d",
 		size, depth, uint64(1)<<bits.Len32(2*depth-1))
 	if below != nil {
-		below.kill(&TrapError{below.Name, below.Export, fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)})
+		below.lost = fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)
+		if other := below.call; other != nil && other != c {
+			other.kill(&TrapError{other.Name, other.Export, below.lost})
+		}
 	}
 	return &TrapError{c.Name, c.Export, reason}
 }
@@ -259,6 +302,9 @@ func (c *Call) String() string {
 // callOf returns the call that has called a host function.
 func callOf(ctx context.Context, name string) *Call {
 	c, _ := ctx.Value(callKey{}).(*Call)
+	if p, ok := ctx.Value(callKey{}).(*proposal); ok {
+		c = p.entry
+	}
 	if c == nil {
 		panic(fmt.Errorf("import %s was called where no fiber runs: in the module's start function, or in its malloc for a fiber's stack", name))
 	}

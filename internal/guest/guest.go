@@ -35,6 +35,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/experimental/table"
 
 	"github.com/fiberfill/fiberfill/asyncio"
 	"github.com/fiberfill/fiberfill/jsglue/wasm"
@@ -56,6 +57,9 @@ type Options struct {
 	Log func(c *Call, code, value int32)
 	// Ended is called when a call is over, before any other runs.
 	Ended func(c *Call)
+
+	modules []string // whose imports more provides
+	more    func(ctx context.Context, g *Guest) error
 }
 
 // A Variable is one of the environment.
@@ -69,19 +73,21 @@ type Mount struct{ Host, Guest string }
 type Guest struct {
 	Loop *asyncio.Loop
 
-	ctx     context.Context
-	options Options
-	runtime wazero.Runtime
-	exports map[string]api.FunctionDefinition
-	module  api.Module
-	memory  api.Memory        // nil: none
-	pointer api.MutableGlobal // of the shadow stack; nil: none
-	base    uint32            // its value while nobody runs
-	regions *regions          // nil: the calls have none of their own
-	copies  bool              // the used part of the one stack is copied out and back at a wait
-	running *Call
-	calls   []*Call // in the order in which they were made
-	over    int     // so many of them are
+	ctx      context.Context
+	options  Options
+	runtime  wazero.Runtime
+	exports  map[string]api.FunctionDefinition
+	module   api.Module
+	memory   api.Memory        // nil: none
+	pointer  api.MutableGlobal // of the shadow stack; nil: none
+	base     uint32            // its value while nobody runs
+	regions  *regions          // nil: the calls have none of their own
+	copies   bool              // the used part of the one stack is copied out and back at a wait
+	running  *Call
+	table    int32     // index of the table by which functions of the guest are called; negative: none
+	proposal *proposal // nil: the guest imports none
+	calls    []*Call   // in the order in which they were made
+	over     int       // so many of them are
 
 	initialized bool
 	unreserve   func() // gives the memory back; nil: that is Go's
@@ -103,6 +109,9 @@ func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
 
 // Close frees the instance. No call of it may be under way.
 func (g *Guest) Close() {
+	if g.proposal != nil {
+		g.proposal.system.Close() // ends its fibers
+	}
 	g.runtime.Close(context.Background())
 	if g.unreserve != nil {
 		g.unreserve()
@@ -124,6 +133,11 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 	if pointer >= 0 {
 		binary = parsed.AppendExport(nil, pointerName, wasm.KindGlobal, uint32(pointer))
 	}
+	if g.table = tableOf(parsed); g.table >= 0 {
+		if binary, err = exportTable(binary, g.table); err != nil {
+			return err
+		}
+	}
 	compiled, err := g.runtime.CompileModule(ctx, binary)
 	if err != nil {
 		return fmt.Errorf("wazero, the runtime, refuses %s: %w", g.options.Name, err)
@@ -138,21 +152,79 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 		return fmt.Errorf("%s cannot be instantiated: %w", g.options.Name, err)
 	}
 	g.memory = g.module.Memory()
-	if pointer == wasm.CannotTell && mayWait {
+	if g.proposal != nil {
+		if err := g.proposal.attach(ctx); err != nil {
+			return err
+		}
+	}
+	if pointer == wasm.CannotTell && (mayWait || g.proposal != nil) {
 		return fmt.Errorf("%s keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer, an exported global or a global's index, or say --stack-pointer=none if there is no such stack", g.options.Name)
 	}
-	if pointer < 0 {
-		return nil
+	if pointer >= 0 {
+		g.pointer = g.module.ExportedGlobal(pointerName).(api.MutableGlobal)
+		g.base = uint32(g.pointer.Get())
 	}
-	g.pointer = g.module.ExportedGlobal(pointerName).(api.MutableGlobal)
-	g.base = uint32(g.pointer.Get())
-	if mayWait { // a call that cannot wait is over before another starts
+	if g.proposal != nil || mayWait && pointer >= 0 { // a call that cannot wait is over before another starts
 		if g.regions, err = g.options.Stacks.regions(g, parsed); err != nil {
 			return fmt.Errorf("%s: %w", g.options.Name, err)
 		}
-		g.copies = g.regions == nil
+		if g.copies = g.regions == nil; g.copies && g.proposal != nil {
+			return fmt.Errorf("%s imports from fiberfill/%s, and there is nowhere to take a stack for each of its fibers from: export malloc and free, or have nothing in it grow its memory", g.options.Name, g.proposal.name)
+		}
 	}
 	return nil
+}
+
+// tableExport is the name under which C compilers export the table of function pointers, tableName the one that is added.
+const (
+	tableExport = "__indirect_function_table"
+	tableName   = "fiberfill:table"
+)
+
+// tableOf returns the index of the table by which a module's functions are called: the one of that name, or the only one
+// that is exported; negative if there is none.
+func tableOf(m *wasm.Module) int32 {
+	only := int32(-1)
+	for _, e := range m.Exports {
+		switch {
+		case e.Kind != wasm.KindTable:
+		case string(m.Name(e)) == tableExport:
+			return int32(e.Index)
+		case only == -1 || only == int32(e.Index):
+			only = int32(e.Index)
+		default:
+			only = -2 // several
+		}
+	}
+	return only
+}
+
+func exportTable(binary []byte, table int32) ([]byte, error) {
+	m, err := parse("", binary)
+	if err != nil {
+		return nil, err
+	}
+	return m.AppendExport(nil, tableName, wasm.KindTable, uint32(table)), nil
+}
+
+// isBody reports whether there is a function of a fiber at a place of the table.
+func (g *Guest) isBody(place uint32) (found bool) {
+	defer func() { found = recover() == nil }()
+	table.LookupFunction(g.module, uint32(g.table), place, i32s(3), i32s(1))
+	return
+}
+
+func (g *Guest) stackPointer() uint64 {
+	if g.pointer == nil {
+		return 0
+	}
+	return g.pointer.Get()
+}
+
+func (g *Guest) setStackPointer(to uint64) {
+	if g.pointer != nil {
+		g.pointer.Set(to)
+	}
 }
 
 // parse finds what there is to know before anything is compiled.
@@ -174,11 +246,7 @@ func parse(name string, binary []byte) (*wasm.Module, error) {
 }
 
 // rest puts the stack pointer where it is while nobody runs.
-func (g *Guest) rest() {
-	if g.pointer != nil {
-		g.pointer.Set(uint64(g.base))
-	}
-}
+func (g *Guest) rest() { g.setStackPointer(uint64(g.base)) }
 
 // Run runs the calls that were made by [Guest.Go] and returns when all are over. How each of them ended is in the call. What
 // the module exports as _initialize is called first, once, as a fiber of its own; if that fails no other starts.

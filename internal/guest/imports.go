@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	urls "net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +56,16 @@ func (g *Guest) provide(ctx context.Context, guest wazero.CompiledModule) (mayWa
 			mayWait = mayWait || name == "poll_oneoff" || name == "sched_yield"
 			continue
 		}
-		found := false
+		if found, ok, err := g.proposed(module, name, signature(f)); ok {
+			if err != nil {
+				return false, err
+			}
+			if !found {
+				missing = append(missing, module+"."+name+signature(f))
+			}
+			continue
+		}
+		found := slices.Contains(g.options.modules, module)
 		for _, p := range provided {
 			if p.module == module && p.name == name && p.signature == signature(f) {
 				found, needs = true, true
@@ -75,11 +85,22 @@ func (g *Guest) provide(ctx context.Context, guest wazero.CompiledModule) (mayWa
 		for _, p := range provided {
 			have = append(have, p.module+"."+p.name+p.signature)
 		}
+		if g.proposal != nil {
+			for _, o := range g.proposal.operations {
+				have = append(have, "fiberfill/"+g.proposal.name+"."+o.name+o.signature())
+			}
+		}
 		return false, fmt.Errorf("%s imports what is not there: %s; there are %s, and the functions of %s",
 			g.options.Name, strings.Join(missing, ", "), strings.Join(have, ", "), wasi)
 	}
 	if needs {
 		err = g.host(ctx)
+	}
+	if g.proposal != nil && err == nil {
+		err = g.proposal.offer(ctx)
+	}
+	if g.options.more != nil && err == nil {
+		err = g.options.more(ctx, g)
 	}
 	return mayWait, err
 }

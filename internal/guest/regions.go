@@ -85,7 +85,8 @@ type regions struct {
 type region struct {
 	low  uint32 // the guard begins here
 	high uint32 // the shadow stack begins here and grows down
-	call *Call  // whose it is now
+	call *Call  // whose it is now; nil: nobody's, or a fiber's of a proposal
+	lost error  // not nil: somebody has written into it
 }
 
 // regions returns those of g, nil if its fibers' stacks are copied.
@@ -125,7 +126,7 @@ func (s Stacks) regions(g *Guest, m *wasm.Module) (*regions, error) {
 	return r, nil
 }
 
-// take returns a region for a fiber that starts.
+// take returns a region for a fiber that starts; c is nil if it is one of a proposal.
 func (r *regions) take(c *Call) (*region, error) {
 	if len(r.free) == 0 {
 		if err := r.more(); err != nil {
@@ -135,7 +136,7 @@ func (r *regions) take(c *Call) (*region, error) {
 	last := len(r.free) - 1
 	taken := r.free[last]
 	r.free = r.free[:last]
-	taken.call = c
+	taken.call, taken.lost = c, nil
 	return taken, nil
 }
 
@@ -213,8 +214,8 @@ func (r *regions) intact(of *region) bool {
 	return true
 }
 
-// mend makes the guard of a region good again. It returns whose region lies below, if the guard was written through.
-func (r *regions) mend(of *region) *Call {
+// mend makes the guard of a region good again. It returns the region that lies below, if the guard was written through.
+func (r *regions) mend(of *region) *region {
 	lowest, _ := r.guest.memory.ReadUint32Le(of.low)
 	r.guard(of)
 	if lowest == guardWord {
@@ -222,7 +223,7 @@ func (r *regions) mend(of *region) *Call {
 	}
 	for _, other := range r.all {
 		if other.high == of.low {
-			return other.call
+			return other
 		}
 	}
 	return nil

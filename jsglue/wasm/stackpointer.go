@@ -77,6 +77,9 @@ func (m *Module) ExportedAs(global int32) (name []byte, ok bool) {
 	return nil, false
 }
 
+// Name returns the name of an export, a part of the parsed bytes.
+func (m *Module) Name(e Export) []byte { return m.bin[e.name.start:e.name.end] }
+
 // custom looks into a custom section for the global that the name section calls __stack_pointer. A custom section cannot
 // make a module invalid, so whatever is wrong in it is only a reason to look no further.
 //

@@ -116,7 +116,10 @@ func (c *Cont) BrOnEvt(e *Evt, tag *Tag) (Values, polyfill.Token, bool) {
 
 // Forward raises e again, to the resumer of the issuer's continuation or one
 // further out. It returns what Resume would.
-func (c *Cont) Forward(e *Evt, on polyfill.Table) (Values, *Evt) {
+func (c *Cont) Forward(e *Evt, on polyfill.Table) (Values, *Evt) { return c.ForwardIf(e, on, nil) }
+
+// ForwardIf is Forward with a filter that is a function as well, as in ResumeIf.
+func (c *Cont) ForwardIf(e *Evt, on polyfill.Table, admits func(*Tag, Values) bool) (Values, *Evt) {
 	c.enter()
 	if e == nil {
 		c.refused(cont.OpForward, polyfill.NullReference)
@@ -126,7 +129,7 @@ func (c *Cont) Forward(e *Evt, on polyfill.Table) (Values, *Evt) {
 	to, k, trap := c.system.Forward(e.Cont, top, sent.Tag, on)
 	c.check(cont.OpForward, trap)
 	c.message.token = k
-	c.current.admits = nil
+	c.current.admits = admits
 	return c.wait(to)
 }
 

@@ -35,6 +35,14 @@ func Ref(v any) Value {
 	return Value{Type: polyfill.Ref, ref: v}
 }
 
+// Raw returns the value of a type that lies in a register as the bits given, as guests in wasm have them.
+func Raw(t polyfill.Type, bits uint64) Value {
+	if t == polyfill.I32 || t == polyfill.F32 {
+		bits = uint64(uint32(bits))
+	}
+	return Value{Type: t, bits: bits}
+}
+
 // Values are what a computation receives. They are valid until its next
 // operation: events are transient (K-5).
 type Values []Value

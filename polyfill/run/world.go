@@ -165,6 +165,25 @@ func (w *world) start(c *coroutine) {
 	c.next()
 }
 
+// Outside runs f on the goroutine of Call, and not on that of the fiber that asks for it: there the embedder can do what it
+// can do nowhere else, such as park the whole entry. Nothing else runs meanwhile, and f must not use the system.
+func (w *world) Outside(f func()) {
+	w.enter()
+	from := w.current
+	if from == &w.root {
+		f()
+		return
+	}
+	w.current = &coroutine{world: w, name: from.name, next: func() (struct{}, bool) {
+		f()
+		w.current = from
+		return struct{}{}, true
+	}}
+	if !from.yield(struct{}{}) {
+		panic(unwinding{})
+	}
+}
+
 // run is what the coroutine's goroutine executes.
 func (c *coroutine) run(yield func(struct{}) bool) {
 	c.yield = yield

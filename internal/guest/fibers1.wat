@@ -1,0 +1,39 @@
+;; The operations of system A, fibers v1, as a guest imports them: the host does them, and what was thrown at the fiber that waits
+;; in one of them is thrown here. See bodies.wat.
+(module
+  (import "fiberfill:caught" "caught" (global $caught (mut exnref)))
+  (import "fiberfill:host" "tag" (func $tag (param i32) (result i32)))
+  (import "fiberfill:host" "table" (func $table (param i32 i32) (result i32)))
+  (import "fiberfill:host" "block" (func $block (param i32 i32)))
+  (import "fiberfill:host" "new" (func $new (param i32 i32 i32 i32) (result i32)))
+  (import "fiberfill:host" "spawn" (func $spawn (param i32 i32 i32 i32 i32) (result i32 i32)))
+  (import "fiberfill:host" "suspend" (func $suspend (param i32 i32 i32) (result i32 i32)))
+  (import "fiberfill:host" "resume" (func $resume (param i32 i32 i32) (result i32 i32)))
+  (import "fiberfill:host" "switch" (func $switch (param i32 i32 i32 i32) (result i32 i32)))
+  (import "fiberfill:host" "retire" (func $retire (param i32 i32)))
+  (import "fiberfill:host" "retireto" (func $retireto (param i32 i32 i32)))
+  (import "fiberfill:host" "release" (func $release (param i32)))
+
+  (func (export "spawn") (param i32 i32 i32 i32 i32) (result i32)
+    (call $spawn (local.get 0) (local.get 1) (local.get 2) (local.get 3) (local.get 4))
+    (if (then (throw_ref (global.get $caught)))))
+
+  (func (export "suspend") (param i32 i32 i32) (result i32)
+    (call $suspend (local.get 0) (local.get 1) (local.get 2))
+    (if (then (throw_ref (global.get $caught)))))
+
+  (func (export "resume") (param i32 i32 i32) (result i32)
+    (call $resume (local.get 0) (local.get 1) (local.get 2))
+    (if (then (throw_ref (global.get $caught)))))
+
+  (func (export "switch") (param i32 i32 i32 i32) (result i32)
+    (call $switch (local.get 0) (local.get 1) (local.get 2) (local.get 3))
+    (if (then (throw_ref (global.get $caught)))))
+
+  (export "tag" (func $tag))
+  (export "table" (func $table))
+  (export "block" (func $block))
+  (export "new" (func $new))
+  (export "retire" (func $retire))
+  (export "retireto" (func $retireto))
+  (export "release" (func $release)))

@@ -1,0 +1,389 @@
+package guest
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+	"github.com/fiberfill/fiberfill/polyfill/run"
+)
+
+// A proposal is what a guest has that imports the operations of one of the four systems (include/fiberfill.h): a machine of
+// its own, of package run. A fiber of that machine is a Go function that runs a call of wasm on the one instance, on a
+// coroutine of its own; an operation is a host function, which says to the machine what the guest asks for, and comes back
+// when the fiber is entered again. What is added to that here is what lies in the guest's memory:
+//
+//	resume    fibers1.wat calls the host function
+//	perform     notes who runs, and the stack pointer
+//	fibers1.go  reads the event, has the machine resume, and writes what has arrived, much later
+//	perform     puts both back
+//	resume    returns the label, or throws what a fiber has let out: see bodies.wat
+//
+// # Entries
+//
+// The root of the machine is a call of an export. Such calls run one after the other, each to its end: a fiber that waits for
+// a fetch holds up the entry as a whole, and with it those that have not started. Fibers that are suspended when an entry
+// ends live on until the guest is closed.
+//
+// # Traps
+//
+// A refused operation ends the live chain and the entry with a [TrapError] for the reason [Refused]; a trap of the guest's
+// own in one of the fibers does the same. Fibers outside the live chain stay as they are.
+type proposal struct {
+	guest      *Guest
+	name       string // fibers1
+	operations []operation
+	system     system
+	bodies     api.Module
+	exception  *run.Tag     // of all exceptions: the one that is meant is in a global of wasm
+	carrier    api.Function // the call that it has left, which keeps it from the garbage collector
+
+	entry   *Call           // that runs; nil: none
+	current *fiber          // that runs; nil: the entry itself
+	doing   string          // the operation under way
+	inside  string          // not empty: a function of the guest's runs that must not use the system
+	fibers  []*fiber        // those that are not over, and some that are
+	seen    map[uint32]bool // places of the table in which there is a body
+}
+
+// A system is one of those of package run.
+type system interface {
+	Call(f func() []run.Value) ([]run.Value, error)
+	Close()
+	Live() int
+	State(f polyfill.Fiber) polyfill.State
+	Outside(f func())
+}
+
+// A fiber of a proposal.
+type fiber struct {
+	id     polyfill.Fiber // 0: not noted yet
+	body   uint32         // place of its function in the table
+	region *region        // nil: never entered
+}
+
+// An operation is one import. It is given its parameters and puts the result in their place.
+type operation struct {
+	name            string
+	params, results int  // all of them i32
+	waits           bool // an exception may come out of it
+	do              func(s []uint64)
+}
+
+// A Refused operation is one that a rule, or the lack of what it was given, forbids.
+type Refused struct {
+	Operation string // as it is imported: fibers1.resume
+	Reason    string
+	Trap      polyfill.Trap // OK: it is no rule of the proposal that forbids it
+	Rule      string        // its id
+}
+
+func (e *Refused) Error() string {
+	if e.Rule == "" {
+		return fmt.Sprintf("%s refused: %s", e.Operation, e.Reason)
+	}
+	return fmt.Sprintf("%s refused: %s [%s]", e.Operation, e.Reason, e.Rule)
+}
+
+// refuse ends the operation that runs, and with it the live chain.
+func (p *proposal) refuse(trap polyfill.Trap, rule, format string, args ...any) {
+	panic(&Refused{p.name + "." + p.doing, fmt.Sprintf(format, args...), trap, rule})
+}
+
+var (
+	//go:embed caught.wasm
+	caughtWasm []byte
+	//go:embed bodies.wasm
+	bodiesWasm []byte
+	//go:embed fibers1.wasm
+	fibers1Wasm []byte
+	//go:embed fibers2.wasm
+	fibers2Wasm []byte
+	//go:embed stacks.wasm
+	stacksWasm []byte
+	//go:embed cont.wasm
+	contWasm []byte
+)
+
+// proposals are the systems, by the modules that guests import.
+var proposals = map[string]struct {
+	wasm []byte
+	make func(p *proposal)
+}{
+	"fiberfill/fibers1": {fibers1Wasm, newFibers1},
+	"fiberfill/fibers2": {fibers2Wasm, newFibers2},
+	"fiberfill/stacks":  {stacksWasm, newStacks},
+	"fiberfill/cont":    {contWasm, newCont},
+}
+
+// proposed looks up an import: ok is false if the module is none of these, has if it has no such function.
+func (g *Guest) proposed(module, name, signature string) (has, ok bool, err error) {
+	found, ok := proposals[module]
+	if !ok {
+		return false, false, nil
+	}
+	short := module[len("fiberfill/"):]
+	if g.proposal == nil {
+		g.proposal = &proposal{guest: g, name: short, exception: run.NewException("an exception"), seen: map[uint32]bool{}}
+		found.make(g.proposal)
+	} else if g.proposal.name != short {
+		return false, true, fmt.Errorf("%s imports from fiberfill/%s and from %s: each is a machine of its own, and one stack cannot belong to two", g.options.Name, g.proposal.name, module)
+	}
+	return slices.ContainsFunc(g.proposal.operations, func(o operation) bool {
+		return o.name == name && signature == o.signature()
+	}), true, nil
+}
+
+func i32s(n int) []api.ValueType {
+	types := make([]api.ValueType, n)
+	for i := range types {
+		types[i] = api.ValueTypeI32
+	}
+	return types
+}
+
+func (o operation) signature() string { return signed(i32s(o.params), i32s(o.results)) }
+
+// offer instantiates the operations, for the guest to import.
+func (p *proposal) offer(ctx context.Context) error {
+	g := p.guest
+	builder := g.runtime.NewHostModuleBuilder("fiberfill:host")
+	for _, o := range p.operations {
+		results := o.results
+		if o.waits {
+			results++
+		}
+		builder.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(_ context.Context, s []uint64) { p.perform(&o, s) }),
+			i32s(o.params), i32s(results)).Export(o.name)
+	}
+	_, err := builder.Instantiate(ctx)
+	for _, m := range []struct {
+		name string
+		wasm []byte
+	}{{"fiberfill:caught", caughtWasm}, {"fiberfill/" + p.name, proposals["fiberfill/"+p.name].wasm}} {
+		if err == nil {
+			_, err = g.runtime.InstantiateWithConfig(ctx, m.wasm, wazero.NewModuleConfig().WithName(m.name))
+		}
+	}
+	return err
+}
+
+// attach instantiates what calls the guest's functions, when there is the guest.
+func (p *proposal) attach(ctx context.Context) (err error) {
+	g := p.guest
+	if g.memory == nil {
+		return fmt.Errorf("%s imports from fiberfill/%s, and has no memory: export it", g.options.Name, p.name)
+	}
+	if g.table < 0 {
+		return fmt.Errorf("%s imports from fiberfill/%s, and exports no table to call the functions of its fibers by: export the one of function pointers as %s (clang: -Wl,--export-table)", g.options.Name, p.name, tableExport)
+	}
+	ctx = experimental.WithImportResolver(ctx, func(name string) api.Module {
+		if name == "fiberfill:guest" {
+			return g.module
+		}
+		return nil
+	})
+	p.bodies, err = g.runtime.InstantiateWithConfig(ctx, bodiesWasm, wazero.NewModuleConfig().WithName("fiberfill:bodies"))
+	if err != nil {
+		return fmt.Errorf("%s: the functions of its table cannot be called: %w", g.options.Name, err)
+	}
+	return nil
+}
+
+// enter runs an entry. An error that is not the call's own is what has trapped in one of its fibers.
+func (p *proposal) enter(c *Call, call func() ([]uint64, error)) (results []uint64, err error) {
+	p.entry, p.current, p.inside = c, nil, ""
+	_, failure := p.system.Call(func() []run.Value {
+		results, err = call()
+		return nil
+	})
+	p.entry = nil
+	trap := (*run.Trap)(nil)
+	switch {
+	case failure == nil:
+		return results, err
+	case !errors.As(failure, &trap):
+		return nil, failure
+	case trap.Panic == nil:
+		return nil, &Refused{p.name + "." + p.doing, trap.Code.String(), trap.Code, trap.Rule}
+	}
+	if refused := (*Refused)(nil); errors.As(failure, &refused) {
+		return nil, refused
+	}
+	if err := trap.Unwrap(); err != nil {
+		return nil, err
+	}
+	return nil, trap
+}
+
+// narrow makes the slots of a stack what they hold: the runtime leaves anything in the upper half of an i32.
+func narrow(s []uint64) []uint64 {
+	for i := range s {
+		s[i] = uint64(uint32(s[i]))
+	}
+	return s
+}
+
+// perform is every operation.
+func (p *proposal) perform(o *operation, s []uint64) {
+	p.begin(o.name)
+	pointer, current := p.guest.stackPointer(), p.current
+	at := uint32(narrow(s)[0]) // where the operations of system C have their event
+	thrown := run.Try(func() { o.do(s) })
+	p.current = current
+	p.guest.setStackPointer(pointer)
+	if current != nil && current.region.lost != nil {
+		panic(current.region.lost)
+	}
+	if o.waits {
+		s[o.results] = 0
+		if thrown != nil {
+			s[o.results] = 1
+			if back := thrown.Back.Bits(); back != 0 {
+				p.putRef(at, back) // C-THROW-3
+			}
+		}
+	}
+}
+
+// begin is what every operation asks first.
+func (p *proposal) begin(name string) {
+	if p.entry == nil {
+		panic(fmt.Errorf("import fiberfill/%s.%s was called where no fiber runs: in the module's start function, or in its malloc for a fiber's stack", p.name, name))
+	}
+	if p.inside != "" {
+		panic(&Refused{Operation: p.name + "." + name, Reason: "it was called inside of " + p.inside})
+	}
+	if err := p.entry.overflow(); err != nil {
+		panic(err)
+	}
+	p.doing = name
+}
+
+// alone calls an export of bodies.wat for a function of the guest's that must not use the system.
+func (p *proposal) alone(inside, export string, params ...uint64) []uint64 {
+	function, pointer := p.bodies.ExportedFunction(export), p.guest.stackPointer()
+	p.inside = inside
+	results, err := function.Call(p.context(), params...)
+	p.inside = ""
+	p.guest.setStackPointer(pointer)
+	if err != nil {
+		panic(fmt.Errorf("%s: %w", inside, err))
+	}
+	p.carrier = function
+	return narrow(results)
+}
+
+// raise calls the function that throws what an operation shall throw elsewhere.
+func (p *proposal) raise(function, env uint64) {
+	if p.alone("the function that throws for "+p.name+"."+p.doing, "call", function, env)[0] == 0 {
+		p.refuse(polyfill.OK, "", "the function at place %d of the table, which is to throw, has returned", function)
+	}
+}
+
+// callBack calls a function of the guest's, of an operation's kind (void *), for an import that is not one of these: a frame of
+// the host is under it. It reports whether an exception has left it, which the import is to throw on.
+func (p *proposal) callBack(function, env uint64) (threw bool) {
+	pointer, current := p.guest.stackPointer(), p.current
+	call := func() {
+		bodies := p.bodies.ExportedFunction("call")
+		results, err := bodies.Call(p.context(), function, env)
+		if err != nil {
+			panic(err)
+		}
+		p.carrier = bodies
+		threw = narrow(results)[0] != 0
+	}
+	if s, ok := p.system.(*run.Stacks); ok {
+		s.Host(call)
+	} else {
+		call()
+	}
+	p.current = current
+	p.guest.setStackPointer(pointer)
+	return threw
+}
+
+// context is what calls on behalf of fibers are made with: an import finds the entry of that moment by it.
+func (p *proposal) context() context.Context {
+	return context.WithValue(p.guest.ctx, callKey{}, p)
+}
+
+// fiber returns what will be noted of a fiber whose function is at a place of the table.
+func (p *proposal) fiber(body uint64) *fiber {
+	place := uint32(body)
+	if !p.seen[place] && !p.guest.isBody(place) {
+		p.refuse(polyfill.OK, "", "there is no function (i32, i32, i32) -> i32 at place %d of the table", place)
+	}
+	p.seen[place] = true
+	return &fiber{body: place}
+}
+
+// made notes a fiber when there is its reference.
+func (p *proposal) made(f *fiber, id polyfill.Fiber) {
+	if len(p.fibers) > 2*p.system.Live()+16 {
+		p.fibers = slices.DeleteFunc(p.fibers, func(f *fiber) bool { return p.system.State(f.id) == polyfill.Moribund })
+	}
+	f.id = id
+	p.fibers = append(p.fibers, f)
+}
+
+// start is the Go function of a fiber: put writes what it is started with.
+func (p *proposal) start(f *fiber, self, env uint64, put func(at uint32)) []run.Value {
+	g := p.guest
+	g.rest() // the guest's malloc may need it
+	p.inside = "the guest's malloc for a fiber's stack"
+	region, err := g.regions.take(nil)
+	p.inside = ""
+	if err != nil {
+		panic(fmt.Errorf("a fiber cannot start: %w", err))
+	}
+	f.region = region
+	defer g.regions.give(region)
+	p.current = f
+	at := region.high - (eventSize+15)&^15
+	g.setStackPointer(uint64(at))
+	put(at)
+	function := p.bodies.ExportedFunction("body")
+	results, err := function.Call(p.context(), uint64(f.body), self, env, uint64(at))
+	if err != nil {
+		panic(err)
+	}
+	p.current, p.doing = f, "return"
+	if err := p.entry.overflow(); err != nil {
+		panic(err)
+	}
+	if narrow(results)[1] != 0 {
+		p.doing, p.carrier = "throw", function
+		run.Throw(p.exception)
+	}
+	return p.values(at, p.types(results[0]))
+}
+
+// A ProposalFiber is a fiber of a guest that imports one of the proposals' systems.
+type ProposalFiber struct {
+	System string // fibers1
+	ID     uint32
+	State  string
+	Body   uint32 // place of its function in the table
+}
+
+// Fibers returns the fibers of the proposal's system that the guest imports which are not over, in the order of their making.
+func (g *Guest) Fibers() (live []ProposalFiber) {
+	if g.proposal == nil {
+		return nil
+	}
+	for _, f := range g.proposal.fibers {
+		if state := g.proposal.system.State(f.id); state != polyfill.Moribund {
+			live = append(live, ProposalFiber{g.proposal.name, uint32(f.id), state.String(), f.body})
+		}
+	}
+	return live
+}
