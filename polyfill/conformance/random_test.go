@@ -2,10 +2,8 @@ package conformance
 
 import (
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 )
@@ -50,25 +48,11 @@ func TestRandom(t *testing.T) {
 // duel plays a script on both and returns what the reference records.
 func duel(t testing.TB, s Script) []Outcome {
 	t.Helper()
-	want, _ := Reference{}.Play(s)
-	got, err := Go{}.Play(s)
+	want, err := Duel(Go{}, s)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Transcript(s, got))
-	}
-	if !slices.Equal(got, want) {
-		t.Fatalf("%s\nKeep this script in testdata/regressions.", difference(s, got, want))
+		t.Fatal(err)
 	}
 	return want
-}
-
-// difference prints a transcript up to where two of them part.
-func difference(s Script, got, want []Outcome) string {
-	n := 0
-	for n < min(len(got), len(want)) && got[n] == want[n] {
-		n++
-	}
-	part := func(trace []Outcome) string { return Transcript(s, trace[n:min(n+1, len(trace))]) }
-	return fmt.Sprintf("system %c\n%sgot:\n%swant:\n%s", s.System, Transcript(s, want[:n]), part(got), part(want))
 }
 
 // noGoroutinesSince fails if there are more goroutines than before.

@@ -9,15 +9,6 @@ ff_tag make_tag(ff_types params, ff_types results) {
   return 0;
 }
 
-// The reference that came with the exception that is under way (C-THROW-3). Between the throw and the catch nobody else runs.
-static ff_stack back;
-
-int thrower(void) {
-  int n = token(back);
-  back = 0;
-  return n;
-}
-
 static ff_types body(ff_fiber self, void *env, ff_event *e) {
   (void)self;
   const struct made *m = env;
@@ -51,7 +42,7 @@ static void wait(struct frame *f, const struct op *op, ff_event *e) {
   struct waiting w = {op, e};
   int n;
   if (try_call(act, &w, &n)) {
-    back = e->ref;
+    thrower = e->ref;
     throw_number(n);
   }
   struct outcome *o = record(RETURNED, f->who);

@@ -11,8 +11,6 @@ void reset(void) { tokens = computations = evts = 0; }
 
 ff_tag make_tag(ff_types params, ff_types results) { return cont_event(params, results); }
 
-int thrower(void) { return NONE; }
-
 static ff_event evt(i8 n) {
   ff_event none = {.tag = 0};
   return n >= 0 && n < evts ? events[n] : none;

@@ -54,4 +54,7 @@ ff_types return_switch(struct frame *f, const struct op *op, ff_event *e) {
   __builtin_trap();
 }
 
-int thrower(void) { return NONE; }
+int token(unsigned long long ref) {
+  (void)ref;
+  return NONE;
+}

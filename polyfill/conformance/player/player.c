@@ -36,6 +36,7 @@ static struct made made[MAX_MADE];
 static int mades;
 
 ff_tag tags[6];
+unsigned long long thrower;
 
 struct outcome *record(int kind, int who) {
   if (outcomes == MAX_OUTCOMES) __builtin_trap();
@@ -123,7 +124,7 @@ EXPORT("called") void called(void (*f)(void *), void *env) { f(env); }
 static void act(void *env) {
   struct doing *d = env;
   switch (d->op->code) {
-    case THROW: throw_number(d->op->n);
+    case THROW: thrower = 0; throw_number(d->op->n);
     case UNREACHABLE: __builtin_trap();
     case CALL: call_frame(d->f); break;
     case HOST: host_call(called_by_host, d->f); break;
@@ -140,7 +141,7 @@ static void attempt(struct frame *f, const struct op *op) {
   } else if (try_call(act, &d, &n)) {
     struct outcome *o = record(CAUGHT, f->who);
     o->n = n;
-    o->ref = thrower();
+    o->ref = token(thrower);
   }
 }
 
@@ -178,6 +179,7 @@ EXPORT("script") void *script_address(void) { return &script; }
 
 EXPORT("start") int start(void) {
   outcomes = next = over = mades = 0;
+  thrower = 0;
   reset();
   for (int i = 0; i < 6; i++) tags[i] = make_tag(types_of(params_of(i)), types_of(results_of(i)));
   return script.count;
@@ -186,6 +188,7 @@ EXPORT("start") int start(void) {
 EXPORT("play") int play(void) {
   ff_event e;
   int n;
+  thrower();  // of an exception that has left the entry before this one
   if (try_call(entry, &e, &n)) record(ESCAPED, ROOT)->n = n;
   return script.count - next;
 }

@@ -78,6 +78,10 @@ int results_of(int tag);
 // Room for what the functions of computations are made with, until the next script.
 struct made *new_made(int who, int gives, int n);
 
+// The reference that comes with the exception under way, to who has thrown it at another computation (C-THROW-3); null in the
+// other systems. Between the throw and the catch nobody else runs.
+extern unsigned long long thrower;
+
 // The tags of the system, made when a script starts; and the number of one, NONE if it is none.
 extern ff_tag tags[6];
 ff_tag tag(int number);
@@ -106,7 +110,7 @@ unsigned long long reference_number(unsigned long long bits);
 void perform(struct frame *f, const struct op *op);
 // Performs RETURN_SWITCH and RETURN_SWITCH_THROW.
 ff_types return_switch(struct frame *f, const struct op *op, ff_event *e);
-// The number of the reference to the thrower that came with the exception that was just caught, NONE if there is none.
-int thrower(void);
+// The number of a reference that is handed out now, NONE for null.
+int token(unsigned long long ref);
 
 #endif

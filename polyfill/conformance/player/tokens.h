@@ -10,8 +10,7 @@ static int computations;
 
 static unsigned long long reference(i8 n) { return n >= 0 && n < tokens ? known[n] : 0; }
 
-// The number of a reference that is handed out now, NONE for null.
-static int token(unsigned long long ref) {
+int token(unsigned long long ref) {
   if (!ref) return NONE;
   if (tokens == MAX_TOKENS) __builtin_trap();
   known[tokens] = ref;
