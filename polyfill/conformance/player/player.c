@@ -188,7 +188,6 @@ EXPORT("start") int start(void) {
 EXPORT("play") int play(void) {
   ff_event e;
   int n;
-  thrower();  // of an exception that has left the entry before this one
   if (try_call(entry, &e, &n)) record(ESCAPED, ROOT)->n = n;
   return script.count - next;
 }
