@@ -32,11 +32,13 @@
 // # How control jumps
 //
 // Every fiber that has started is a coroutine of [iter.Pull]. Coroutines know
-// only one way back, to whoever pulled; fibers go to any other. So all of them
-// are pulled by one loop, on the goroutine that entered by Call: a fiber that
-// leaves notes who is next and gives control to the loop, which pulls that one.
-// From one fiber to another are two steps, between a fiber and the root one. A
-// fiber that has never been entered has no coroutine.
+// only one way back, to whoever pulled; fibers go to any other. So whoever enters
+// a fiber and stays in the live chain, the root or a busy fiber, pulls whoever
+// runs below it, in a loop: a fiber that leaves notes who is next and gives
+// control back, and the loop pulls that one, or gives control further down if it
+// has itself been suspended with the fibers below it. A resume and the suspend that
+// answers it are one step of iter.Pull; from one fiber to another that takes its
+// place are two. A fiber that has never been entered has no coroutine.
 //
 // # Exceptions and traps
 //

@@ -19,8 +19,8 @@ func (w *world) piece(f polyfill.Fiber) {
 	w.dying = append(w.dying, w.at(f))
 }
 
-// reap ends the coroutines that piece has noted. If the issuer is among them it
-// is unwound last, when it jumps.
+// reap ends the coroutines that piece has noted. If the issuer is among them it is unwound when it jumps, and after it
+// those that pull it, from the inside out.
 func (w *world) reap() {
 	for i, c := range w.dying {
 		w.dying[i] = nil
@@ -36,8 +36,8 @@ func (w *world) kill(c *coroutine) {
 	if c != &w.root {
 		w.table[c.fiber.Index()] = nil
 	}
-	if c == w.current || c.next == nil {
-		return
+	if c == w.current || c.next == nil || c.pulling {
+		return // who pulls others is unwound when those have been
 	}
 	issuer, goal := w.current, w.goal
 	w.current = c // it is its deferred functions that run now
@@ -45,7 +45,7 @@ func (w *world) kill(c *coroutine) {
 	w.current, w.goal = issuer, goal
 }
 
-// fail ends the whole live chain (K-9). The issuer is unwound last, by its own panic.
+// fail ends the whole live chain (K-9). The issuer is unwound by its own panic, and after it those that pull it.
 func (w *world) fail(t *Trap) {
 	m := w.machine
 	w.dying = w.dying[:0]

@@ -52,10 +52,12 @@ type coroutine struct {
 	name  string
 	body  func() []Value
 
-	next  func() (struct{}, bool) // nil: never entered
-	stop  func()
-	yield func(struct{}) bool
-	dead  bool // over; what is left is to unwind it
+	next    func() (struct{}, bool) // nil: never entered
+	stop    func()
+	yield   func(struct{}) bool
+	dead    bool // over; what is left is to unwind it
+	pulling bool // on its goroutine others are pulled
+	outside bool // it is a function of the embedder's, for the root to pull
 	owner
 
 	bound  []Value                 // values supplied by Stacks.Bind
@@ -128,16 +130,24 @@ func (w *world) transfer(to polyfill.Transition) Event {
 	case from.dead:
 		panic(unwinding{})
 	case from == target: // a switch to itself
-	case from == &w.root:
-		w.current = target
-		for w.current != from {
-			if next := w.current.next; next != nil {
+	case w.pulls(from):
+		w.current, from.pulling = target, true
+		for w.current != from && !from.dead {
+			if from != &w.root && (w.current.outside || !w.pulls(from)) { // from has been suspended by others, with all below it
+				from.pulling = false
+				if !from.yield(struct{}{}) {
+					panic(unwinding{})
+				}
+				from.pulling = true
+			} else if next := w.current.next; next != nil {
 				next()
 			} else {
 				w.start(w.current)
 			}
 		}
+		from.pulling = false
 		if from.dead {
+			w.current = from // it is its deferred functions that run now
 			panic(unwinding{})
 		}
 	default:
@@ -153,7 +163,12 @@ func (w *world) transfer(to polyfill.Transition) Event {
 	return m.event()
 }
 
-// start enters a coroutine for the first time, from the root's loop.
+// pulls reports whether a coroutine is the one to pull whoever runs: it is the root, or waits for a fiber that it has entered.
+func (w *world) pulls(c *coroutine) bool {
+	return c == &w.root || w.machine.State(c.fiber) == polyfill.Busy
+}
+
+// start enters a coroutine for the first time.
 func (w *world) start(c *coroutine) {
 	if e := w.message.exception; e != nil {
 		// An exception for a function that has never run leaves it at once (D-THROW-4, C-THROW-2).
@@ -174,7 +189,7 @@ func (w *world) Outside(f func()) {
 		f()
 		return
 	}
-	w.current = &coroutine{world: w, name: from.name, next: func() (struct{}, bool) {
+	w.current = &coroutine{world: w, name: from.name, outside: true, next: func() (struct{}, bool) {
 		f()
 		w.current = from
 		return struct{}{}, true
