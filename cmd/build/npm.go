@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 )
 
-// writePackage writes the package into dir: the two bundles, the manifest, the type declarations, the script tag, README and licence.
+// writePackage writes the package into dir: the two bundles, the manifest, the type declarations, the script tag, the header
+// for guests in C, README and licence.
 //
 // esm/ and cjs/ each carry a package.json of one line that says how their .js and .d.ts files are to be read. Without it
 // TypeScript would take the declarations of the CommonJS half for those of an ES module.
@@ -32,10 +33,12 @@ func writePackage(dir string) error {
 		}
 	}
 	for to, from := range map[string]string{
-		"package.json": "web/npm/package.json",
-		"fiberfill.js": scriptTag.out,
-		"README.md":    "README.md",
-		"LICENSE":      "LICENSE",
+		"package.json":           "web/npm/package.json",
+		"fiberfill.js":           scriptTag.out,
+		"fiberfill-proposals.js": scriptProposals.out,
+		"include/fiberfill.h":    "include/fiberfill.h",
+		"README.md":              "README.md",
+		"LICENSE":                "LICENSE",
 	} {
 		if err := copyFile(filepath.Join(dir, to), from); err != nil {
 			return err

@@ -30,6 +30,11 @@ var (
 		entry: "web/src/script.ts", out: "web/dist/fiberfill.js",
 		format: api.FormatIIFE, global: "fiberfill", minify: true, budget: scriptBudget,
 	}
+	// What the script tag loads when a guest imports the operations of a proposal.
+	scriptProposals = target{
+		entry: "web/src/proposals.ts", out: "web/dist/fiberfill-proposals.js",
+		format: api.FormatESModule, minify: true,
+	}
 	// The package is not minified: whoever bundles it minifies, and whoever debugs through it wants to read it.
 	npmModule = target{
 		entry: "web/src/index.ts", also: []string{"web/src/webassembly.ts", "web/src/polyfill.ts"},
@@ -44,8 +49,10 @@ func bundleCommand(*flag.FlagSet) func() error { return bundle }
 // bundle writes the script tag and the npm package. The folder of the package is made anew each time, so that a file
 // that is no longer built is no longer published.
 func bundle() error {
-	if err := build(scriptTag); err != nil {
-		return err
+	for _, t := range []target{scriptTag, scriptProposals} {
+		if err := build(t); err != nil {
+			return err
+		}
 	}
 	return replace("web/dist/npm", writePackage)
 }
@@ -80,6 +87,7 @@ func buildInto(dir string, t target) error {
 		MinifySyntax:      t.minify,
 		MinifyIdentifiers: t.minify,
 		LegalComments:     api.LegalCommentsNone,
+		Define:            map[string]string{"SCRIPT_TAG": fmt.Sprint(t.format == api.FormatIIFE)},
 		Plugins:           []api.Plugin{embedWasm(parts)},
 		Metafile:          true,
 		LogLevel:          api.LogLevelWarning,

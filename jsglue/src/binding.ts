@@ -4,9 +4,10 @@
 import { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { Cancellable, type Life } from "./life.js";
-import { cancelWait, complete, current, kill, sleep, wait, yieldNow } from "./loop.js";
+import { cancelWait, complete, current, sleep, wait, yieldNow } from "./loop.js";
+import type { Machine } from "./proposals.js";
 import { type Regions } from "./regions.js";
-import { SLEEP, YIELD, isThenable, type Suspending } from "./suspending.js";
+import { Jump, SLEEP, YIELD, isThenable, type Suspending } from "./suspending.js";
 import { caught, deadly, thrown } from "./workers.js";
 
 const PATIENCE = 1000; // waits that a cancelled fiber may begin: enough to clean up
@@ -19,6 +20,7 @@ export class Binding {
   base = 0; // the stack pointer when no fiber runs
   regions: Regions | undefined;
   parked: WebAssembly.Global | undefined; // where the stack that has begun to wait last ends
+  machine: Machine | undefined; // of a guest with fibers of its own
   copies = false; // all fibers use one stack, which is copied out and back
 
   #thrown: unknown; // what a user's function threw last
@@ -28,7 +30,9 @@ export class Binding {
    *
    * @internal (TypeScript's own types do not know WebAssembly.Suspending, so the published ones must not)
    */
-  waiting(name: string, { fn, deliver, always }: Suspending): WebAssembly.Suspending {
+  waiting(name: string, mark: Suspending): WebAssembly.Suspending {
+    const { fn, deliver, always } = mark;
+    if (mark instanceof Jump) return new WebAssembly.Suspending(fn);
     if (fn === YIELD) {
       return new WebAssembly.Suspending(() => {
         const task = current!;
@@ -164,8 +168,9 @@ export class Binding {
     if (task.cancelled) throw task.reason; // when the scheduler had named it already
     if (this.regions) {
       task.region = this.regions.take();
-      task.region.task = task;
+      task.region.tenant = task;
     }
+    this.machine?.start(task);
     // The pointer is not at rest if a fiber begins inside an import of another, which has its frames above.
     const high = (task.high = task.region?.high ?? (this.stackPointer ? (this.stackPointer.value as number) >>> 0 : 0));
     const { bytes, size } = task.encoded;
@@ -182,8 +187,12 @@ export class Binding {
     return new Uint8Array(this.memory!.buffer);
   }
 
-  /** The error for a fiber that has written below its region, if it has. It costs its neighbour's life if that was hit. */
+  /**
+   * The error for a fiber that has written below its region, if it has, which costs its neighbour's life if that was hit;
+   * or for a refused operation that JavaScript below it has kept from ending it.
+   */
   overflow(task: Task): FiberError | undefined {
+    if (this.machine?.failure) return this.machine.failure;
     const { region } = task;
     if (!region || this.regions!.intact(region)) return undefined;
     const below = this.regions!.mend(region);
@@ -193,7 +202,7 @@ export class Binding {
     const text =
       `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: at least ${depth}. ` +
       `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} }`;
-    if (below) kill(below, new FiberError("region-overflow", `fiber ${below.name} lost its shadow stack: ${text}`, { fiber: below.name }));
+    below?.lose(new FiberError("region-overflow", `fiber ${below.name} lost its shadow stack: ${text}`, { fiber: below.name }));
     return new FiberError("region-overflow", text, { fiber: task.name });
   }
 
@@ -205,18 +214,17 @@ export class Binding {
   /** Takes back what a fiber that has ended used. */
   release(task: Task): void {
     task.saved = undefined;
-    const { region } = task;
-    if (!region) return;
+    this.machine?.over(task);
+    if (task.region) this.regions!.give(task.region);
     task.region = undefined;
-    region.task = undefined;
-    this.regions!.give(region);
   }
 }
 
 /** Throws if the fiber that a fiber is about to wait for waits, by way of whomever, for that fiber. */
 function refuseCircle(task: Task, on: Life): void {
   const names = [task.name];
-  for (let next = on as Task | undefined; next?.state === "waiting" || next === task; next = next.on as Task | undefined) {
+  const behind = (task: Task) => (task.state === "queued" ? task.binding.machine?.entry : (task.on as Task | undefined));
+  for (let next = on as Task | undefined; next?.state === "waiting" || next?.state === "queued" || next === task; next = behind(next)) {
     names.push(next.name);
     if (next === task) throw new FiberError("deadlock", `fibers wait for each other in a circle: ${names.join(" -> ")}`, { fiber: task.name });
   }
@@ -226,7 +234,9 @@ function refuseCircle(task: Task, on: Life): void {
  * The user's function as it is called where the engine refuses to suspend: below
  * a plain call of an export, or below JavaScript. It may answer, but not wait.
  */
-export function direct(name: string, { fn }: Suspending): (...args: any[]) => unknown {
+export function direct(name: string, mark: Suspending): (...args: any[]) => unknown {
+  if (mark instanceof Jump) return mark.refused;
+  const { fn } = mark;
   return (...args) => {
     if (fn === SLEEP) throw cannotSuspend(name);
     const result = fn(...args);

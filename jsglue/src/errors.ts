@@ -13,6 +13,8 @@ export type FiberErrorCode =
   | "foreign-module" // a WebAssembly.Module that fiberfill.compile has not made
   | "missing-import" // the import object lacks something that the module asks for
   | "bad-import" // the engine refused the import object
+  | "bad-guest" // a guest with fibers of its own lacks what they need
+  | "load-failed" // the code that such guests need cannot be loaded
   | "unknown-export"
   | "bad-argument"
   | "no-memory" // no room for a region or a fiber

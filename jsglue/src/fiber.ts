@@ -7,7 +7,7 @@ import type { Worker } from "./workers.js";
 import type { Binding } from "./binding.js";
 import type { Region } from "./regions.js";
 import type { Thunk } from "./exports.js";
-import { cancel, interrupt } from "./loop.js";
+import { cancel, interrupt, kill } from "./loop.js";
 import { encode, none, type Encoded } from "./transfer.js";
 
 /**
@@ -79,6 +79,10 @@ export class Task extends Life {
 
   interrupt(): void {
     interrupt(this);
+  }
+
+  lose(error: FiberError): void {
+    kill(this, error);
   }
 
   release(): void {

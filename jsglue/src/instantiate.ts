@@ -7,6 +7,7 @@ import { Link } from "./link.js";
 import { ready } from "./loop.js";
 import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "./module.js";
 import type { Options } from "./options.js";
+import { newMachine, systemOf, type GuestFiber } from "./proposals.js";
 import { builtins, type ImportObject } from "./suspending.js";
 
 /** An instantiated guest. */
@@ -16,6 +17,8 @@ export interface Instantiated {
   instance: WebAssembly.Instance;
   /** The same exports as fibers; what is not a function is the same as in `instance.exports`. */
   exports: Record<string, any>;
+  /** The fibers that the guest itself has made and that are not over, by an operation that it imports; see include/fiberfill.h. */
+  fibers(): GuestFiber[];
 }
 
 /**
@@ -43,13 +46,18 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
   ready();
   const shape = shapeOf(module);
   const imports = WebAssembly.Module.imports(module);
-  const values = imports.map(({ module, name }) => given?.[module]?.[name] ?? (module === "fiberfill" ? builtins[name] : undefined));
+  const system = systemOf(imports.filter(({ module, name }) => given?.[module]?.[name] === undefined).map(({ module }) => module));
+  const machine = system === undefined ? undefined : await newMachine(system);
+  const values = imports.map(
+    ({ module, name }) =>
+      given?.[module]?.[name] ?? (module === "fiberfill" ? builtins[name] : module === `fiberfill/${system}` ? machine!.imports[name] : undefined),
+  );
   const missing = imports.filter((_, i) => values[i] === undefined);
   if (missing.length > 0) {
     const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
     throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
   }
-  const link = new Link(inspector(), module, shape, values, options);
+  const link = new Link(inspector(), module, shape, values, options, machine);
   const instance = await platformInstantiate(module, link.imports).catch((error) => {
     throw refusal(error, link.mayWait);
   });
@@ -60,7 +68,7 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     const thunk = thunks[k];
     exports[name] = thunk ? fiberFunction(binding, thunk) : instance.exports[name];
   });
-  return { module, instance, exports: strict(exports) };
+  return { module, instance, exports: strict(exports), fibers: () => machine?.fibers() ?? [] };
 }
 
 function refusal(error: unknown, mayWait: boolean): unknown {

@@ -10,12 +10,14 @@ import { generate, type Shape } from "./module.js";
 import { CANNOT_TELL } from "./core.js";
 import { FiberError } from "./errors.js";
 import { shadowStack, type Options, type RegionSource } from "./options.js";
+import { tableOf, type Machine } from "./proposals.js";
 import { REGION_SIZE, Regions } from "./regions.js";
 import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
 import { workerModule } from "./workers.js";
 
 const PAGE = 65536;
+const EVENT_SIZE = 1024; // of a region, for a guest that has no stack: its own fibers find their first event there
 
 /** A guest on its way to being instantiated. */
 export class Link {
@@ -36,8 +38,11 @@ export class Link {
   readonly #malloc: string | undefined; // the export that allocates
   readonly #size: number; // of a region
 
-  /** values holds a value for each import of the module, marks among them. */
-  constructor(core: Inspector, module: WebAssembly.Module, readonly shape: Shape, values: unknown[], options?: Options) {
+  readonly #machine: Machine | undefined;
+
+  /** values holds a value for each import of the module, marks among them; machine is what operations of the guest's own fibers among them are of. */
+  constructor(core: Inspector, module: WebAssembly.Module, readonly shape: Shape, values: unknown[], options?: Options, machine?: Machine) {
+    this.#machine = machine;
     const imports = WebAssembly.Module.imports(module);
     this.#exports = WebAssembly.Module.exports(module);
     this.#functions = values.filter((_, i) => imports[i]!.kind === "function");
@@ -46,13 +51,14 @@ export class Link {
     const marks = Uint8Array.from(this.#functions, (value) => (value instanceof Suspending ? 1 : 0));
     this.mayWait = marks.includes(1);
     const chosen = shadowStack(options);
-    this.#size = chosen.size ?? REGION_SIZE;
     this.#malloc = this.#allocator(chosen.allocator);
     this.#stackPointer = this.#pointer(chosen.pointer);
+    this.#size = chosen.size ?? (this.#stackPointer >= 0 ? REGION_SIZE : EVENT_SIZE);
     this.#source = chosen.regions ?? (this.#malloc ? "allocator" : shape.grows || shape.room * PAGE < this.#size ? "copy" : "grow");
     if (this.#source === "allocator" && !this.#malloc) {
       throw new FiberError("bad-argument", 'shadowStack.regions is "allocator", and the guest exports no malloc and free; name the export that allocates by shadowStack.allocator');
     }
+    if (machine) this.#checkOwn();
     const { trampolines, stubs } = generate(core, shape, marks, this.#stackPointer >= 0, this.#copies);
     this.#slots = instance(trampolines, {}).exports;
     this.#stubs = stubs;
@@ -76,7 +82,7 @@ export class Link {
       binding.stackPointer = exported(this.#stackPointer) as WebAssembly.Global;
       binding.base = binding.stackPointer.value as number;
     }
-    if (this.#separate && !this.#copies) {
+    if (this.#machine || (this.#separate && !this.#copies)) {
       const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
       binding.regions = new Regions(this.#source, this.#size, binding.memory!, malloc);
     }
@@ -92,10 +98,25 @@ export class Link {
     }).exports;
     binding.parked = b["parked"] as WebAssembly.Global | undefined;
     binding.copies = this.#copies;
+    binding.machine = this.#machine;
+    this.#machine?.attach(binding, tableOf(guest, this.#exports));
     const thunks = this.#exports.map(({ name, kind }, k) =>
       kind === "function" ? { name, job: b[`t${k}`] as Function, parameters: (guest.exports[name] as Function).length } : undefined,
     );
     return { binding, thunks };
+  }
+
+  /** Throws if the guest cannot have fibers of its own. */
+  #checkOwn(): void {
+    if (this.shape.memory < 0 && !this.#importedMemory) {
+      throw new FiberError("bad-guest", "a guest with fibers of its own has a memory, where their events lie, and this one has none");
+    }
+    if (this.#source === "copy") {
+      throw new FiberError(
+        "bad-guest",
+        "each of the guest's own fibers needs a shadow stack that stays in its place: others have its address. There is no room for them: the guest exports no malloc and free, and its memory may not be grown for it, as it grows it itself or it cannot grow",
+      );
+    }
   }
 
   /** A fiber that cannot wait needs no stack of its own: it is over before another starts. */

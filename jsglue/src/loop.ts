@@ -49,7 +49,11 @@ export function limits(chosen: { soft?: number; hard?: number }): void {
   schedule();
 }
 
+/** How many stacks there may be. */
+export const stackLimit = (): number => hard;
+
 const tasks: (Task | undefined)[] = []; // by the index of the reference
+const deferred = new Set<Task>(); // those that the core does not know yet: others of their guest go first
 let count = 0; // of all fibers ever made
 let broken: FiberError | undefined; // the core has trapped
 
@@ -63,7 +67,7 @@ export function currentFiber(): Fiber | undefined {
 
 /** All fibers that have not ended, in no particular order. */
 export function liveFibers(): Fiber[] {
-  return tasks.filter((task) => task !== undefined).map((task) => task.fiber);
+  return [...tasks.filter((task) => task !== undefined), ...deferred].map((task) => task.fiber);
 }
 
 export function nextId(): number {
@@ -215,10 +219,16 @@ function fail(error: unknown): number {
 /** Queues a new fiber. It starts in a later microtask at the earliest. */
 export function spawn(task: Task, signal: AbortSignal | undefined): void {
   task.since = read();
-  if (!admit(task, ask(core.spawn))) return;
+  if (task.binding.machine?.defers(task)) deferred.add(task);
+  else if (!admit(task, ask(core.spawn))) return;
   enter(task, "queued");
   if (task.state === "queued") task.obey(signal); // an observer may have cancelled it
   schedule();
+}
+
+/** Goes on with a fiber that has been deferred. */
+export function proceed(task: Task): void {
+  if (deferred.delete(task) && admit(task, ask(core.spawn))) schedule();
 }
 
 /** Gives a task its reference; if there is none it is over. */
@@ -359,7 +369,7 @@ function settle(task: Task, threw: boolean, result: unknown): void {
 /** A fiber has been cancelled, and is held. One that has not started never does. */
 export function cancel(task: Task): void {
   if (task.state === "queued") {
-    if (ask(core.drop, task.reference)) settle(task, true, task.reason);
+    if (deferred.delete(task) || ask(core.drop, task.reference)) settle(task, true, task.reason);
   } else if (task.state === "waiting") {
     cancelWait(task);
   }

@@ -17,13 +17,19 @@
 // writing below its region, but the guard tells afterwards that it has.
 
 import { FiberError } from "./errors.js";
-import type { Task } from "./fiber.js";
 import type { RegionSource } from "./options.js";
+
+/** Whose stack a region is. */
+export interface Tenant {
+  readonly name: string;
+  /** Somebody else has written over it. */
+  lose(error: FiberError): void;
+}
 
 export interface Region {
   readonly low: number; // the guard begins here
   readonly high: number; // the shadow stack begins here and grows down
-  task: Task | undefined; // whose stack it is now
+  tenant: Tenant | undefined; // now
 }
 
 export const REGION_SIZE = 65536; // bytes: what C compilers give a program's only stack
@@ -58,6 +64,7 @@ export class Regions {
   }
 
   give(region: Region): void {
+    region.tenant = undefined;
     this.#free.push(region);
   }
 
@@ -74,11 +81,11 @@ export class Regions {
   }
 
   /** Makes the guard of a region good again. Returns whose region lies below, if the guard was written through. */
-  mend(region: Region): Task | undefined {
+  mend(region: Region): Tenant | undefined {
     const words = this.#view();
     const through = words[region.low >>> 2] !== GUARD_WORD;
     this.#guard(region);
-    return through ? this.#all.find((other) => other.high <= region.low && other.high > region.low - 2 * STAGGER)?.task : undefined;
+    return through ? this.#all.find((other) => other.high <= region.low && other.high > region.low - 2 * STAGGER)?.tenant : undefined;
   }
 
   /** How many bytes of a region have ever been written to, from its high end. */
@@ -127,7 +134,7 @@ export class Regions {
   }
 
   #add(low: number): Region {
-    const region = { low, high: low + this.size, task: undefined };
+    const region = { low, high: low + this.size, tenant: undefined };
     this.#all.push(region);
     this.#guard(region);
     return region;

@@ -14,6 +14,17 @@ export class Suspending {
   ) {}
 }
 
+/** @internal An operation of a guest's own fibers after which another one may run. */
+export class Jump extends Suspending {
+  constructor(
+    fn: (...args: any[]) => number | void | Promise<number>,
+    /** What is called where the engine cannot suspend the stack. */
+    readonly refused: (...args: any[]) => unknown,
+  ) {
+    super(fn);
+  }
+}
+
 /** What a guest is given for its imports: as the platform takes it, and marks. */
 export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue | Suspending>>;
 

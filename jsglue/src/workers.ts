@@ -12,9 +12,19 @@ import { FiberError, words } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { current, left } from "./loop.js";
 
+/** A guest's own fiber, as far as its stack is concerned; beside it there are calls of exports. */
+export interface OwnFiber {
+  worker: Worker | undefined;
+  readonly thunk: { readonly job: Function };
+  /** Its job is done, and the stack is somebody else's from now on. */
+  returned(): void;
+  /** A trap has ended its stack. */
+  trapped(error: unknown): void;
+}
+
 /** One kept stack. */
 export class Worker {
-  task: Task | undefined;
+  task: Task | OwnFiber | undefined;
   take!: (job: Function) => void;
 }
 
@@ -62,7 +72,7 @@ const InternalError = (globalThis as { InternalError?: new () => Error }).Intern
 const freshIsCheaper = InternalError !== undefined;
 
 /** Lets a fiber that has never run begin, on a worker. */
-export function give(task: Task): void {
+export function give(task: Task | OwnFiber): void {
   if (freshIsCheaper) {
     task.worker = lone;
     // Not now: the frames of whoever waits or ends are below, and a thousand starts would pile up on them.
@@ -83,20 +93,22 @@ function make(): Worker {
 }
 
 /** A trap has ended a fiber, and the stack that it ran on. */
-function trapped(task: Task, error: unknown): void {
+function trapped(task: Task | OwnFiber, error: unknown): void {
+  if ("trapped" in task) return task.trapped(error);
   if (!task.over) task.binding.rest();
   left(task, true, task.death ?? task.binding.overflow(task) ?? trapError(task, error), true);
 }
 
 /** The thunk of a fiber has returned. */
-function returned(task: Task): void {
+function returned(task: Task | OwnFiber): void {
+  if ("returned" in task) return task.returned();
   const overflow = task.binding.overflow(task);
   if (overflow) left(task, true, overflow, false);
   else left(task, task.threw, task.result, false);
 }
 
 /** Runs a fiber on a stack that it does not share: it begins inside this call. */
-export function ownStack(task: Task): void {
+export function ownStack(task: Task | OwnFiber): void {
   task.worker = lone;
   WebAssembly.promising(task.thunk.job)().then(
     () => returned(task),
@@ -104,7 +116,8 @@ export function ownStack(task: Task): void {
   );
 }
 
-function trapError(task: Task, error: unknown): FiberError {
+/** What a fiber whose stack has ended so rejects with. */
+export function trapError(task: Task, error: unknown): FiberError {
   const { name, exportName } = task;
   if (error instanceof WebAssembly.RuntimeError) {
     return new FiberError("trap", `fiber ${name} trapped in export ${exportName}: ${words(error)}`, { fiber: name, cause: error });

@@ -9,4 +9,5 @@ export { Fiber, type FiberState } from "../../jsglue/src/fiber.js";
 export { all, Arena, arena, race, type ArenaOptions } from "../../jsglue/src/arena.js";
 export { FiberError, type FiberErrorCode } from "../../jsglue/src/errors.js";
 export type { Options, RegionSource } from "../../jsglue/src/options.js";
+export type { GuestFiber } from "../../jsglue/src/proposals.js";
 export type { CallOptions, FiberFunction } from "../../jsglue/src/exports.js";

@@ -1,0 +1,3 @@
+// What the script tag loads when a guest imports the operations of a proposal: jsglue/src/proposals.ts.
+
+export { machine } from "../../jsglue/src/machine.js";
