@@ -37,6 +37,7 @@ type Module struct {
 	shaped int32 // the global that a module stripped of names may keep the stack pointer in, or -1
 
 	scanned  bool // the code has been gone through: see scan
+	told     int32 // the global that a function of Emscripten's returns as the stack pointer, or -1
 	sizes    bool
 	descends bool
 	suspect  bool // a global other than shaped does
@@ -96,7 +97,7 @@ const (
 // sets m.At; m is then of no use. It does not validate: an engine does that. It checks what the rest of this package relies
 // on, so that no input makes it fail in another way than by a code. It keeps bin.
 func Parse(bin []byte, m *Module) Code {
-	*m = Module{bin: bin, named: -1, shaped: unseen}
+	*m = Module{bin: bin, named: -1, shaped: unseen, told: -1}
 	r := reader{bin: bin, end: len(bin)}
 	for i := 0; i < len(preamble); i++ {
 		if r.byte() != preamble[i] {

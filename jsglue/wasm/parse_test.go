@@ -214,6 +214,36 @@ func frames(body string) []byte {
 	return sections(secCode, fmt.Sprintf("\x01%c%s", len(body), body))[len(preamble):]
 }
 
+// Emscripten's modules export a function that returns the stack pointer.
+func TestStackPointerOfEmscripten(t *testing.T) {
+	const end, count = "\x7f\x01\x41\x80\x80\x08\x0b", "\x7f\x01\x41\x03\x0b"
+	for _, c := range []struct {
+		name, export, body string
+		want               int32
+	}{
+		{"told", "emscripten_stack_get_current", "\x23\x01", 1},
+		{"told by its older name", "_emscripten_stack_get_current", "\x23\x01", 1},
+		{"told by its oldest name", "stackSave", "\x23\x01", 1},
+		{"another function", "stackRestore", "\x23\x01", CannotTell},
+		{"it does more", "stackSave", "\x23\x01\x41\x10\x6a", CannotTell},
+		{"it returns a constant", "stackSave", "\x41\x01", CannotTell},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			// Function 0 is imported, 1 uses the stack, 2 tells where it is. Global 0 is a counter, 1 the pointer.
+			uses, tells := "\x00\x23\x01\x41\x10\x6b\x0b", "\x00"+c.body+"\x0b"
+			m := parse(t, sections(
+				secType, "\x01\x60\x00\x01\x7f", secImport, "\x01\x01m\x01f\x00\x00", secFunc, "\x02\x00\x00",
+				secMemory, "\x01\x00\x02", secGlobal, "\x02"+count+end,
+				secExport, fmt.Sprintf("\x01%c%s\x00\x02", len(c.export), c.export),
+				secCode, fmt.Sprintf("\x02%c%s%c%s", len(uses), uses, len(tells), tells)))
+			if got := m.StackPointer(); got != c.want {
+				t.Errorf("StackPointer() = %d, want %d", got, c.want)
+			}
+			exercise(t, m)
+		})
+	}
+}
+
 // Of a global that could be a stack pointer, the code tells whether it is one.
 func TestStackPointerDescends(t *testing.T) {
 	header := sections(secMemory, "\x01\x00\x02", secGlobal, "\x01\x7f\x01\x41\x80\x80\x08\x0b")

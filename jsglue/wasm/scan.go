@@ -18,6 +18,7 @@ func (m *Module) scan() {
 	}
 	m.scanned = true
 	r := reader{bin: m.bin, pos: s.start, end: s.end}
+	tells := m.tells() - int32(m.imported)
 	for n := r.u32(); n > 0 && r.code == OK; n-- {
 		size := r.u32()
 		body := r.pos
@@ -31,11 +32,27 @@ func (m *Module) scan() {
 			r.u32()
 			r.valType()
 		}
+		if tells == 0 {
+			m.tell(r)
+		}
+		tells--
 		m.scanBody(&r)
 		r.end = s.end
 	}
 	if r.code != OK {
 		m.sizes = true // an instruction that is not known here may do anything
+	}
+}
+
+// tell notes the global that a function returns, if it does nothing else.
+//
+//go:noinline
+func (m *Module) tell(r reader) {
+	if r.byte() != opGlobalGet {
+		return
+	}
+	if g := r.leb(); g < uint32(len(m.globals)) && m.globals[g] == 1 && r.byte() == opEnd && !r.more() {
+		m.told = int32(g)
 	}
 }
 

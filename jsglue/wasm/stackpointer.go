@@ -6,6 +6,7 @@ package wasm
 //
 //   - the export "__stack_pointer"
 //   - what the name section calls so, or the import env.__stack_pointer
+//   - what Emscripten's function for the current stack pointer returns, if that is exported
 //   - the first mutable i32 that the module defines, if it starts as the end of a stack could, at a constant above 0,
 //     within memory 0, divisible by 16, and if the code treats it as one: see scan (so it is in what the common
 //     toolchains write, stripped of names too)
@@ -27,11 +28,29 @@ func (m *Module) StackPointer() int32 {
 	if m.named >= 0 && m.named < int32(len(m.globals)) && m.globals[m.named] == 1 {
 		return m.named
 	}
-	if m.scan(); m.shaped >= 0 && m.descends {
+	m.scan()
+	if m.told >= 0 {
+		return m.told
+	}
+	if m.shaped >= 0 && m.descends {
 		return m.shaped
 	}
 	if m.suspect {
 		return CannotTell
+	}
+	return -1
+}
+
+// tells returns the function that Emscripten exports to tell the stack pointer, or -1. (It has had three names.)
+//
+//go:noinline
+func (m *Module) tells() int32 {
+	r := reader{bin: m.bin}
+	for i := range m.Exports {
+		e := &m.Exports[i]
+		if e.Kind == KindFunc && (r.is(e.name, "emscripten_stack_get_current") || r.is(e.name, "_emscripten_stack_get_current") || r.is(e.name, "stackSave")) {
+			return int32(e.Index)
+		}
 	}
 	return -1
 }
