@@ -36,8 +36,11 @@ export class Binding {
     if (fn === YIELD) {
       return new WebAssembly.Suspending(() => {
         const task = current!;
-        const refused = this.#before(task, name);
-        if (refused) return refused;
+        // What is looked at first is what #before would act upon: this is the path of every switch.
+        if (task.death || task.cancelled || this.copies || this.machine || (task.region && !this.regions!.intact(task.region))) {
+          const refused = this.#before(task, name);
+          if (refused) return refused;
+        }
         return this.copies ? this.#park(task, name, yieldNow) : yieldNow(task, name);
       });
     }

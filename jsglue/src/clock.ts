@@ -17,11 +17,17 @@ export function read(): number {
 /** The time, at most about half a millisecond old while steps are of even length. */
 export function recent(): number {
   if (--left > 0) return now;
+  if (left < 0) return read(); // after a pause, which says nothing about steps
   const before = now;
   const elapsed = (now = performance.now()) - before;
   stride = elapsed < 0.25 ? Math.min(16, stride * 2) : Math.max(1, stride >> 2);
   left = stride;
   return now;
+}
+
+/** Time may pass now without a step: the next call of recent reads the clock. */
+export function idle(): void {
+  left = 0;
 }
 
 /** The last reading: for what only has to be about right. */

@@ -55,7 +55,7 @@ export class Task extends Life {
     readonly name: string,
     readonly thunk: Thunk,
     readonly binding: Binding,
-    readonly args: unknown[],
+    public args: readonly unknown[],
   ) {
     super();
     this.fiber = new Fiber(this);

@@ -7,7 +7,7 @@
 // then, the page has control.
 
 import { IDLE, INDEX, TURN_OVER, newCore, type Core } from "./core.js";
-import { last, read, recent } from "./clock.js";
+import { idle, last, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, FiberState, Task } from "./fiber.js";
 import { reportStall } from "./report.js";
@@ -127,6 +127,7 @@ let ended = 0; // the last turn
 let spent = 0; // ms since the event loop has had control for certain
 
 function turn(): void {
+  scheduled = false;
   if (current) return; // the running fiber's next step names whoever is ready
   began = read();
   spent += Math.min(1, began - ended);
@@ -140,9 +141,13 @@ function fresh(): void {
   turn();
 }
 
+let scheduled = false; // a turn, in a microtask: the core says so only once
+
 /** Schedules a turn if the core wants one. */
 function schedule(): void {
-  if (ask(core.wanted)) queueMicrotask(turn);
+  if (scheduled || current || !ask(core.wanted)) return;
+  scheduled = true;
+  queueMicrotask(turn);
 }
 
 /** Obeys a command of the core. */
@@ -153,8 +158,10 @@ function run(command: number): void {
     ended = read();
     spent += ended - began;
     arm();
+    idle();
   } else if (command === TURN_OVER) {
     current = undefined;
+    idle();
     later(fresh);
   } else {
     const task = tasks[command & INDEX]!;
@@ -218,7 +225,7 @@ function fail(error: unknown): number {
 
 /** Queues a new fiber. It starts in a later microtask at the earliest. */
 export function spawn(task: Task, signal: AbortSignal | undefined): void {
-  task.since = read();
+  task.since = recent();
   if (task.binding.machine?.defers(task)) deferred.add(task);
   else if (!admit(task, ask(core.spawn))) return;
   enter(task, "queued");
@@ -348,6 +355,8 @@ function finish(task: Task, threw: boolean, result: unknown, trapped: boolean): 
   run(ask(core.finish, trapped, recent()));
 }
 
+const nothing: readonly unknown[] = []; // the arguments of a fiber that has ended
+
 function settle(task: Task, threw: boolean, result: unknown): void {
   if (tasks[task.reference & INDEX] === task) tasks[task.reference & INDEX] = undefined;
   task.binding.release(task);
@@ -355,7 +364,7 @@ function settle(task: Task, threw: boolean, result: unknown): void {
   task.waitsFor = undefined;
   task.worker = undefined;
   task.on = undefined;
-  task.args.length = 0;
+  task.args = nothing;
   task.encoded = none;
   if (threw) {
     enter(task, task.cancelled && Object.is(result, task.reason) ? "cancelled" : "failed");

@@ -27,6 +27,7 @@ export interface Tenant {
 }
 
 export interface Region {
+  readonly word: number; // low, as an index of words
   readonly low: number; // the guard begins here
   readonly high: number; // the shadow stack begins here and grows down
   tenant: Tenant | undefined; // now
@@ -70,8 +71,8 @@ export class Regions {
 
   /** Whether the guard of a region has not been written to: one word in each 16 bytes is looked at. */
   intact(region: Region): boolean {
-    const words = this.#view();
-    const first = region.low >>> 2;
+    const words = this.#words.length === 0 ? this.#view() : this.#words;
+    const first = region.word;
     return (
       words[first] === GUARD_WORD &&
       words[first + 4] === GUARD_WORD &&
@@ -134,7 +135,7 @@ export class Regions {
   }
 
   #add(low: number): Region {
-    const region = { low, high: low + this.size, tenant: undefined };
+    const region = { word: low >>> 2, low, high: low + this.size, tenant: undefined };
     this.#all.push(region);
     this.#guard(region);
     return region;

@@ -102,7 +102,7 @@ export interface Encoded {
 export const none: Encoded = { bytes: undefined, size: 0 };
 
 /** Captures the strings and bytes among arguments: the caller may change its own afterwards. */
-export function encode(args: unknown[]): Encoded {
+export function encode(args: readonly unknown[]): Encoded {
   let encoded = none;
   for (let i = 0; i < args.length; i++) {
     const value = args[i];
