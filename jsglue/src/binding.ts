@@ -74,6 +74,7 @@ export class Binding {
       const parked = this.#park(task, name, wait);
       const n = task.waits;
       task.on = on;
+      task.awaited = promise;
       if (deliver) this.#deliver(task, (value) => deliver(value, ...args));
       promise.then(
         (value) => complete(task, n, false, value),

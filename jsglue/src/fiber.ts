@@ -42,6 +42,7 @@ export class Task extends Life {
   fail!: (reason: unknown) => void;
   failed = false; // the current wait ends with an exception
   outcome: unknown = undefined; // what the current wait ends with
+  awaited: object | undefined = undefined; // the Promise of the current wait, until leaks.ts has taken it
   on: Life | undefined = undefined; // the fiber or arena that the current wait is for
   saved: Uint8Array | undefined = undefined; // shadow stack bytes, copied out
   savedAt = 0;

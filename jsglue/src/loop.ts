@@ -10,6 +10,7 @@ import { IDLE, INDEX, TURN_OVER, newCore, type Core } from "./core.js";
 import { idle, last, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, FiberState, Task } from "./fiber.js";
+import { watch } from "./leaks.js";
 import { reportStall } from "./report.js";
 import { none } from "./transfer.js";
 import { deadly, give, ownStack } from "./workers.js";
@@ -67,7 +68,11 @@ export function currentFiber(): Fiber | undefined {
 
 /** All fibers that have not ended, in no particular order. */
 export function liveFibers(): Fiber[] {
-  return [...tasks.filter((task) => task !== undefined), ...deferred].map((task) => task.fiber);
+  return [...liveTasks(), ...deferred].map((task) => task.fiber);
+}
+
+function liveTasks(): Task[] {
+  return tasks.filter((task) => task !== undefined);
 }
 
 export function nextId(): number {
@@ -159,6 +164,7 @@ function run(command: number): void {
     spent += ended - began;
     arm();
     idle();
+    watch(liveTasks);
   } else if (command === TURN_OVER) {
     current = undefined;
     idle();
@@ -325,6 +331,7 @@ function park(task: Task, what: string): Promise<unknown> {
   task.failed = false;
   task.outcome = undefined;
   task.on = undefined;
+  task.awaited = undefined;
   task.waitsFor = what;
   enter(task, "waiting");
   parking = task;
@@ -364,6 +371,7 @@ function settle(task: Task, threw: boolean, result: unknown): void {
   task.waitsFor = undefined;
   task.worker = undefined;
   task.on = undefined;
+  task.awaited = undefined;
   task.args = nothing;
   task.encoded = none;
   if (threw) {

@@ -2,6 +2,14 @@
 
 import type { Fiber } from "./fiber.js";
 
+/** What a fiber waits for has been collected as garbage: nobody can end the wait. */
+export function reportLeak({ name, export: exported, waitsFor }: Fiber): void {
+  console.warn(
+    `fiberfill: leaked. Fiber ${name}, in export ${exported}, waits in import ${waitsFor} for a Promise that nobody can settle any more; its stack is never given back. ` +
+      `Settle every Promise that an import returns, or end the fiber by cancel or release; fiberfill.fibers() lists it`,
+  );
+}
+
 /** As many fibers as may be are started, all of them wait, and for a second nothing has moved. */
 export function reportStall(fibers: Fiber[], hard: number): void {
   const holders = new Map<string, string[]>();
