@@ -17,6 +17,7 @@ func guests() ([]binary, error) {
 	list := []binary{
 		{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")},
 		{"examples/c-actor/guest.wasm", compileC("examples/c-actor/guest.c")},
+		{"internal/guest/testdata/generators.wasm", compileC("internal/guest/testdata/generators.c", "-Wl,--export-table")},
 	}
 	for _, system := range []string{"a", "b", "c", "d"} {
 		list = append(list, binary{playerDir + system + ".wasm", compilePlayer(system)})
@@ -72,8 +73,8 @@ func assemble(source string) func(out string) error {
 
 // compileC is the recipe of a guest in C without a C library. -fno-builtin keeps the compiler from calling a memcpy that
 // nobody provides.
-func compileC(source string) func(out string) error {
-	return func(out string) error { return clang(out, source) }
+func compileC(source string, more ...string) func(out string) error {
+	return func(out string) error { return clang(out, append(more, source)...) }
 }
 
 // clang compiles and links; what says more are its arguments.

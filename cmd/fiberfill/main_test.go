@@ -35,6 +35,8 @@ const (
 	watGuest = "examples/wat-fetch/guest.wasm"
 	stacks   = "internal/guest/testdata/stacks.wasm"
 	files    = "internal/guest/testdata/files.wasm"
+
+	generators = "internal/guest/testdata/generators.wasm"
 )
 
 func serve(t *testing.T) *webserver.Server {
@@ -219,6 +221,30 @@ func TestOverflow(t *testing.T) {
 	}
 	if code, out, errs := program("run", advice[1], advice[2], cGuest, "overflow", "100"); code != 0 || out != "100\n" {
 		t.Errorf("with the stack it was advised to ask for: exit code %d, %q, %s", code, out, errs)
+	}
+}
+
+// A guest with fibers of its own: its calls run one after the other, and what a trap has ended is listed.
+func TestProposal(t *testing.T) {
+	server := serve(t)
+	if code, out, errs := program("run", "--fibers", "3", generators, "nap", "1"); code != 0 || out != "nap#0\t1\nnap#1\t2\nnap#2\t3\n" {
+		t.Errorf("nap: exit code %d, %q, %s", code, out, errs)
+	}
+	if code, out, errs := program("run", generators, "twice", server.URL+"/item?id=1"); code != 0 || out == "0\n" {
+		t.Errorf("twice: exit code %d, %q, %s", code, out, errs)
+	}
+	code, _, errs := program("run", generators, "trap")
+	for _, pattern := range []string{
+		`^fiberfill: fiber trap trapped in export trap: wasm error: unreachable\nwasm stack trace:\n\tgenerators\.wasm\.trapper\(`,
+		`\nThe guest's own fibers at that moment; the trap has ended the active one and the busy ones:\n  FIBER +STATE +FUNCTION\n`,
+		`\n  fibers1 1 +busy +table\[\d+\]\n  fibers1 2 +active +table\[\d+\]\n$`,
+	} {
+		if code != exitFailed || !regexp.MustCompile(pattern).MatchString(errs) {
+			t.Errorf("trap: exit code %d, %s is not in\n%s", code, pattern, errs)
+		}
+	}
+	if code, out, errs := program("run", generators, "over"); code != exitFailed || out != "" || !strings.HasPrefix(errs, "fiberfill: fiber over trapped in export over: fibers1.resume refused: fiber is moribund [A-STATE-2]\n") {
+		t.Errorf("over: exit code %d, %q, %q", code, out, errs)
 	}
 }
 

@@ -182,6 +182,7 @@ func (r *run) ended(c *guest.Call) {
 	if trap := (*guest.TrapError)(nil); errors.As(c.Err, &trap) && !r.trapped {
 		r.trapped = true // once: a thousand fibers with the same mistake would print a million lines
 		r.list(c)
+		r.listProposal(trap.Fibers)
 	}
 	r.print()
 }
@@ -212,6 +213,20 @@ func (r *run) list(trapped *guest.Call) {
 	now := time.Now()
 	for _, c := range append([]*guest.Call{trapped}, live...) {
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%v\t%s\n", c.Name, c.Export, c.State, now.Sub(c.Since).Round(time.Millisecond), c.WaitsFor)
+	}
+	w.Flush()
+}
+
+// listProposal prints the fibers that the guest has made by the operations of a proposal.
+func (r *run) listProposal(fibers []guest.ProposalFiber) {
+	if len(fibers) == 0 {
+		return
+	}
+	fmt.Fprintf(r.stderr, "The guest's own fibers at that moment; the trap has ended the active one and the busy ones:\n")
+	w := tabwriter.NewWriter(r.stderr, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  FIBER\tSTATE\tFUNCTION")
+	for _, f := range fibers {
+		fmt.Fprintf(w, "  %s %d\t%s\ttable[%d]\n", f.System, f.ID, f.State, f.Body)
 	}
 	w.Flush()
 }

@@ -52,6 +52,8 @@ const (
 type TrapError struct {
 	Fiber, Export string
 	Reason        error
+	// Fibers are those of a proposal's system at that moment. The trap has ended the active one and the busy ones.
+	Fibers []ProposalFiber
 }
 
 func (e *TrapError) Error() string {
@@ -133,7 +135,7 @@ func (c *Call) run(f *asyncio.Fiber) {
 		c.Results, err = call()
 	}
 	if c.death == nil {
-		c.death = c.overflow()
+		c.death = c.overflow(false)
 	}
 	g.rest()
 	exit, trap := (*sys.ExitError)(nil), (*TrapError)(nil)
@@ -149,9 +151,14 @@ func (c *Call) run(f *asyncio.Fiber) {
 	case errors.As(err, &exit):
 		c.exit(exit.ExitCode())
 	case errors.As(err, &trap): // its shadow stack has overflowed
+		trap.Fibers = g.proposal.atTrap
 		c.end(Failed, trap)
 	case !strings.HasPrefix(err.Error(), "wasm error: uncaught exception"): // the runtime exports no such error
-		c.end(Failed, &TrapError{c.Name, c.Export, err})
+		trap = &TrapError{Fiber: c.Name, Export: c.Export, Reason: err}
+		if g.proposal != nil {
+			trap.Fibers = g.proposal.atTrap
+		}
+		c.end(Failed, trap)
 	case c.threw == nil:
 		c.end(Failed, fmt.Errorf("fiber %s failed in export %s: an exception of the guest's own that nobody has caught", c.Name, c.Export))
 	case f.Err() != nil && errors.Is(c.threw, context.Cause(f)):
@@ -227,7 +234,7 @@ func (c *Call) kill(err error) {
 // if the fiber must not run any more.
 func (c *Call) wait(what string, wait func() error) error {
 	g := c.guest
-	if c.death = c.overflow(); c.death != nil {
+	if c.death = c.overflow(true); c.death != nil {
 		panic(c.death)
 	}
 	var saved uint32
@@ -266,16 +273,21 @@ func (g *Guest) park(wait func() error) (err error) {
 	return err
 }
 
-// overflow returns the error for a fiber that has written below its region, if it has. It costs its neighbour's life if that was hit.
-func (c *Call) overflow() error {
+// overflow returns the error for a fiber that has written below its region, or has the stack pointer there now. It costs its
+// neighbour's life if that was hit.
+func (c *Call) overflow(now bool) error {
 	g, region := c.guest, c.region
 	if g.proposal != nil && g.proposal.current != nil {
 		region = g.proposal.current.region
 	}
-	if region == nil || g.regions.intact(region) {
+	if region == nil {
 		return nil
 	}
-	below := g.regions.mend(region)
+	now = now && g.pointer != nil && uint32(g.stackPointer()) < region.low
+	if !now && g.regions.intact(region) {
+		return nil
+	}
+	below := g.regions.mend(region, now)
 	// How deep it went is only known if it is there still; else what has been overwritten says that it was more than it has.
 	size := g.regions.size
 	depth := max(size, region.high-uint32(g.stackPointer()))
@@ -284,10 +296,10 @@ func (c *Call) overflow() error {
 	if below != nil {
 		below.lost = fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)
 		if other := below.call; other != nil && other != c {
-			other.kill(&TrapError{other.Name, other.Export, below.lost})
+			other.kill(&TrapError{Fiber: other.Name, Export: other.Export, Reason: below.lost})
 		}
 	}
-	return &TrapError{c.Name, c.Export, reason}
+	return &TrapError{Fiber: c.Name, Export: c.Export, Reason: reason}
 }
 
 // String is the results as text, one behind the other: integers with their sign.

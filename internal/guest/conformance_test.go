@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tetratelabs/wazero"
+
 	"github.com/fiberfill/fiberfill/polyfill/conformance"
 )
 
@@ -21,5 +23,7 @@ func TestConformance(t *testing.T) {
 	if start == 0 {
 		start = uint64(time.Now().UnixNano())
 	}
-	conformance.Check(t, substrate{}, exempt, start, 8*time.Second)
+	cache := wazero.NewCompilationCache()
+	defer cache.Close(t.Context())
+	conformance.Check(t, substrate{cache}, exempt, start, 8*time.Second)
 }

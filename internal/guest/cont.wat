@@ -1,5 +1,5 @@
 ;; The operations of system D, cont. See fibers1.wat.
-(module
+(module $fiberfill
   (import "fiberfill:caught" "caught" (global $caught (mut exnref)))
   (import "fiberfill:host" "event" (func $event (param i32 i32) (result i32)))
   (import "fiberfill:host" "table" (func $table (param i32 i32) (result i32)))
@@ -10,19 +10,19 @@
   (import "fiberfill:host" "forward" (func $forward (param i32 i32 i32 i32) (result i32 i32)))
   (import "fiberfill:host" "throw" (func $throw (param i32 i32 i32) (result i32)))
 
-  (func (export "resume") (param i32 i32 i32 i32) (result i32)
+  (func $resume_or_throw (export "resume") (param i32 i32 i32 i32) (result i32)
     (call $resume (local.get 0) (local.get 1) (local.get 2) (local.get 3))
     (if (then (throw_ref (global.get $caught)))))
 
-  (func (export "suspend") (param i32)
+  (func $suspend_or_throw (export "suspend") (param i32)
     (call $suspend (local.get 0))
     (if (then (throw_ref (global.get $caught)))))
 
-  (func (export "forward") (param i32 i32 i32 i32) (result i32)
+  (func $forward_or_throw (export "forward") (param i32 i32 i32 i32) (result i32)
     (call $forward (local.get 0) (local.get 1) (local.get 2) (local.get 3))
     (if (then (throw_ref (global.get $caught)))))
 
-  (func (export "throw") (param i32 i32 i32)
+  (func $throw_or_throw (export "throw") (param i32 i32 i32)
     (call $throw (local.get 0) (local.get 1) (local.get 2))
     (if (then (throw_ref (global.get $caught)))))
 

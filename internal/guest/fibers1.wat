@@ -1,6 +1,6 @@
 ;; The operations of system A, fibers v1, as a guest imports them: the host does them, and what was thrown at the fiber that waits
 ;; in one of them is thrown here. See bodies.wat.
-(module
+(module $fiberfill
   (import "fiberfill:caught" "caught" (global $caught (mut exnref)))
   (import "fiberfill:host" "tag" (func $tag (param i32) (result i32)))
   (import "fiberfill:host" "table" (func $table (param i32 i32) (result i32)))
@@ -14,19 +14,19 @@
   (import "fiberfill:host" "retireto" (func $retireto (param i32 i32 i32)))
   (import "fiberfill:host" "release" (func $release (param i32)))
 
-  (func (export "spawn") (param i32 i32 i32 i32 i32) (result i32)
+  (func $spawn_or_throw (export "spawn") (param i32 i32 i32 i32 i32) (result i32)
     (call $spawn (local.get 0) (local.get 1) (local.get 2) (local.get 3) (local.get 4))
     (if (then (throw_ref (global.get $caught)))))
 
-  (func (export "suspend") (param i32 i32 i32) (result i32)
+  (func $suspend_or_throw (export "suspend") (param i32 i32 i32) (result i32)
     (call $suspend (local.get 0) (local.get 1) (local.get 2))
     (if (then (throw_ref (global.get $caught)))))
 
-  (func (export "resume") (param i32 i32 i32) (result i32)
+  (func $resume_or_throw (export "resume") (param i32 i32 i32) (result i32)
     (call $resume (local.get 0) (local.get 1) (local.get 2))
     (if (then (throw_ref (global.get $caught)))))
 
-  (func (export "switch") (param i32 i32 i32 i32) (result i32)
+  (func $switch_or_throw (export "switch") (param i32 i32 i32 i32) (result i32)
     (call $switch (local.get 0) (local.get 1) (local.get 2) (local.get 3))
     (if (then (throw_ref (global.get $caught)))))
 

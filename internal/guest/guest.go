@@ -58,7 +58,8 @@ type Options struct {
 	// Ended is called when a call is over, before any other runs.
 	Ended func(c *Call)
 
-	modules []string // whose imports more provides
+	cache   wazero.CompilationCache // nil: none
+	modules []string                // whose imports more provides
 	more    func(ctx context.Context, g *Guest) error
 }
 
@@ -97,9 +98,13 @@ type Guest struct {
 // The caller closes the guest.
 func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
 	g := &Guest{Loop: asyncio.NewLoop(ctx), ctx: ctx, options: options}
-	g.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2|
-		experimental.CoreFeaturesExceptionHandling|experimental.CoreFeaturesTailCall|
-		experimental.CoreFeaturesExtendedConst|experimental.CoreFeaturesTypedFunctionReferences))
+	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2 |
+		experimental.CoreFeaturesExceptionHandling | experimental.CoreFeaturesTailCall |
+		experimental.CoreFeaturesExtendedConst | experimental.CoreFeaturesTypedFunctionReferences)
+	if options.cache != nil {
+		config = config.WithCompilationCache(options.cache)
+	}
+	g.runtime = wazero.NewRuntimeWithConfig(ctx, config)
 	if err := g.instantiate(context.WithoutCancel(ctx), binary); err != nil {
 		g.Close()
 		return nil, err
@@ -151,7 +156,9 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be instantiated: %w", g.options.Name, err)
 	}
-	g.memory = g.module.Memory()
+	if parsed.Memory.Exists { // else the runtime returns a nil of its own, which is not nil
+		g.memory = g.module.Memory()
+	}
 	if g.proposal != nil {
 		if err := g.proposal.attach(ctx); err != nil {
 			return err

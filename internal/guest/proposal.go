@@ -45,6 +45,7 @@ type proposal struct {
 	exception  *run.Tag     // of all exceptions: the one that is meant is in a global of wasm
 	carrier    api.Function // the call that it has left, which keeps it from the garbage collector
 
+	atTrap  []ProposalFiber // those there were when the last entry trapped
 	entry   *Call           // that runs; nil: none
 	current *fiber          // that runs; nil: the entry itself
 	doing   string          // the operation under way
@@ -200,27 +201,33 @@ func (p *proposal) attach(ctx context.Context) (err error) {
 // enter runs an entry. An error that is not the call's own is what has trapped in one of its fibers.
 func (p *proposal) enter(c *Call, call func() ([]uint64, error)) (results []uint64, err error) {
 	p.entry, p.current, p.inside = c, nil, ""
+	p.atTrap = nil
 	_, failure := p.system.Call(func() []run.Value {
 		results, err = call()
 		return nil
 	})
-	p.entry = nil
-	trap := (*run.Trap)(nil)
-	switch {
-	case failure == nil:
-		return results, err
-	case !errors.As(failure, &trap):
-		return nil, failure
-	case trap.Panic == nil:
-		return nil, &Refused{p.name + "." + p.doing, trap.Code.String(), trap.Code, trap.Rule}
+	p.entry, p.current = nil, nil
+	var chain []polyfill.Fiber
+	trap, refused := (*run.Trap)(nil), (*Refused)(nil)
+	if errors.As(failure, &trap) {
+		chain = trap.Chain
+		switch {
+		case trap.Panic == nil:
+			err = &Refused{p.name + "." + p.doing, trap.Code.String(), trap.Code, trap.Rule}
+		case trap.Unwrap() != nil:
+			err = trap.Unwrap()
+		default:
+			err = trap
+		}
 	}
-	if refused := (*Refused)(nil); errors.As(failure, &refused) {
-		return nil, refused
+	if err == nil {
+		return results, nil
 	}
-	if err := trap.Unwrap(); err != nil {
-		return nil, err
+	p.atTrap = p.list(chain)
+	if errors.As(err, &refused) { // without what the runtime adds, as those of package run are
+		err = refused
 	}
-	return nil, trap
+	return nil, err
 }
 
 // narrow makes the slots of a stack what they hold: the runtime leaves anything in the upper half of an i32.
@@ -261,7 +268,7 @@ func (p *proposal) begin(name string) {
 	if p.inside != "" {
 		panic(&Refused{Operation: p.name + "." + name, Reason: "it was called inside of " + p.inside})
 	}
-	if err := p.entry.overflow(); err != nil {
+	if err := p.entry.overflow(true); err != nil {
 		panic(err)
 	}
 	p.doing = name
@@ -357,7 +364,7 @@ func (p *proposal) start(f *fiber, self, env uint64, put func(at uint32)) []run.
 		panic(err)
 	}
 	p.current, p.doing = f, "return"
-	if err := p.entry.overflow(); err != nil {
+	if err := p.entry.overflow(false); err != nil {
 		panic(err)
 	}
 	if narrow(results)[1] != 0 {
@@ -375,15 +382,27 @@ type ProposalFiber struct {
 	Body   uint32 // place of its function in the table
 }
 
-// Fibers returns the fibers of the proposal's system that the guest imports which are not over, in the order of their making.
-func (g *Guest) Fibers() (live []ProposalFiber) {
+// Fibers returns those that are not over, in the order of their making.
+func (g *Guest) Fibers() []ProposalFiber {
 	if g.proposal == nil {
 		return nil
 	}
-	for _, f := range g.proposal.fibers {
-		if state := g.proposal.system.State(f.id); state != polyfill.Moribund {
-			live = append(live, ProposalFiber{g.proposal.name, uint32(f.id), state.String(), f.body})
+	return g.proposal.list(nil)
+}
+
+// list returns the fibers that are not over, and those of a chain, the active one first, that was the live one a moment ago.
+func (p *proposal) list(chain []polyfill.Fiber) (list []ProposalFiber) {
+	for _, f := range p.fibers {
+		state := p.system.State(f.id)
+		switch at := slices.Index(chain, f.id); {
+		case at == 0:
+			state = polyfill.Active
+		case at > 0:
+			state = polyfill.Busy
+		case state == polyfill.Moribund:
+			continue
 		}
+		list = append(list, ProposalFiber{p.name, uint32(f.id), state.String(), f.body})
 	}
-	return live
+	return list
 }

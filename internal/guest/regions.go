@@ -179,7 +179,11 @@ func (r *regions) more() error {
 // to grow it, that takes longer than anything else. By fewer if there is not the room.
 func (r *regions) grow() bool {
 	memory := r.guest.memory
-	for count := max(1, len(r.guest.Calls())); count >= 1; count /= 2 {
+	want := len(r.guest.Calls())
+	if r.guest.proposal != nil {
+		want = len(r.all) // it is its fibers that need them, and nobody knows how many there will be: twice as many
+	}
+	for count := max(1, want); count >= 1; count /= 2 {
 		pages := (uint64(count)*uint64(r.size) + pageSize - 1) / pageSize
 		before := uint64(memory.Size())
 		if before+pages*pageSize >= 1<<32 { // the last address must not be 0
@@ -214,11 +218,12 @@ func (r *regions) intact(of *region) bool {
 	return true
 }
 
-// mend makes the guard of a region good again. It returns the region that lies below, if the guard was written through.
-func (r *regions) mend(of *region) *region {
+// mend makes the guard of a region good again. It returns the region that lies below, if the guard was written through, or
+// if it is known that the stack has reached it.
+func (r *regions) mend(of *region, reached bool) *region {
 	lowest, _ := r.guest.memory.ReadUint32Le(of.low)
 	r.guard(of)
-	if lowest == guardWord {
+	if lowest == guardWord && !reached {
 		return nil
 	}
 	for _, other := range r.all {

@@ -14,7 +14,9 @@ import (
 )
 
 // substrate plays conformance scripts: every computation is a call of wasm in wazero.
-type substrate struct{}
+type substrate struct {
+	cache wazero.CompilationCache // each script has a guest of its own, and all of them the code
+}
 
 func (substrate) Name() string { return "wazero" }
 
@@ -40,13 +42,13 @@ func provideHost(ctx context.Context, g *Guest) error {
 }
 
 // Play implements [conformance.Substrate]: player.c says how.
-func (substrate) Play(s conformance.Script) (trace []conformance.Outcome, err error) {
+func (w substrate) Play(s conformance.Script) (trace []conformance.Outcome, err error) {
 	script, err := conformance.Encode(s)
 	if err != nil {
 		return nil, err
 	}
 	g, err := New(context.Background(), conformance.Player(s.System), Options{
-		Name: "player.wasm", modules: []string{"host"}, more: provideHost,
+		Name: "player.wasm", cache: w.cache, modules: []string{"host"}, more: provideHost,
 	})
 	if err != nil {
 		return nil, err

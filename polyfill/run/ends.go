@@ -51,6 +51,9 @@ func (w *world) fail(t *Trap) {
 	w.dying = w.dying[:0]
 	for f := m.Active(); f != 0; f = m.Parent(f) {
 		w.dying = append(w.dying, w.at(f))
+		if t != nil {
+			t.Chain = append(t.Chain, f)
+		}
 	}
 	m.Unwind()
 	w.reap()

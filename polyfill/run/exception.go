@@ -48,6 +48,8 @@ type Trap struct {
 	Rule      string // id of the rule, empty if it is a limit of the implementation
 	Panic     any    // the value, if a panic left the fiber
 	Stack     []byte // of that panic
+	// Chain is the fibers that it has ended: the live chain from the active one to the root, which is not in it.
+	Chain []polyfill.Fiber
 }
 
 func (t *Trap) Error() string {

@@ -1,0 +1,331 @@
+package guest
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+const generators = "testdata/generators.wasm"
+
+// emptied fails the test if the machine of a guest has fibers, or one of its regions is not free.
+func emptied(t *testing.T, g *Guest) {
+	t.Helper()
+	if live := g.Fibers(); len(live) != 0 || g.proposal.system.Live() != 0 {
+		t.Errorf("fibers are left: %v, %d", live, g.proposal.system.Live())
+	}
+	if free, all := len(g.regions.free), len(g.regions.all); free != all {
+		t.Errorf("%d of %d regions are free", free, all)
+	}
+}
+
+// A generator in C, and what is left of a thousand that are released where they wait.
+func TestGenerators(t *testing.T) {
+	g := load(t, generators, Options{})
+	sum := call(t, g, "sum", "sum", "1000")
+	g.Run()
+	sum.want(t, "500500")
+	many := call(t, g, "many", "many", "1000")
+	g.Run()
+	many.want(t, "0")
+	t.Run("A-RELEASE-3 the regions come back", func(t *testing.T) {
+		emptied(t, g)
+		if n := len(g.regions.all); n > 8 {
+			t.Errorf("%d regions were made for two fibers at once and a call", n)
+		}
+	})
+}
+
+// A fiber that is suspended when an entry ends is resumed by later ones, and ends with the guest.
+func TestFibersOutliveEntries(t *testing.T) {
+	g := load(t, generators, Options{})
+	call(t, g, "begin", "begin", "3")
+	first, second := call(t, g, "first", "more"), call(t, g, "second", "more")
+	g.Run()
+	first.want(t, "3")
+	second.want(t, "2")
+	if live := g.Fibers(); len(live) != 1 || live[0].State != "suspended" || live[0].System != "fibers1" {
+		t.Errorf("the fibers are %v", live)
+	}
+	g.proposal.system.Close()
+	emptied(t, g)
+}
+
+// A wait inside of a fiber parks the entry as a whole, and wakes the fiber that asked.
+func TestWaitInsideOfFibers(t *testing.T) {
+	server := serve(t)
+	url := server.URL + "/item?id=7"
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := load(t, generators, Options{})
+	twice := call(t, g, "twice", "twice", url)
+	g.Run()
+	twice.want(t, fmt.Sprint(2*len(body)))
+	emptied(t, g)
+}
+
+// What a fetch throws two fibers down goes through both of them and out of the entry.
+func TestExceptionsLeaveThroughFibers(t *testing.T) {
+	t.Run("A-EXC-1", func(t *testing.T) {
+		server := serve(t)
+		g := load(t, generators, Options{})
+		c := call(t, g, "twice", "twice", server.URL+"/item?id=7&fail=100")
+		g.Run()
+		if c.State != Failed || c.Err == nil || !strings.Contains(c.Err.Error(), "500 Internal Server Error") {
+			t.Errorf("%s, %v", c.State, c.Err)
+		}
+		if live := g.Fibers(); len(live) != 0 { // both have ended by the exception
+			t.Errorf("fibers are left: %v", live)
+		}
+		emptied(t, g)
+	})
+}
+
+// Entries run one after the other, in their order, also while the first sleeps.
+func TestEntriesTakeTurns(t *testing.T) {
+	g := load(t, generators, Options{})
+	var calls []*Call
+	for i := range 4 {
+		calls = append(calls, call(t, g, fmt.Sprint("nap#", i), "nap", fmt.Sprint(8-2*i)))
+	}
+	g.Run()
+	for i, c := range calls {
+		c.want(t, fmt.Sprint(i+1))
+	}
+	emptied(t, g)
+}
+
+// Cancelling ends the entry that waits by an exception in the fiber that waits, and those that have not begun without their
+// having run.
+func TestCancelInsideOfFibers(t *testing.T) {
+	server := serve(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("enough")
+	g := loadWith(t, ctx, generators, Options{})
+	waits := call(t, g, "waits", "twice", server.URL+"/never")
+	queued := call(t, g, "queued", "nap", "1")
+	whenInFlight(t, server, 1, func() { cancel(reason) })
+	g.Run()
+	for _, c := range []*Call{waits, queued} {
+		if c.State != Cancelled || !errors.Is(c.Err, reason) {
+			t.Errorf("%s: %s, %v", c.Name, c.State, c.Err)
+		}
+	}
+	emptied(t, g)
+}
+
+// A trap in a fiber of a fiber ends both and the entry; the fiber of another entry lives on.
+func TestTrapsInFibers(t *testing.T) {
+	t.Run("K-9", func(t *testing.T) {
+		g := load(t, generators, Options{})
+		call(t, g, "begin", "begin", "3")
+		call(t, g, "more", "more")
+		trap := call(t, g, "trap", "trap")
+		again := call(t, g, "again", "more")
+		g.Run()
+		var trapped *TrapError
+		if !errors.As(trap.Err, &trapped) || !strings.HasPrefix(trap.Err.Error(), "fiber trap trapped in export trap: wasm error: unreachable\n") {
+			t.Fatalf("%v", trap.Err)
+		}
+		states := ""
+		for _, f := range trapped.Fibers {
+			states += f.State + " "
+		}
+		if states != "suspended busy active " {
+			t.Errorf("the fibers at that moment were %v", trapped.Fibers)
+		}
+		again.want(t, "2")
+	})
+	t.Run("A-STATE-2", func(t *testing.T) {
+		g := load(t, generators, Options{})
+		over := call(t, g, "one", "over")
+		g.Run()
+		if want := "fiber one trapped in export over: fibers1.resume refused: fiber is moribund [A-STATE-2]"; over.Err == nil || over.Err.Error() != want {
+			t.Errorf("%v, want %s", over.Err, want)
+		}
+		emptied(t, g)
+	})
+}
+
+// A fiber that needs more shadow stack than it has is told how much.
+func TestOverflowInFibers(t *testing.T) {
+	g := load(t, generators, Options{Stacks: Stacks{Size: 16384}})
+	deep, flat := call(t, g, "deep", "dig", "16"), call(t, g, "flat", "dig", "8")
+	g.Run()
+	if deep.Err == nil || !strings.Contains(deep.Err.Error(), "fiber deep trapped in export dig: it needs more shadow stack than the 16384 bytes it has") {
+		t.Errorf("%v", deep.Err)
+	}
+	flat.want(t, "1")
+	emptied(t, g)
+}
+
+// A step of a test of wrong input: `put ADDRESS TAG TYPES REF` writes an event, anything else is a call of an operation.
+func (g *Guest) step(t *testing.T, step string) error {
+	words := strings.Fields(step)
+	if words[0] == "put" {
+		var at, tag, types uint32
+		var ref uint64
+		if _, err := fmt.Sscan(strings.Join(words[1:], " "), &at, &tag, &types, &ref); err != nil {
+			t.Fatalf("%s: %v", step, err)
+		}
+		b, _ := g.memory.Read(at, eventSize)
+		binary.LittleEndian.PutUint32(b[tagAt:], tag)
+		binary.LittleEndian.PutUint32(b[typesAt:], types)
+		binary.LittleEndian.PutUint64(b[refAt:], ref)
+		return nil
+	}
+	c := call(t, g, "one", words[0], words[1:]...)
+	g.Run()
+	return c.Err
+}
+
+// Every operation, with numbers that it cannot do anything with: it is refused, by its name and with the reason, and changes
+// nothing.
+func TestWrongInput(t *testing.T) {
+	for _, c := range []struct{ system, steps, want string }{
+		{"fibers1", "tag 7", "tag refused: 0x7 is no list of types"},
+		{"fibers1", "tag 0x101", "tag refused: 0x101 is no list of types"},
+		{"fibers1", "table 300000 1", "table refused: the list of 1 tags at 300000 is outside the memory"},
+		{"fibers1", "table 0 -1", "table refused: the list of -1 tags at 0 is outside the memory"},
+		{"fibers1", "table 0 0x40000000", "outside the memory"},
+		{"fibers1", "table 1024 1", "table refused: 0 is no tag that was made here [K-3]"},
+		{"fibers1", "block 1 0", "block refused: tag of another machine [K-3]"},
+		{"fibers1", "tag 1; block 1 2", "block refused: wrong number or types of values [A-HDL-4]"},
+		{"fibers1", "new 0 1 1 0", "new refused: 1 is no table that was made here [K-3]"},
+		{"fibers1", "new 0 0 0 0", "new refused: there is no function (i32, i32, i32) -> i32 at place 0 of the table"},
+		{"fibers1", "new 0 0 2 0", "at place 2 of the table"},
+		{"fibers1", "new 0 0 8 0", "at place 8 of the table"},
+		{"fibers1", "new 0 0 -1 0", "at place 4294967295 of the table"},
+		{"fibers1", "new 0x11111 0 1 0; new 0xf 0 1 0", "new refused: 0xf is no list of types"},
+		{"fibers1", "spawn 0 9 0 1024 0", "spawn refused: there is no function (i32, i32, i32) -> i32 at place 9 of the table"},
+		{"fibers1", "spawn 0 1 0 300000 0", "spawn refused: its event, 88 bytes at 300000, is outside the memory"},
+		{"fibers1", "spawn 0 1 0 1024 3", "spawn refused: 3 is no table that was made here [K-3]"},
+		{"fibers1", "spawn 1 1 0 1024 0", "return refused: wrong number or types of results"},
+		{"fibers1", "resume 1 1024 0", "resume refused: tag of another machine [K-3]"},
+		{"fibers1", "tag 0; put 1024 1 0 0; resume 0 1024 0", "resume refused: null reference [A-PARENT-3]"},
+		{"fibers1", "tag 0; put 1024 1 0 0; resume 77 1024 0", "resume refused: unknown reference [K-7]"},
+		{"fibers1", "tag 0; put 1024 1 0x1 0; resume 77 1024 0", "resume refused: wrong number or types of values [K-4]"},
+		{"fibers1", "tag 0; put 1024 1 0x7 0; resume 77 1024 0", "resume refused: 0x7 is no list of types"},
+		{"fibers1", "tag 0; put 1024 1 0 0; resume 77 1024 4", "resume refused: 4 is no table that was made here [K-3]"},
+		{"fibers1", "resume 77 0xfffffff0 0", "resume refused: its event, 88 bytes at 4294967280, is outside the memory"},
+		{"fibers1", "suspend 0 300000 0", "suspend refused: its event"},
+		{"fibers1", "switch 0 0 300000 0", "switch refused: its event"},
+		{"fibers1", "retire 0 300000", "retire refused: its event"},
+		{"fibers1", "tag 0; put 1024 1 0 0; retire 0 1024", "retire refused: null reference"},
+		{"fibers1", "retireto 0 0 300000", "retireto refused: its event"},
+		{"fibers1", "release 0", "release refused: null reference [A-PARENT-3]"},
+		{"fibers1", "release 4194303", "release refused: unknown reference [K-7]"},
+		{"fibers1", "new 0 0 1 0; release 1; release 1", "release refused: fiber is moribund [A-STATE-2]"},
+		{"fibers1", "spawn 0 5 0 1024 0", "wasm error: unreachable"},
+
+		{"fibers2", "table 300000 1", "table refused: the list of 1 tags at 300000 is outside the memory"},
+		{"fibers2", "new 0 0 1 0", "new refused: tag of another machine [K-3]"},
+		{"fibers2", "tag 0; new 1 5 1 0", "new refused: 5 is no table that was made here [K-3]"},
+		{"fibers2", "tag 0; new 1 0 2 0", "new refused: there is no function (i32, i32, i32) -> i32 at place 2 of the table"},
+		{"fibers2", "mount 0 300000 0", "mount refused: its event"},
+		{"fibers2", "mount 0 1024 0", "mount refused: tag of another machine [K-3]"},
+		{"fibers2", "tag 0; put 1024 1 0 0; mount 0 1024 0", "mount refused: null reference [K-2]"},
+		{"fibers2", "tag 0; put 1024 1 0 0; mount 0 1024 2", "mount refused: 2 is no table"},
+		{"fibers2", "switch 0 0 300000 0", "switch refused: its event"},
+		{"fibers2", "dismount 0 300000 0", "dismount refused: its event"},
+		{"fibers2", "release 0", "release refused: null reference [B-RELEASE-5]"},
+		{"fibers2", "mount_new 1 0 1024 0", "mount_new refused: tag of another machine [K-3]"},
+		{"fibers2", "mount_new 0 0 1024 0", "mount_new refused: there is no function"},
+		{"fibers2", "mount_new 1 0 300000 0", "mount_new refused: its event"},
+		{"fibers2", "switch_new 0 1 0 1024 0", "switch_new refused: null reference [K-2]"},
+		{"fibers2", "dismount_release 0 300000", "dismount_release refused: its event"},
+		{"fibers2", "switch_release 0 0 300000", "switch_release refused: its event"},
+
+		{"stacks", "new 0 1 1 0 300000", "new refused: its event, 88 bytes at 300000, is outside the memory"},
+		{"stacks", "new 0 1 0 0 1024", "new refused: there is no function (i32, i32, i32) -> i32 at place 0 of the table"},
+		{"stacks", "new 9 1 1 0 1024", "new refused: 0x9 is no list of types"},
+		{"stacks", "new_ref 0 1 0 0 1024", "new_ref refused: null reference [C-NEWREF-1]"},
+		{"stacks", "new_ref 0 1 2 0 1024", "new_ref refused: there is no function"},
+		{"stacks", "switch 1024 0 1", "switch refused: null reference [C-REF-3]"},
+		{"stacks", "put 1024 0 0 0x500000003; switch 1024 0 1", "switch refused: reference already consumed [C-REF-2]"},
+		{"stacks", "switch 300000 0 1", "switch refused: its event"},
+		{"stacks", "new 1 1 1 0 1024; put 1024 0 2 0x100000002; switch 1024 0 1", "refused"},
+		{"stacks", "switch_retire 1024", "switch_retire refused: null reference [C-RETIRE-3]"},
+		{"stacks", "switch_retire 300000", "switch_retire refused: its event"},
+		{"stacks", "switch_throw 1024 3 0 0 1", "switch_throw refused: the function at place 3 of the table, which is to throw, has returned"},
+		{"stacks", "switch_throw 1024 4 0 0 1", "the function that throws for stacks.switch_throw: wasm error: unreachable"},
+		{"stacks", "switch_throw 1024 9 0 0 1", "the function that throws for stacks.switch_throw: wasm error: invalid table access"},
+		{"stacks", "switch_throw 300000 3 0 0 1", "switch_throw refused: its event"},
+		{"stacks", "bind 1024", "bind refused: null reference [C-BIND-3]"},
+		{"stacks", "bind 300000", "bind refused: its event"},
+		{"stacks", "return_switch 1024 0 1", "return_switch refused: null reference [C-REF-3]"},
+		{"stacks", "return_switch_throw 1024 3 0 0 1", "return_switch_throw refused: the function at place 3"},
+
+		{"cont", "event 7 0", "event refused: 0x7 is no list of types"},
+		{"cont", "table 300000 1", "table refused: the list of 1 tags at 300000 is outside the memory"},
+		{"cont", "new 0 0 0 0 1024", "new refused: null reference [D-NEW-1]"},
+		{"cont", "new 0 0 2 0 1024", "new refused: there is no function"},
+		{"cont", "new 0 0 1 0 300000", "new refused: its event"},
+		{"cont", "resume 1024 0 0 0", "resume refused: null reference [D-RESUME-6]"},
+		{"cont", "resume 1024 9 0 0", "resume refused: 9 is no table that was made here [K-3]"},
+		{"cont", "resume 300000 0 0 0", "resume refused: its event"},
+		{"cont", "suspend 1024", "suspend refused: tag of another machine [K-3]"},
+		{"cont", "suspend 300000", "suspend refused: its event"},
+		{"cont", "br_on_evt 1024 1", "br_on_evt refused: null reference [K-2]"},
+		{"cont", "br_on_evt 300000 1", "br_on_evt refused: its event"},
+		{"cont", "forward 1024 0 0 0", "forward refused: null reference [D-FWD-5]"},
+		{"cont", "throw 1024 3 0", "throw refused: the function at place 3 of the table, which is to throw, has returned"},
+		{"cont", "throw 300000 3 0", "throw refused: its event"},
+	} {
+		t.Run(c.system+" "+c.steps, func(t *testing.T) {
+			g := load(t, "testdata/raw_"+c.system+".wasm", Options{})
+			steps := strings.Split(c.steps, "; ")
+			for i, step := range steps {
+				err := g.step(t, step)
+				switch last := i == len(steps)-1; {
+				case !last && err != nil:
+					t.Fatalf("%s: %v", step, err)
+				case last && (err == nil || !strings.HasPrefix(err.Error(), "fiber one trapped in export ") || !strings.Contains(err.Error(), c.want)):
+					t.Errorf("%v, want %s", err, c.want)
+				}
+			}
+			for _, f := range g.Fibers() {
+				if f.State != polyfill.Suspended.String() {
+					t.Errorf("a fiber is %s", f.State)
+				}
+			}
+		})
+	}
+}
+
+// What is wrong with a guest is told before anything of it runs.
+func TestWrongGuests(t *testing.T) {
+	for _, c := range []struct{ path, want string }{
+		{"testdata/two_systems.wasm", "imports from fiberfill/fibers1 and from fiberfill/cont: each is a machine of its own, and one stack cannot belong to two"},
+		{"testdata/no_table.wasm", "exports no table to call the functions of its fibers by"},
+		{"testdata/two_tables.wasm", "exports no table to call the functions of its fibers by"},
+		{"testdata/no_memory.wasm", "has no memory: export it"},
+		{"testdata/grows.wasm", "there is nowhere to take a stack for each of its fibers from"},
+		{"testdata/no_operation.wasm", "imports what is not there: fiberfill/fibers1.resume(i32), fiberfill/fibers1.jump()"},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			binary, err := os.ReadFile(c.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := New(t.Context(), binary, Options{Name: c.path}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,6 @@
+;; Exports two tables, none of which by the name that says which one it is.
+(module
+  (import "fiberfill/fibers1" "tag" (func (param i32) (result i32)))
+  (memory (export "memory") 1)
+  (table (export "a") 1 funcref)
+  (table (export "b") 1 funcref))
