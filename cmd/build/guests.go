@@ -19,6 +19,10 @@ func guests() ([]binary, error) {
 		{"examples/c-actor/guest.wasm", compileC("examples/c-actor/guest.c")},
 		{"internal/guest/testdata/generators.wasm", compileC("internal/guest/testdata/generators.c", "-Wl,--export-table")},
 	}
+	for _, system := range []string{"fibers1", "fibers2", "stacks", "cont"} {
+		guest := "jsglue/testdata/" + system
+		list = append(list, binary{guest + ".wasm", compileC(guest+".c", "-mbulk-memory", "-Wl,--export-table")})
+	}
 	for _, system := range []string{"a", "b", "c", "d"} {
 		list = append(list, binary{playerDir + system + ".wasm", compilePlayer(system)})
 	}
