@@ -174,6 +174,30 @@ func TestOverflowInFibers(t *testing.T) {
 	emptied(t, g)
 }
 
+// proc_exit in a fiber ends all entries, and the fibers with them.
+func TestExitInFibers(t *testing.T) {
+	g := load(t, "testdata/exits.wasm", Options{})
+	exits, queued := call(t, g, "exits", "exit"), call(t, g, "queued", "exit")
+	g.Run()
+	for _, c := range []*Call{exits, queued} {
+		if exit := (*ExitError)(nil); !errors.As(c.Err, &exit) || exit.Code != 7 || exit.Fiber != "exits" {
+			t.Errorf("%s: %s, %v", c.Name, c.State, c.Err)
+		}
+	}
+	emptied(t, g)
+}
+
+// An allocator must not use the system: it runs on the stack of a fiber that has not begun.
+func TestMallocUsesTheSystem(t *testing.T) {
+	g := load(t, "testdata/exits.wasm", Options{})
+	c := call(t, g, "one", "wrong")
+	g.Run()
+	if c.Err == nil || !strings.Contains(c.Err.Error(), "fibers1.tag refused: it was called inside of the guest's malloc for a fiber's stack") {
+		t.Errorf("%v", c.Err)
+	}
+	emptied(t, g)
+}
+
 // A step of a test of wrong input: `put ADDRESS TAG TYPES REF` writes an event, anything else is a call of an operation.
 func (g *Guest) step(t *testing.T, step string) error {
 	words := strings.Fields(step)
@@ -284,6 +308,12 @@ func TestWrongInput(t *testing.T) {
 		{"cont", "br_on_evt 1024 1", "br_on_evt refused: null reference [K-2]"},
 		{"cont", "br_on_evt 300000 1", "br_on_evt refused: its event"},
 		{"cont", "forward 1024 0 0 0", "forward refused: null reference [D-FWD-5]"},
+		{"cont", "put 1024 9 0 0; forward 1024 0 0 0", "forward refused: 9 is no tag that was made here [K-3]"},
+		{"cont", "event 0 0; put 1024 1 1 0; forward 1024 0 0 0", "forward refused: wrong number or types of values [K-4]"},
+		{"cont", "event 0 0; put 508 1 0 0; table 512 1; new 0 0 7 0 2048; put 1024 1 0 0; resume 2048 1 6 0",
+			"cont.table refused: it was called inside of the filter of a resume, asked by cont.suspend"},
+		{"cont", "event 0 0; put 508 1 0 0; table 512 1; new 0 0 7 0 2048; put 1024 1 0 0; resume 2048 1 4 0",
+			"the filter of a resume, asked by cont.suspend: wasm error: indirect call type mismatch"},
 		{"cont", "throw 1024 3 0", "throw refused: the function at place 3 of the table, which is to throw, has returned"},
 		{"cont", "throw 300000 3 0", "throw refused: its event"},
 	} {
@@ -316,6 +346,7 @@ func TestWrongGuests(t *testing.T) {
 		{"testdata/two_tables.wasm", "exports no table to call the functions of its fibers by"},
 		{"testdata/no_memory.wasm", "has no memory: export it"},
 		{"testdata/grows.wasm", "there is nowhere to take a stack for each of its fibers from"},
+		{"testdata/start.wasm", "import fiberfill/fibers1.tag was called where no fiber runs: in the module's start function"},
 		{"testdata/no_operation.wasm", "imports what is not there: fiberfill/fibers1.resume(i32), fiberfill/fibers1.jump()"},
 	} {
 		t.Run(c.path, func(t *testing.T) {

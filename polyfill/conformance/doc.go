@@ -23,9 +23,11 @@
 //	root: resume f0 t2 1
 //	  trap receiver has no handler for the event
 //
-// The loop that plays scripts is written once for every kind of guest. It is
-// compared with the cases, which are the rules by example, and on random scripts
-// with [Reference], which is the rules as slow, plain code.
+// The loop that plays scripts is written once for every kind of guest: in Go, and
+// in C for guests in wasm, whose memory takes the bytes of [Encode] and gives those
+// of [Decode]; see [Player]. It is compared with the cases, which are the rules by
+// example, and on random scripts with [Reference], which is the rules as slow,
+// plain code. [Check] does all that with a substrate.
 //
 // # What the names mean
 //
