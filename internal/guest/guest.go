@@ -65,6 +65,7 @@ type Options struct {
 	// Ended is called when a call is over, before any other runs.
 	Ended func(c *Call)
 
+	// What only tests need.
 	cache   wazero.CompilationCache // nil: none
 	modules []string                // whose imports more provides
 	more    func(ctx context.Context, g *Guest) error

@@ -295,29 +295,6 @@ func (p *proposal) raise(function, env uint64) {
 	}
 }
 
-// callBack calls a function of the guest's, of an operation's kind (void *), for an import that is not one of these: a frame of
-// the host is under it. It reports whether an exception has left it, which the import is to throw on.
-func (p *proposal) callBack(function, env uint64) (threw bool) {
-	pointer, current := p.guest.stackPointer(), p.current
-	call := func() {
-		bodies := p.bodies.ExportedFunction("call")
-		results, err := bodies.Call(p.context(), function, env)
-		if err != nil {
-			panic(err)
-		}
-		p.carrier = bodies
-		threw = narrow(results)[0] != 0
-	}
-	if s, ok := p.system.(*run.Stacks); ok {
-		s.Host(call)
-	} else {
-		call()
-	}
-	p.current = current
-	p.guest.setStackPointer(pointer)
-	return threw
-}
-
 // context is what calls on behalf of fibers are made with: an import finds the entry of that moment by it.
 func (p *proposal) context() context.Context {
 	return context.WithValue(p.guest.ctx, callKey{}, p)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fiberfill/fiberfill/polyfill"
 	"github.com/fiberfill/fiberfill/polyfill/conformance"
+	"github.com/fiberfill/fiberfill/polyfill/run"
 )
 
 // substrate plays conformance scripts: every computation is a call of wasm in wazero.
@@ -39,6 +40,29 @@ func provideHost(ctx context.Context, g *Guest) error {
 		_, err = g.runtime.InstantiateWithConfig(ctx, hostWasm, wazero.NewModuleConfig().WithName("host"))
 	}
 	return err
+}
+
+// callBack calls a function of the guest's, void (void *), for an import that is not one of a proposal's: a frame of the
+// host is under it. It reports whether an exception has left it, which the import is to throw on.
+func (p *proposal) callBack(function, env uint64) (threw bool) {
+	pointer, current := p.guest.stackPointer(), p.current
+	call := func() {
+		bodies := p.bodies.ExportedFunction("call")
+		results, err := bodies.Call(p.context(), function, env)
+		if err != nil {
+			panic(err)
+		}
+		p.carrier = bodies
+		threw = narrow(results)[0] != 0
+	}
+	if s, ok := p.system.(*run.Stacks); ok {
+		s.Host(call)
+	} else {
+		call()
+	}
+	p.current = current
+	p.guest.setStackPointer(pointer)
+	return threw
 }
 
 // Play implements [conformance.Substrate]: player.c says how.
