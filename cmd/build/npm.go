@@ -36,6 +36,7 @@ func writePackage(dir string) error {
 		"package.json":           "web/npm/package.json",
 		"fiberfill.js":           scriptTag.out,
 		"fiberfill-proposals.js": scriptProposals.out,
+		"fiberfill-actors.js":    scriptActors.out,
 		"include/fiberfill.h":    "include/fiberfill.h",
 		"README.md":              "README.md",
 		"LICENSE":                "LICENSE",

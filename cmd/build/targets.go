@@ -35,9 +35,14 @@ var (
 		entry: "web/src/proposals.ts", out: "web/dist/fiberfill-proposals.js",
 		format: api.FormatESModule, minify: true,
 	}
+	// For pages with actors: a module of its own, beside the script tag or without it.
+	scriptActors = target{
+		entry: "web/src/actors.ts", out: "web/dist/fiberfill-actors.js",
+		format: api.FormatESModule, minify: true,
+	}
 	// The package is not minified: whoever bundles it minifies, and whoever debugs through it wants to read it.
 	npmModule = target{
-		entry: "web/src/index.ts", also: []string{"web/src/webassembly.ts", "web/src/polyfill.ts"},
+		entry: "web/src/index.ts", also: []string{"web/src/webassembly.ts", "web/src/polyfill.ts", "web/src/actors.ts"},
 		out: "web/dist/npm/esm/index.js", format: api.FormatESModule,
 	}
 	npmCommonJS = target{entry: "web/src/index.ts", out: "web/dist/npm/cjs/index.js", format: api.FormatCommonJS}
@@ -49,7 +54,7 @@ func bundleCommand(*flag.FlagSet) func() error { return bundle }
 // bundle writes the script tag and the npm package. The folder of the package is made anew each time, so that a file
 // that is no longer built is no longer published.
 func bundle() error {
-	for _, t := range []target{scriptTag, scriptProposals} {
+	for _, t := range []target{scriptTag, scriptProposals, scriptActors} {
 		if err := build(t); err != nil {
 			return err
 		}

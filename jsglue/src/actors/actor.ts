@@ -1,0 +1,102 @@
+// One actor: what the wheel does not know of it.
+
+import { ActorError } from "./errors.js";
+import { Host, type Message } from "./host.js";
+import type { Runtime } from "./runtime.js";
+
+/** Control is back in the runtime: the actor has parked, or its handler has ended. */
+export interface Back {
+  alive: boolean; // counts if it has not parked
+  error?: unknown; // what the handler threw
+}
+
+/** The code of an actor. */
+export interface Code {
+  /** Handles a message; resolves, or returns, whether the actor stays alive. What is thrown is a trap. */
+  handle(message: Message): boolean | Promise<boolean>;
+}
+
+export class Actor {
+  readonly host: Host = new Host(this);
+  readonly messages: Message[] = [];
+  id = 0;
+  code: Code | undefined;
+  what = ""; // what it waits for, in words
+  outside: AbortController | undefined; // while it waits for something outside
+  #back: ((back: Back) => void) | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(
+    readonly runtime: Runtime,
+    readonly stack: number,
+    readonly native: boolean,
+  ) {}
+
+  /** Calls the handler. */
+  enter(): Back | Promise<Back> {
+    const back = this.#whenBack(); // it may park inside this call
+    try {
+      const alive = this.code!.handle(this.messages.shift()!);
+      if (typeof alive === "boolean") return { alive };
+      alive.then(
+        (alive) => this.#back!({ alive }),
+        (error) => this.#back!({ alive: false, error }),
+      );
+      return back;
+    } catch (error) {
+      return { alive: false, error };
+    }
+  }
+
+  /** Gives control back in the middle of the handler. Resolves when the runtime resumes the actor. */
+  park(what: string): Promise<number> {
+    this.what = what;
+    return new Promise((resolve) => {
+      this.#wake = () => resolve(this.runtime.wheel.result(this.id));
+      this.#back!({ alive: true });
+    });
+  }
+
+  resume(): Promise<Back> {
+    this.endWait();
+    const back = this.#whenBack();
+    this.#wake!();
+    return back;
+  }
+
+  #whenBack(): Promise<Back> {
+    return new Promise((resolve) => {
+      this.#back = resolve;
+    });
+  }
+
+  /** What it has waited for outside is of no interest any more. */
+  endWait(): void {
+    this.outside?.abort();
+    this.outside = undefined;
+  }
+
+  /** Lets go of all that it holds; a stack that is suspended is never resumed. */
+  drop(): void {
+    this.endWait();
+    this.messages.length = 0;
+    this.code = undefined;
+    this.#wake = undefined;
+  }
+}
+
+/** The code of a native actor, which cannot block. Returns whether the actor stays alive. What it throws ends the actor. */
+export type Native = (host: Host, message: Message) => boolean;
+
+/** A native actor's code. */
+export function native(host: Host, handler: Native): Code {
+  return {
+    handle(message) {
+      const alive: unknown = handler(host, message);
+      if (typeof alive !== "boolean") {
+        throw new ActorError("bad-argument", `the handler of a native actor returns whether it stays alive, true or false, and cannot wait; actor ${host.self} has returned ${typeof alive}`, { actor: host.self });
+      }
+      return alive;
+    },
+  };
+}

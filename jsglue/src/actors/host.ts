@@ -1,0 +1,123 @@
+// What an actor can ask of its runtime.
+
+import type { Actor } from "./actor.js";
+import { ActorError } from "./errors.js";
+import { NOT_RUNNING, PARK, REFUSED } from "./wheel.js";
+
+/** What an actor is sent. The payload is the receiver's own copy. */
+export interface Message {
+  type: number;
+  /** The sender; 0 is the world outside. */
+  source: number;
+  payload: Uint8Array;
+}
+
+/** What a blocking call returns: at once, or when the actor goes on. 0 is success, -1 is not. */
+export type Result = number | Promise<number>;
+
+/**
+ * What an actor can ask of its runtime: the functions that a guest imports from
+ * "env", where their names begin with mk_. It belongs to one actor. The calls
+ * that block are for its handler while that runs, and throw an ActorError with
+ * the code "not-running" at another time; an actor without a stack, as all
+ * native ones are, gets -1 from them at once.
+ */
+export class Host {
+  readonly #actor: Actor;
+
+  /** @internal */
+  constructor(actor: Actor) {
+    this.#actor = actor;
+  }
+
+  /** mk_self: the actor itself. */
+  get self(): number {
+    return this.#actor.id;
+  }
+
+  /** mk_send: puts a copy of payload into the mailbox of an actor. Returns 0, or -1 if there is no such actor or its mailbox is full. */
+  send(to: number, type: number, payload: Uint8Array | string = ""): 0 | -1 {
+    return this.#actor.runtime.deliver(this.self, to, type, payload) === 0 ? 0 : -1;
+  }
+
+  /** mk_log: hands the text to the runtime's log. */
+  log(level: number, text: string): void {
+    this.#actor.runtime.options.log?.(this.self, level, text);
+  }
+
+  /** mk_sleep_ms: blocks for ms milliseconds at least, with zero or less for a step. Messages that come meanwhile wait. */
+  sleepMs(ms: number): Result {
+    const { wheel, clock } = this.#actor.runtime;
+    return this.#obey("sleepMs", "a timer", wheel.sleep(this.self, ms, clock.now()));
+  }
+
+  /** mk_recv: takes the oldest message out of the mailbox and blocks until there is one; -1 for an actor without a stack. */
+  recv(): Message | -1 | Promise<Message> {
+    const actor = this.#actor;
+    const result = this.#obey("recv", "a message", actor.runtime.wheel.recv(this.self));
+    if (typeof result !== "number") return result.then(() => actor.messages.shift()!);
+    return result === 0 ? actor.messages.shift()! : -1;
+  }
+
+  /**
+   * mk_wait_fd_readable: blocks until the runtime's `ready` says that fd can be
+   * read, for timeoutMs milliseconds at most; zero or less is for ever. -1 when
+   * only the time is over, and at once in a runtime without `ready`.
+   */
+  waitFdReadable(fd: number, timeoutMs: number): Result {
+    return this.#waitFd("waitFdReadable", fd, false, timeoutMs);
+  }
+
+  /** mk_wait_fd_writable: the same for writing. */
+  waitFdWritable(fd: number, timeoutMs: number): Result {
+    return this.#waitFd("waitFdWritable", fd, true, timeoutMs);
+  }
+
+  #waitFd(op: string, fd: number, write: boolean, timeoutMs: number): Result {
+    const { ready } = this.#actor.runtime.options;
+    if (!ready) return -1;
+    const what = `descriptor ${fd} to be ${write ? "writable" : "readable"}`;
+    return this.#wait(op, what, timeoutMs, (signal) => ready(fd, write, signal));
+  }
+
+  /**
+   * Blocks until the promise has settled, for timeoutMs milliseconds at most; zero
+   * or less is for ever. Returns 0, also when it was rejected, or -1 when only the
+   * time is over. The other blocking calls are made of this, and so can others be.
+   */
+  wait(what: string, promise: PromiseLike<unknown>, timeoutMs = 0): Result {
+    return this.#wait("wait", what, timeoutMs, () => promise);
+  }
+
+  #wait(op: string, what: string, timeoutMs: number, begin: (signal: AbortSignal) => PromiseLike<unknown>): Result {
+    const actor = this.#actor;
+    const { runtime } = actor;
+    const answer = runtime.wheel.wait(this.self, timeoutMs, runtime.clock.now());
+    const result = this.#obey(op, what, answer);
+    if (answer === PARK) {
+      const n = runtime.wheel.waits(this.self);
+      const ready = () => runtime.settled(actor, n);
+      actor.outside = new AbortController();
+      attempt(() => begin(actor.outside!.signal)).then(ready, ready); // an error counts as ready [E-FD-3]
+    }
+    return result;
+  }
+
+  /** Does what the wheel has answered: the one place where a handler stops in its middle. */
+  #obey(op: string, what: string, answer: number): Result {
+    if (answer === NOT_RUNNING) {
+      throw new ActorError("not-running", `${op} of actor ${this.self}, but its handler does not run: only the handler itself may block`, { actor: this.self });
+    }
+    if (answer === REFUSED) return -1;
+    return answer === PARK ? this.#actor.park(what) : 0;
+  }
+}
+
+/** What fn returns or throws, as a Promise. A thenable cannot call back before the actor is parked. */
+function attempt(fn: () => PromiseLike<unknown>): Promise<unknown> {
+  try {
+    return Promise.resolve(fn());
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}

@@ -1,0 +1,234 @@
+// The runtime: it turns the wheel, and does what the wheel says.
+
+import { Actor, native, type Back, type Native } from "./actor.js";
+import { realClock, turn, type Clock } from "./clock.js";
+import { ActorError, refusal } from "./errors.js";
+import { Instance, type ActorModule } from "./guest.js";
+import { LATER, newWheel, OK, type Wheel } from "./wheel.js";
+
+/** All of them may be left out. */
+export interface RuntimeOptions {
+  /** realClock() by default. */
+  clock?: Clock;
+  /** What actors log. */
+  log?: (from: number, level: number, text: string) => void;
+  /** Told each actor that is over, with what its handler threw, if it did. */
+  ended?: (id: number, error?: ActorError) => void;
+  /**
+   * Begins to wait until a descriptor can be read, or written. That the Promise is
+   * rejected counts as ready. The signal is aborted when nobody waits any more. Without
+   * this function the waits for descriptors return -1.
+   */
+  ready?: (fd: number, write: boolean, signal: AbortSignal) => PromiseLike<unknown>;
+}
+
+export interface SpawnOptions {
+  /** For so many messages; 64 by default. */
+  room?: number;
+  /** The stack class in bytes: 32768, 65536, 131072, or 0, the default: no stack, and blocking calls return -1. */
+  stack?: number;
+}
+
+/** What there is to know of an actor from outside. */
+export interface Info {
+  stack: number;
+  native: boolean;
+  blocked: boolean;
+  /** In words; empty if it is not blocked. */
+  waitsFor: string;
+  /** By the runtime's clock; 0: none. */
+  deadline: number;
+  /** Messages that wait. */
+  mailbox: number;
+}
+
+const BUDGET = 8; // ms: after so many, run gives the page a turn
+
+/**
+ * Owns actors and turns the wheel. A step (E-STEP-1) is: of each blocked actor,
+ * has come what it waits for; then those go on that the step before has found so,
+ * the earliest deadline first; then one message is delivered. It is over in
+ * microtasks and never waits.
+ */
+export class Runtime {
+  /** @internal */
+  readonly wheel: Wheel = newWheel();
+  /** @internal */
+  readonly options: RuntimeOptions;
+  /** @internal */
+  readonly clock: Clock;
+  readonly #actors = new Map<number, Actor>();
+  #inStep = false;
+  #wake: (() => void) | undefined; // ends the sleep of run
+
+  /** A runtime without actors. Close it when it has served; what is suspended in it is dropped. */
+  constructor(options: RuntimeOptions = {}) {
+    this.options = options;
+    this.clock = options.clock ?? realClock();
+  }
+
+  /**
+   * Makes an actor of a module, with an instance and a stack of its own, which are
+   * allocated now. Returns its number. Throws an ActorError with the code
+   * "bad-class", "bad-mailbox", "no-memory", "closed" or "trap". Handlers may call it.
+   */
+  spawn(module: ActorModule, { room = 64, stack = 0 }: SpawnOptions = {}): number {
+    const actor = new Actor(this, stack, false);
+    return this.#spawn(actor, room, () => new Instance(actor, module));
+  }
+
+  /** Makes a native actor, which is called on the runtime's stack. Throws as spawn does. */
+  spawnNative(handler: Native, { room = 64 }: { room?: number } = {}): number {
+    if (typeof handler !== "function") throw new ActorError("bad-argument", `the handler of a native actor is a function, got ${typeof handler}`);
+    const actor = new Actor(this, 0, true);
+    return this.#spawn(actor, room, () => native(actor.host, handler));
+  }
+
+  #spawn(actor: Actor, room: number, code: () => Actor["code"]): number {
+    const { stack } = actor;
+    if (!Number.isInteger(stack) || stack < 0 || stack > 2 ** 31 - 1) throw refusal(3);
+    if (!Number.isInteger(room) || room > 2 ** 31 - 1) throw refusal(4);
+    const id = this.wheel.spawn(stack, actor.native, room);
+    if (id < 0) throw refusal(-id);
+    actor.id = id;
+    try {
+      actor.code = code();
+    } catch (error) {
+      this.wheel.stop(id);
+      throw error;
+    }
+    this.#actors.set(id, actor);
+    return id;
+  }
+
+  /** Sends a message from outside, source 0. Throws an ActorError with the code "no-actor" or "mailbox-full". Nothing runs yet. */
+  send(to: number, type: number, payload: Uint8Array | string = ""): void {
+    const verdict = this.deliver(0, to, type, payload);
+    if (verdict !== OK) throw refusal(verdict);
+  }
+
+  /** @internal Returns the wheel's verdict. */
+  deliver(source: number, to: number, type: number, payload: Uint8Array | string): number {
+    const verdict = Number.isInteger(to) && to > 0 && to < 2 ** 31 ? this.wheel.send(to) : 1;
+    if (verdict === OK) {
+      const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload.slice();
+      this.#actors.get(to)!.messages.push({ type, source, payload: bytes });
+      this.#wake?.();
+    }
+    return verdict;
+  }
+
+  /** @internal What the given wait of an actor is for has settled. */
+  settled(actor: Actor, wait: number): void {
+    if (this.wheel.ready(actor.id, wait)) this.#wake?.();
+  }
+
+  /** Returns undefined for an actor that is over or never was. Handlers may call it. */
+  info(id: number): Info | undefined {
+    const actor = this.#actors.get(id);
+    if (!actor) return undefined;
+    const blocked = this.wheel.blocked(id) !== 0;
+    return {
+      stack: actor.stack,
+      native: actor.native,
+      blocked,
+      waitsFor: blocked ? actor.what : "",
+      deadline: this.wheel.deadline(id),
+      mailbox: this.wheel.mailbox(id),
+    };
+  }
+
+  /** How many fibers are alive. */
+  get fibers(): number {
+    return this.wheel.live();
+  }
+
+  /**
+   * Ends an actor and drops its messages. One that is blocked does not go on: its
+   * stack is dropped, and none of its code runs. One that runs ends when its handler
+   * returns or blocks. Returns whether there was such an actor. Handlers may call it. [E-LIFE-2]
+   */
+  stop(id: number): boolean {
+    const verdict = this.wheel.stop(id);
+    if (verdict === OK) this.#end(this.#actors.get(id)!);
+    return verdict === OK || verdict === LATER;
+  }
+
+  #end(actor: Actor, error?: unknown): void {
+    this.#actors.delete(actor.id);
+    actor.drop();
+    const { id } = actor;
+    const reason =
+      error === undefined || error instanceof ActorError
+        ? error
+        : new ActorError("trap", `the handler of actor ${id} trapped: ${error instanceof Error ? error.message : String(error)}`, { actor: id, cause: error });
+    this.options.ended?.(id, reason);
+  }
+
+  /** Stops all actors, the last spawned first; there will be no others. Not while a step is under way. */
+  close(): void {
+    if (this.#inStep) throw new ActorError("in-step", "close inside a step");
+    this.wheel.close();
+    for (let id = this.wheel.newest(); id !== 0; id = this.wheel.newest()) this.stop(id);
+    this.#wake?.();
+  }
+
+  /** Does one turn of the wheel. Resolves to whether the next has something to do even if no time passes. */
+  async step(): Promise<boolean> {
+    if (this.#inStep) throw new ActorError("in-step", "a step inside a step");
+    this.#inStep = true;
+    try {
+      this.wheel.begin(this.clock.now());
+      for (let command = this.wheel.next(); command !== 0; command = this.wheel.next()) {
+        const actor = this.#actors.get(Math.abs(command))!;
+        const back: Back | Promise<Back> = command > 0 ? actor.enter() : actor.resume();
+        const { alive, error } = back instanceof Promise ? await back : back;
+        if (this.wheel.back(alive)) this.#end(actor, error);
+      }
+    } finally {
+      this.#inStep = false;
+    }
+    return this.wheel.more() !== 0;
+  }
+
+  /**
+   * Steps until the condition is met, which is asked before each step. While no
+   * step could do anything it sleeps, to the next deadline or until something
+   * outside is ready or sends a message. Rejects with the code "idle" when nothing
+   * is left to do: no message, and nobody waits for anything but messages.
+   */
+  async run(until: () => boolean): Promise<void> {
+    let began = performance.now();
+    while (!until()) {
+      const more = await this.step();
+      if (performance.now() - began > BUDGET) {
+        await turn(); // the page's
+        began = performance.now();
+      }
+      if (more) continue;
+      const { clock, wheel } = this;
+      const idle = wheel.idle(clock.now(), clock.poll);
+      if (idle < 0 && !this.#waitsOutside()) {
+        if (until()) return;
+        throw new ActorError("idle", `nothing is left to do${this.#whoWaits()}`);
+      }
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      // What has settled since the step began has told nobody.
+      if (wheel.more() === 0) await clock.sleep(idle < 0 ? Infinity : idle, woken);
+      this.#wake = undefined;
+      began = performance.now();
+    }
+  }
+
+  #waitsOutside(): boolean {
+    for (const { outside } of this.#actors.values()) if (outside) return true;
+    return false;
+  }
+
+  #whoWaits(): string {
+    const list = [...this.#actors.values()].filter(({ id }) => this.wheel.blocked(id)).map(({ id, what }) => `${id} waits for ${what}`);
+    return list.length === 0 ? "" : `, and these actors are blocked: ${list.join(", ")}`;
+  }
+}

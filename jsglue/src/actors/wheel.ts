@@ -1,0 +1,52 @@
+// The rules of actors: package internal/wheel, compiled to wasm.
+//
+// The wire contract stands in jsglue/actors/main.go; the two files change
+// together. An actor crosses the border as its number. Times are milliseconds,
+// and fractions of one count. Booleans are 0 and 1.
+
+import bytes from "../../actors/actors.wasm";
+
+/** Verdicts on operations from outside. */
+export const OK = 0;
+export const LATER = 7; // of stop: it runs, and ends when it comes back
+
+/** Answers to a blocking call. */
+export const NOT_RUNNING = -2;
+export const REFUSED = -1;
+export const PARK = 1;
+
+export interface Wheel {
+  spawn(stack: number, native: boolean, room: number): number; // or a verdict with the sign changed
+  send(to: number): number;
+  stop(id: number): number;
+  close(): void;
+  newest(): number;
+  begin(now: number): void;
+  next(): number; // whom to enter; whom to resume with the sign changed; 0: the step is over
+  back(alive: boolean): number; // whether the actor is over
+  more(): number;
+  idle(now: number, poll: number): number; // ms, or -1 for ever
+  running(): number;
+  sleep(id: number, ms: number, now: number): number;
+  recv(id: number): number;
+  wait(id: number, timeoutMs: number, now: number): number;
+  waits(id: number): number;
+  ready(id: number, wait: number): number;
+  result(id: number): number;
+  blocked(id: number): number;
+  deadline(id: number): number; // 0: none
+  mailbox(id: number): number; // -1: it is over
+  live(): number;
+  active(): number;
+}
+
+let module: WebAssembly.Module | undefined;
+
+/** A wheel without actors. The module is compiled once. */
+export function newWheel(): Wheel {
+  module ??= new WebAssembly.Module(bytes as BufferSource);
+  const { exports } = new WebAssembly.Instance(module, {});
+  const wheel = exports as unknown as Wheel & { _initialize?(): void };
+  wheel._initialize?.();
+  return wheel;
+}
