@@ -519,6 +519,8 @@ export class MachineOf implements Machine {
     }
     if (this.system === "stacks") this.#tell(c, c.event >>> 0, this.at(c.event, SIZE));
     c.fresh = 0;
+    c.bound = undefined;
+    c.boundTypes = 0;
     this.entry!.outcome = error; // the stub must not take a SuspendError that is the user's for the engine's
     c.fail(error);
   }

@@ -1,0 +1,139 @@
+package e2e_test
+
+import (
+	"errors"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/fiberfill/fiberfill/internal/webserver"
+	"github.com/fiberfill/fiberfill/polyfill"
+	"github.com/fiberfill/fiberfill/polyfill/conformance"
+)
+
+var (
+	seed    = flag.Uint64("seed", 0, "seed of the random conformance scripts; 0: a new one")
+	scripts = flag.Int("scripts", 2000, "random conformance scripts to play, over all systems")
+)
+
+// exempt are the parts of the suite that JSPI in Chromium cannot be held to: none. The engine itself says where frames of the
+// host are, and an exception that rejects a promise arrives as the one that was thrown.
+var exempt = map[string]string{}
+
+// TestConformance plays, in Chromium, every case of the suite, the matrix of operations and states, and random scripts: with
+// the players as guests of the script tag, each computation on a JSPI stack of its own.
+func TestConformance(t *testing.T) {
+	start := *seed
+	if start == 0 {
+		start = uint64(time.Now().UnixNano())
+	}
+	var list, random []conformance.Script
+	cases, err := conformance.Suite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		list = append(list, c.Script)
+	}
+	cells, err := conformance.Matrix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cells {
+		list = append(list, c.Script)
+	}
+	for _, s := range []conformance.System{conformance.A, conformance.B, conformance.C, conformance.D} {
+		r := rand.New(rand.NewPCG(start, uint64(s)))
+		for range *scripts / 4 {
+			random = append(random, conformance.Random(s, r, 100))
+		}
+	}
+	j := play(t, append(list, random...))
+	// The random scripts that Check plays itself are the first of these.
+	t.Run("suite", func(t *testing.T) { conformance.Check(t, j, exempt, start, 0) })
+	t.Run("random", func(t *testing.T) {
+		t.Logf("%d scripts; replay with: go test ./e2e -run TestConformance -seed %d", len(random), start)
+		for _, s := range random {
+			if _, err := conformance.Duel(j, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// jspi is the substrate: what came of the scripts that have been played, by their system and bytes.
+type jspi map[string]result
+
+type result struct {
+	Trace []byte
+	Error string
+}
+
+type script struct {
+	System string `json:"system"`
+	Script []byte `json:"script"`
+}
+
+func (jspi) Name() string { return "jspi" }
+
+// Play implements [conformance.Substrate], for scripts that have been played.
+func (j jspi) Play(s conformance.Script) ([]conformance.Outcome, error) {
+	key, _, err := encode(s)
+	if err != nil {
+		return nil, err
+	}
+	switch r, ok := j[key]; {
+	case !ok:
+		return nil, errors.New("this script has not been played")
+	case r.Error != "":
+		return nil, errors.New(r.Error)
+	default:
+		return conformance.Decode(r.Trace)
+	}
+}
+
+func encode(s conformance.Script) (key string, encoded script, err error) {
+	bytes, err := conformance.Encode(s)
+	encoded = script{string(s.System), bytes}
+	return encoded.System + string(bytes), encoded, err
+}
+
+// play plays scripts, a hundred at a time, and a thousand in a tab: an ended stack costs the tab something that it does not
+// get back.
+func play(t *testing.T, list []conformance.Script) jspi {
+	const inTab, atOnce = 1000, 100
+	j := jspi{}
+	var in *tab
+	for i := 0; i < len(list); i += atOnce {
+		if i%inTab == 0 {
+			in = open(t, "jspi.html", policy, func(o *webserver.Options) {
+				o.Files["/player/"] = os.DirFS("../polyfill/conformance/player")
+			})
+		}
+		var keys []string
+		var encoded []script
+		for _, s := range list[i:min(i+atOnce, len(list))] {
+			key, e, err := encode(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys, encoded = append(keys, key), append(encoded, e)
+		}
+		var results []result
+		in.Eval(t, "jspi.play", &results, encoded, words())
+		for k, r := range results {
+			j[keys[k]] = r
+		}
+	}
+	return j
+}
+
+// words are the messages of all traps, by number.
+func words() (list []string) {
+	for trap := polyfill.OK; trap <= polyfill.Unreachable; trap++ {
+		list = append(list, trap.String())
+	}
+	return list
+}

@@ -1,0 +1,52 @@
+// Plays conformance scripts: polyfill/conformance/player/player.c says how.
+
+// A script has at most a hundred fibers: if stacks were not given back, a later script would be refused one.
+fiberfill.limits({ soft: 150, hard: 150 });
+
+const players = {};
+const player = (system) => (players[system] ??= fiberfill.compileStreaming(fetch(`/player/${system.toLowerCase()}.wasm`)));
+
+// So the event loop has had its turn: stacks that were ended are gone.
+const pause = () => new Promise((resolve) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => { port1.close(); resolve(); };
+  port2.postMessage(0);
+});
+
+/** Plays a script, and returns what was recorded, in base64. A trap is told to the player by its number, which is that of its words. */
+async function play({ system, script }, traps) {
+  let plain;
+  const host = { call: (f, env) => plain.called(f, env) };
+  const guest = await fiberfill.instantiate(await player(system), { host }, { shadowStack: { size: 16384 } });
+  plain = guest.instance.exports;
+  const bytes = Uint8Array.from(atob(script), (c) => c.charCodeAt(0));
+  new Uint8Array(plain.memory.buffer).set(bytes, plain.script());
+  let left = plain.start();
+  while (left > 0) {
+    try {
+      left = await guest.exports.play();
+    } catch (error) {
+      if (error.code !== "trap") throw error;
+      const [, words] = / refused: ([^[]*?)(?: \[|$)/.exec(error.message) ?? [];
+      left = plain.trapped(words === undefined ? traps.length - 1 : traps.indexOf(words));
+    }
+  }
+  const trace = new Uint8Array(plain.memory.buffer, plain.trace(), 40 * plain.count());
+  const recorded = btoa(Array.from(trace, (byte) => String.fromCharCode(byte)).join(""));
+  for (const fiber of guest.fibers()) fiber.release();
+  await pause();
+  const rest = [...guest.fibers().map(({ name, state }) => `${name}: ${state}`), ...fiberfill.fibers().map(({ name, state }) => `${name}: ${state}`)];
+  if (rest.length > 0) throw new Error(`left behind: ${rest.join(", ")}`);
+  return recorded;
+}
+
+/** Plays scripts one after the other; traps are the words of all traps, of which the last is the guest's own. */
+globalThis.jspi = {
+  async play(scripts, traps) {
+    const results = [];
+    for (const script of scripts) {
+      results.push(await play(script, traps).then((trace) => ({ trace }), (error) => ({ error: String(error) })));
+    }
+    return results;
+  },
+};
