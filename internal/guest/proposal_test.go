@@ -174,6 +174,24 @@ func TestOverflowInFibers(t *testing.T) {
 	emptied(t, g)
 }
 
+// A fiber of which the stack was overwritten by another one is not run any more.
+func TestLostStacks(t *testing.T) {
+	g := load(t, generators, Options{Stacks: Stacks{Size: 16384}})
+	call(t, g, "begin", "begin", "3")
+	first := call(t, g, "first", "more") // its generator's stack is the next above that of calls
+	deep := call(t, g, "deep", "dig", "17")
+	second := call(t, g, "second", "more")
+	g.Run()
+	first.want(t, "3")
+	if deep.State != Failed {
+		t.Errorf("%s, %v", deep.State, deep.Err)
+	}
+	if second.Err == nil || !strings.HasPrefix(second.Err.Error(), "fiber second trapped in export more: it lost its shadow stack to fiber deep: it needs more") {
+		t.Errorf("%v", second.Err)
+	}
+	emptied(t, g)
+}
+
 // proc_exit in a fiber ends all entries, and the fibers with them.
 func TestExitInFibers(t *testing.T) {
 	g := load(t, "testdata/exits.wasm", Options{})

@@ -2,6 +2,8 @@ package run_test
 
 import (
 	"errors"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/fiberfill/fiberfill/polyfill"
@@ -15,8 +17,15 @@ func TestOutside(t *testing.T) {
 	defer v.Close()
 	next := v.Tag("next")
 	onNext := v.On(next)
-	order := ""
-	say := func(word string) func() { return func() { order += word + " " } }
+	order, here := "", goroutine()
+	say := func(word string) func() {
+		return func() {
+			order += word + " "
+			if goroutine() != here {
+				t.Errorf("%s runs on goroutine %s, Call was called on %s", word, goroutine(), here)
+			}
+		}
+	}
 	_, err := v.Call(func() []run.Value {
 		v.Outside(say("root"))
 		inner := v.New("inner", 0, onNext, func(polyfill.Fiber, run.Event) []run.Value {
@@ -40,6 +49,12 @@ func TestOutside(t *testing.T) {
 	if err == nil || v.Live() != 0 {
 		t.Errorf("a panic outside: %v, %d fibers are left", err, v.Live())
 	}
+}
+
+// goroutine returns the number of the goroutine that calls it, from the first line of its trace.
+func goroutine() string {
+	buffer := make([]byte, 64)
+	return strings.Fields(string(buffer[:runtime.Stack(buffer, false)]))[1]
 }
 
 // A trap tells the fibers that it has ended, from the active one outward, and no others.
