@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -84,21 +85,32 @@ func TestModuleAddsNoGlobal(t *testing.T) {
 	}
 }
 
-// The first fiber runs soon after the script is there. The target is 10 ms in the median, on a machine that does nothing
-// else; the bound is for the fastest tab, because whatever else the machine does makes the others slower.
+// The first fiber runs within 10 ms of the script being there, loaded and run, on the machine of the project's first
+// measurements, where a round trip of raw JSPI took Chromium 147 ns at most; on a slower one it has as much more as that
+// takes more, measured in the same tab. Whatever else the machine does only makes a tab slower; so what is judged is whether
+// the line is reached at all, by one of nine tabs, or of more if all of those were slow.
 func TestFirstFiberRunsSoon(t *testing.T) {
-	const target, bound = 10, 50 // ms
-	var all []float64
-	for range 9 {
-		var ms float64
-		open(t, "first.html", isolated).Eval(t, "first.run", &ms)
-		all = append(all, ms)
+	const target, roundTrip = 10, 147 // ms, ns
+	opener := open(t, "first.html", isolated, func(o *webserver.Options) { o.Files["/bench/"] = os.DirFS("../bench/js") })
+	type measured struct {
+		MS     float64 // from the script being there to the first fiber running
+		Script float64 // before that: to run the script
+		Raw    float64 // ns
 	}
-	slices.Sort(all)
-	t.Logf("first fiber running after the script is there: %.1f ms in the median of %d fresh tabs (target %d), %.1f to %.1f",
-		all[len(all)/2], len(all), target, all[0], all[len(all)-1])
-	if all[0] > bound {
-		t.Errorf("%.1f ms in the fastest of %d tabs, more than %d", all[0], len(all), bound)
+	var all []measured
+	reached := false
+	for len(all) < 9 || !reached && len(all) < 40 {
+		var m measured
+		opener.Eval(t, "first.run", &m)
+		all = append(all, m)
+		reached = reached || m.MS <= target*max(1, m.Raw/roundTrip)
+	}
+	slices.SortFunc(all, func(a, b measured) int { return cmp.Compare(a.MS, b.MS) })
+	median := all[len(all)/2]
+	t.Logf("first fiber running after the script is there: %.1f ms in the median of %d tabs (target %d), %.1f to %.1f; the script itself %.1f; raw JSPI %.0f ns a round trip",
+		median.MS, len(all), target, all[0].MS, all[len(all)-1].MS, median.Script, median.Raw)
+	if !reached {
+		t.Errorf("more than %d ms in each of %d tabs", target, len(all))
 	}
 }
 

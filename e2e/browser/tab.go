@@ -83,6 +83,7 @@ func (t *Tab) Eval(ctx context.Context, function string, result any, args ...any
 			Expression:    expression,
 			AwaitPromise:  &yes,
 			ReturnByValue: &yes,
+			UserGesture:   &yes, // a page may open others only for a person
 			// By default the page's content security policy is lifted while we evaluate, and a test of that policy
 			// would show nothing.
 			AllowUnsafeEvalBlockedByCSP: &no,
