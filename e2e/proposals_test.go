@@ -1,0 +1,80 @@
+package e2e_test
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/fiberfill/fiberfill/internal/webserver"
+)
+
+// What proposals-run.js returns.
+type proposalsRun struct {
+	Sum, Values, Spawn, Waits int
+	Same                      bool
+	Trap, Refused             string
+	Entries                   []int
+	Generators, Kept, More    int
+	Left                      int
+}
+
+var wantProposals = proposalsRun{
+	Sum: 5050, Values: 0, Spawn: 2, Waits: 7, Same: true, Trap: "trap", Refused: "receiver has no handler for the event [A-HDL-7]",
+	Entries: []int{55, 210, 465}, Generators: 6000, Kept: 20, More: 9, Left: 0,
+}
+
+func guests(o *webserver.Options) { o.Files["/guests/"] = os.DirFS("../jsglue/testdata") }
+
+// Guests with fibers of their own run wherever fiberfill does, under the strictest policy that allows wasm at all. What only
+// they need is asked for when the first of them is instantiated, beside the script.
+func TestProposals(t *testing.T) {
+	for name, function := range map[string]string{
+		"page":           "proposals.run",
+		"classic worker": "proposals.classicWorker",
+		"module worker":  "proposals.moduleWorker",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var files record
+			tab := open(t, "proposals.html", policy, guests, files.keep)
+			if slices.Contains(files.paths(), "/dist/fiberfill-proposals.js") {
+				t.Error("the second file was loaded before any guest needed it")
+			}
+			var got proposalsRun
+			if tab.Eval(t, function, &got); !reflect.DeepEqual(got, wantProposals) {
+				t.Errorf("got %+v\nwant %+v", got, wantProposals)
+			}
+			if second := slices.Contains(files.paths(), "/dist/fiberfill-proposals.js"); second != (name != "module worker") {
+				t.Errorf("the script tag's second file was loaded: %t", second)
+			}
+		})
+	}
+}
+
+// In Firefox every fiber has a stack that is made for it.
+func TestProposalsInFirefox(t *testing.T) {
+	var got proposalsRun
+	if inFirefox(t, "proposals.html", "proposals.run", &got, policy, guests); !reflect.DeepEqual(got, wantProposals) {
+		t.Errorf("got %+v\nwant %+v", got, wantProposals)
+	}
+}
+
+// A page that has only the first file is told where the second is looked for.
+func TestProposalsWithoutTheirFile(t *testing.T) {
+	tab := open(t, "proposals.html", guests, func(o *webserver.Options) {
+		script, err := os.ReadFile("../web/dist/fiberfill.js")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Files["/dist/"] = fstest.MapFS{"fiberfill.js": {Data: script}}
+	})
+	var got string
+	tab.Eval(t, "proposals.fails", &got)
+	for _, want := range []string{"load-failed: fiberfill-proposals.js, which guests that import fiberfill/fibers1 need, cannot be loaded", "/dist/fiberfill-proposals.js"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not say %q", got, want)
+		}
+	}
+}
