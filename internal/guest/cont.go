@@ -19,9 +19,10 @@ func newCont(p *proposal) {
 	}
 	// admits is the filter that is a function of the guest's. It looks at the event where the sender has it.
 	admits := func(at, env uint64) func(*run.Tag, run.Values) bool {
-		if uint32(at) == 0 {
+		if at == 0 {
 			return nil
 		}
+		p.need(at, 2, 1)
 		return func(*run.Tag, run.Values) bool {
 			return p.alone("the filter of a resume, asked by cont."+p.doing, "admits", at, env, sent)[0] != 0
 		}
@@ -61,7 +62,7 @@ func newCont(p *proposal) {
 		{"table", 2, 1, false, func(s []uint64) { s[0] = t.list(v.On, s[0], s[1]) }},
 		{"new", 5, 0, false, func(s []uint64) {
 			p.event(s[4])
-			if uint32(s[2]) == 0 {
+			if s[2] == 0 {
 				v.New("", p.types(s[0]), p.types(s[1]), nil) // traps
 			}
 			f := p.fiber(s[2])

@@ -222,10 +222,10 @@ func exportTable(binary []byte, table int32) ([]byte, error) {
 	return m.AppendExport(nil, tableName, wasm.KindTable, uint32(table)), nil
 }
 
-// isBody reports whether there is a function of a fiber at a place of the table.
-func (g *Guest) isBody(place uint32) (found bool) {
+// inTable reports whether there is a function of a type at a place of the table.
+func (g *Guest) inTable(place uint32, params, results []api.ValueType) (found bool) {
 	defer func() { found = recover() == nil }()
-	table.LookupFunction(g.module, uint32(g.table), place, i32s(3), i32s(1))
+	table.LookupFunction(g.module, uint32(g.table), place, params, results)
 	return
 }
 

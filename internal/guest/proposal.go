@@ -45,13 +45,13 @@ type proposal struct {
 	exception  *run.Tag     // of all exceptions: the one that is meant is in a global of wasm
 	carrier    api.Function // the call that it has left, which keeps it from the garbage collector
 
-	atTrap  []ProposalFiber // those there were when the last entry trapped
-	entry   *Call           // that runs; nil: none
-	current *fiber          // that runs; nil: the entry itself
-	doing   string          // the operation under way
-	inside  string          // not empty: a function of the guest's runs that must not use the system
-	fibers  []*fiber        // those that are not over, and some that are
-	seen    map[uint32]bool // places of the table in which there is a body
+	atTrap  []ProposalFiber    // those there were when the last entry trapped
+	entry   *Call              // that runs; nil: none
+	current *fiber             // that runs; nil: the entry itself
+	doing   string             // the operation under way
+	inside  string             // not empty: a function of the guest's runs that must not use the system
+	fibers  []*fiber           // those that are not over, and some that are
+	seen    map[[2]uint32]bool // places of the table, and with how many parameters there is a function
 }
 
 // A system is one of those of package run.
@@ -132,7 +132,7 @@ func (g *Guest) proposed(module, name, signature string) (has, ok bool, err erro
 	}
 	short := module[len("fiberfill/"):]
 	if g.proposal == nil {
-		g.proposal = &proposal{guest: g, name: short, exception: run.NewException("an exception"), seen: map[uint32]bool{}}
+		g.proposal = &proposal{guest: g, name: short, exception: run.NewException("an exception"), seen: map[[2]uint32]bool{}}
 		found.make(g.proposal)
 	} else if g.proposal.name != short {
 		return false, true, fmt.Errorf("%s imports from fiberfill/%s and from %s: each is a machine of its own, and one stack cannot belong to two", g.options.Name, g.proposal.name, module)
@@ -290,6 +290,7 @@ func (p *proposal) alone(inside, export string, params ...uint64) []uint64 {
 
 // raise calls the function that throws what an operation shall throw elsewhere.
 func (p *proposal) raise(function, env uint64) {
+	p.need(function, 1, 0)
 	if p.alone("the function that throws for "+p.name+"."+p.doing, "call", function, env)[0] == 0 {
 		p.refuse(polyfill.OK, "", "the function at place %d of the table, which is to throw, has returned", function)
 	}
@@ -302,12 +303,20 @@ func (p *proposal) context() context.Context {
 
 // fiber returns what will be noted of a fiber whose function is at a place of the table.
 func (p *proposal) fiber(body uint64) *fiber {
-	place := uint32(body)
-	if !p.seen[place] && !p.guest.isBody(place) {
-		p.refuse(polyfill.OK, "", "there is no function (i32, i32, i32) -> i32 at place %d of the table", place)
+	p.need(body, 3, 1)
+	return &fiber{body: uint32(body)}
+}
+
+// need looks whether there is a function at a place of the table that takes and returns so many i32.
+func (p *proposal) need(place uint64, params, results int) {
+	key := [2]uint32{uint32(place), uint32(params)}
+	if p.seen[key] {
+		return
 	}
-	p.seen[place] = true
-	return &fiber{body: place}
+	if !p.guest.inTable(uint32(place), i32s(params), i32s(results)) {
+		p.refuse(polyfill.OK, "", "there is no function %s at place %d of the table", signed(i32s(params), i32s(results)), uint32(place))
+	}
+	p.seen[key] = true
 }
 
 // made notes a fiber when there is its reference.
@@ -334,6 +343,7 @@ func (p *proposal) start(f *fiber, self, env uint64, put func(at uint32)) []run.
 	p.current = f
 	at := region.high - (eventSize+15)&^15
 	g.setStackPointer(uint64(at))
+	clear(p.event(uint64(at)))
 	put(at)
 	function := p.bodies.ExportedFunction("body")
 	results, err := function.Call(p.context(), uint64(f.body), self, env, uint64(at))

@@ -34,7 +34,7 @@ func newStacks(p *proposal) {
 		}},
 		{"new_ref", 5, 0, false, func(s []uint64) {
 			p.event(s[4])
-			if uint32(s[2]) == 0 {
+			if s[2] == 0 {
 				v.NewRef("", awaits(s[0], s[1]), nil) // traps
 			}
 			f := p.fiber(s[2])
