@@ -14,7 +14,7 @@ export class Suspending {
   ) {}
 }
 
-/** @internal An operation of a guest's own fibers after which another one may run. */
+/** An operation of a guest's own fibers after which another one may run. */
 export class Jump extends Suspending {
   constructor(
     fn: (...args: any[]) => number | void | Promise<number>,

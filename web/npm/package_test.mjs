@@ -101,6 +101,33 @@ await run(readFileSync("guest.wasm"), process.argv[2])`)
   }
 })
 
+// The part of the package that only guests with fibers of their own need, by each way to it.
+for (const [how, file, text] of [
+  ["an ES module", "own.mjs", `import * as fiberfill from "fiberfill"`],
+  ["a CommonJS module", "own.cjs", `const fiberfill = require("fiberfill")`],
+  ["a bundle by Vite", "own-entry.js", `import * as fiberfill from "fiberfill"`],
+]) {
+  test(`${how} runs a guest with fibers of its own`, async () => {
+    const bytes = await readFile(join(root, "jsglue/testdata/fibers1.wasm"), "base64")
+    const imports = `{ env: { note() {}, wait: fiberfill.suspending(async (n) => n), fail() {}, call() {} } }`
+    await writeFile(join(project, file), `${text}
+async function own() {
+  const { exports } = await fiberfill.instantiate(Uint8Array.from(atob("${bytes}"), (c) => c.charCodeAt(0)), ${imports})
+  await exports.init()
+  console.log(JSON.stringify([await exports.sum(100), await exports.end(3)]))
+}
+own()`)
+    let program = file
+    if (file === "own-entry.js") {
+      await writeFile(join(project, "vite.config.mjs"), `export default { logLevel: "warn", build: {
+  lib: { entry: "${file}", formats: ["es"], fileName: () => "own.mjs" } } }`)
+      await run(tool("node"), [tool("vite"), "build"], { cwd: project })
+      program = "dist/own.mjs"
+    }
+    assert.deepEqual(await printed(tool("node"), program), [5050, 3])
+  })
+}
+
 test("an engine without JSPI gets one error that says so", async () => {
   await writeFile(join(project, "old.mjs"), `// The Node of this machine; one that has JSPI already loses it here, before anything looked.
 delete WebAssembly.Suspending
