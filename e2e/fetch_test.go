@@ -83,6 +83,30 @@ func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 	})
 }
 
+// A million fibers started at once, each of which waits once, all finish, in one tab and in less than 2 GB.
+func TestAMillionFibersAtOnce(t *testing.T) {
+	const calls = 1_000_000
+	tab := open(t, "million.html", bench)
+	var got struct {
+		Sum, Left   int
+		Calling, MS float64
+	}
+	tab.Eval(t, "million.run", &got, calls)
+	ctx, cancel := limit(t)
+	defer cancel()
+	peak, err := chromium.PeakMemory(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d calls made in %.1f s and over after %.1f s; the tab's process needed %d MB", calls, got.Calling/1000, got.MS/1000, peak>>20)
+	if want := calls*(calls-1)/2 + calls; got.Sum != want || got.Left != 0 {
+		t.Errorf("the answers add up to %d, want %d; %d fibers are left", got.Sum, want, got.Left)
+	}
+	if peak >= 2<<30 {
+		t.Errorf("%d MB, want less than 2048", peak>>20)
+	}
+}
+
 // 10,000 calls at once, each of which fetches, all succeed; in plain JavaScript the browser refuses most of so many fetches.
 func TestTenThousandCallsAtOnce(t *testing.T) {
 	const calls, limit = 10000, 1000

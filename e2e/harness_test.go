@@ -32,6 +32,9 @@ func policy(o *webserver.Options) {
 // isolated serves a page cross-origin isolated, where performance.now is fine enough to measure with.
 func isolated(o *webserver.Options) { o.CrossOriginIsolated = true }
 
+// bench serves the benchmark's guest.
+func bench(o *webserver.Options) { o.Files["/bench/"] = os.DirFS("../bench/js") }
+
 // serve starts a server of its own for a test, so that the test's traffic and its origin are its own: the pages at /, the
 // built files at /dist/, the guests at /examples/.
 func serve(t *testing.T, options ...func(*webserver.Options)) *webserver.Server {

@@ -91,7 +91,7 @@ func TestModuleAddsNoGlobal(t *testing.T) {
 // the line is reached at all, by one of nine tabs, or of more if all of those were slow.
 func TestFirstFiberRunsSoon(t *testing.T) {
 	const target, roundTrip = 10, 147 // ms, ns
-	opener := open(t, "first.html", isolated, func(o *webserver.Options) { o.Files["/bench/"] = os.DirFS("../bench/js") })
+	opener := open(t, "first.html", isolated, bench)
 	type measured struct {
 		MS     float64 // from the script being there to the first fiber running
 		Script float64 // before that: to run the script
