@@ -74,6 +74,7 @@ export async function play({ Runtime, VirtualClock }, module, script) {
     async steps(n) {
       for (let i = 0; i < Number(n); i++) {
         await runtime.step();
+        if (runtime.wheel.active() !== 0) throw new Error("K-1: a fiber is active after a step");
         clock.pass(1);
       }
     },

@@ -20,3 +20,205 @@ assert(all.length > 20);
 for (const { title, script } of all) {
   test(title, async () => assert.equal(await play(actors, guest, script), script));
 }
+
+/** A runtime with a tester, whose answers it keeps. */
+async function world(options = {}) {
+  const clock = options.clock ?? new VirtualClock();
+  const answers = [];
+  const ended = new Map();
+  const runtime = new Runtime({ clock, ended: (id, error) => ended.set(id, error), ...options });
+  let tester;
+  const id = runtime.spawnNative((host, message) => {
+    tester = host;
+    if (message.source !== 0) answers.push(message);
+    return true;
+  }, { room: 2000 });
+  runtime.send(id, 0);
+  await runtime.step();
+  const from = (to, type, ...numbers) => assert.equal(tester.send(to, type, new Uint8Array(Int32Array.from(numbers).buffer)), 0);
+  const steps = async (n) => {
+    for (let i = 0; i < n; i++) {
+      await runtime.step();
+      clock.pass(1);
+    }
+  };
+  return { runtime, clock, answers, ended, from, steps, text: () => answers.map(({ payload }) => new TextDecoder().decode(payload)) };
+}
+
+const code = (expected) => (error) => error instanceof ActorError && error.code === expected;
+
+test("S-SLEEP by the real clock: the order, and not before the deadline", async () => {
+  const { runtime, answers, from, text } = await world({ clock: actors.realClock() });
+  const sleeper = runtime.spawn(guest, { stack: 32768 });
+  const other = runtime.spawnNative((host, { source }) => host.send(source, 201, "pong") === 0);
+  from(sleeper, 204);
+  from(other, 200);
+  const start = performance.now();
+  await runtime.run(() => answers.length === 1);
+  assert.deepEqual(text(), ["pong"]);
+  assert(runtime.info(sleeper).blocked);
+  await runtime.run(() => answers.length === 2);
+  assert(performance.now() - start >= 50);
+  assert.deepEqual(text(), ["pong", "slept"]);
+  from(sleeper, 200);
+  await runtime.run(() => answers.length === 3);
+  runtime.close();
+});
+
+test("S-SLEEP by the virtual clock: run skips the time in which nobody does anything", async () => {
+  const { runtime, clock, answers, from, text } = await world();
+  const sleeper = runtime.spawn(guest, { stack: 32768 });
+  from(sleeper, 300, 3_600_000);
+  from(sleeper, 204);
+  await runtime.run(() => answers.length === 2);
+  assert.equal(clock.now(), 3_600_050);
+  assert.equal(text()[1], "slept");
+});
+
+test("E-STEP-5 a thousand actors sleep at once, and each has its own stack", async () => {
+  const { runtime, answers, from } = await world();
+  const ids = Array.from({ length: 1000 }, () => runtime.spawn(guest, { stack: 32768 }));
+  assert.equal(runtime.fibers, 1000);
+  for (const id of ids) from(id, 306, 1 + (id % 50));
+  await runtime.run(() => answers.length === 1000);
+  for (const { source, payload } of answers) {
+    const levels = 1 + (source % 50);
+    assert.equal(new Int32Array(payload.buffer)[0], (levels * (levels + 1)) / 2);
+  }
+  runtime.close();
+  assert.equal(runtime.fibers, 0);
+});
+
+test("E-LIFE-2 nothing of a guest runs that is stopped while it is blocked; who would wake it is told", async () => {
+  let signal;
+  const { runtime, answers, ended, from, steps } = await world({ ready: (fd, write, s) => ((signal = s), new Promise(() => {})) });
+  const id = runtime.spawn(guest, { stack: 32768 });
+  from(id, 302, 7, 0);
+  await steps(2);
+  assert.equal(runtime.info(id).waitsFor, "descriptor 7 to be readable");
+  assert(!signal.aborted);
+  assert.equal(runtime.stop(id), true);
+  assert.equal(runtime.stop(id), false);
+  assert(signal.aborted);
+  await steps(10);
+  assert.deepEqual([...ended], [[id, undefined]]);
+  assert.equal(answers.length, 0);
+  assert.equal(runtime.fibers, 0);
+  assert.throws(() => runtime.send(id, 1), code("no-actor"));
+});
+
+test("E-LIFE-1 how actors end is told, and traps carry the reason", async () => {
+  const { runtime, ended, from, steps } = await world();
+  const deep = runtime.spawn(guest, { stack: 32768 });
+  const trap = runtime.spawn(guest, { stack: 32768 });
+  const bad = runtime.spawn(guest);
+  const boom = new Error("boom");
+  const throws = runtime.spawnNative(() => {
+    throw boom;
+  });
+  const async = runtime.spawnNative(async () => true);
+  from(deep, 306, 130);
+  from(trap, 308, 3);
+  from(bad, 309);
+  from(throws, 1);
+  from(async, 1);
+  await steps(10);
+  assert.equal(ended.get(deep).code, "stack-overflow");
+  assert.equal(ended.get(trap).code, "trap");
+  assert(ended.get(trap).cause instanceof WebAssembly.RuntimeError);
+  assert.equal(ended.get(bad).code, "bad-address");
+  assert.equal(ended.get(throws).cause, boom);
+  assert.equal(ended.get(async).code, "bad-argument");
+  assert.equal(runtime.fibers, 0);
+});
+
+test("E-HOST-1 a function of the program's own that returns a Promise blocks the actor; class none gets -1", async () => {
+  const plain = file("../asyncio/actors/wasm/testdata/plain.wasm");
+  const module = await compileActor(plain, { imports: { twice: (_, n) => new Promise((resolve) => setTimeout(resolve, 5, 2 * n)) } });
+  const direct = await compileActor(plain, { imports: { twice: (_, n) => 2 * n } });
+  const composed = await compileActor(plain, { imports: { twice: async (host, n) => (await host.sleepMs(5), 2 * n) } });
+  const refused = await compileActor(plain, { imports: { twice: () => Promise.reject(new Error("no")) } });
+  const { runtime, answers, ended, from } = await world({ clock: actors.realClock() });
+  const want = new Map([
+    [runtime.spawn(module, { stack: 32768 }), 42],
+    [runtime.spawn(module), -1],
+    [runtime.spawn(direct, { stack: 32768 }), 42],
+    [runtime.spawn(direct), 42],
+    [runtime.spawn(composed, { stack: 32768 }), 42],
+  ]);
+  const fails = runtime.spawn(refused, { stack: 32768 });
+  for (const id of want.keys()) from(id, 21);
+  from(fails, 21);
+  await runtime.run(() => answers.length === want.size && ended.size === 1);
+  for (const { source, type } of answers) assert.equal(type, want.get(source), `actor ${source}`);
+  assert.equal(ended.get(fails).cause.message, "no");
+  runtime.close();
+});
+
+test("E-SPAWN-2 stack and payloads come from the guest's allocator where it has one; without room the spawn fails", async () => {
+  const { runtime, answers, ended, from, steps } = await world();
+  const id = runtime.spawn(await compileActor(file("../asyncio/actors/wasm/testdata/malloc.wasm")), { stack: 65536 });
+  from(id, 1, 1, 2, 3);
+  from(id, 2, ...new Array(64).fill(0));
+  from(id, 2, ...new Array(65).fill(0));
+  from(id, 2);
+  await steps(20);
+  const got = answers.map(({ payload }) => [...new Uint32Array(payload.buffer)]);
+  const [first, local] = got[0];
+  assert(local + 16 - 65536 - 128 >= 70001 && local + 16 - 65536 - 128 < 70017);
+  assert.deepEqual(got, [[first, local, 2, 0], [first, local, 2, 0], [first + 256, local, 3, 1], [0, local, 3, 1]]);
+
+  const grows = await compileActor(file("../asyncio/actors/wasm/testdata/grows.wasm"));
+  assert.throws(() => runtime.spawn(grows, { stack: 32768 }), code("no-memory"));
+  assert.equal(runtime.fibers, 1);
+  const none = runtime.spawn(grows);
+  from(none, 1);
+  await steps(1);
+  assert.equal(ended.size, 0);
+  from(none, 1, 2);
+  await steps(1);
+  assert.equal(ended.get(none).code, "no-memory");
+});
+
+test("run sleeps until something outside is ready or sends, and says so when nothing is left to do", async () => {
+  let open;
+  const { runtime, answers, from } = await world({ clock: actors.realClock(), ready: () => new Promise((resolve) => (open = resolve)) });
+  const id = runtime.spawn(guest, { stack: 32768 });
+  from(id, 302, 7, 0);
+  setTimeout(() => open(), 5);
+  await runtime.run(() => answers.length === 1);
+  from(id, 301, 4);
+  await assert.rejects(runtime.run(() => false), (error) => code("idle")(error) && error.message.includes("2 waits for a message"));
+  setTimeout(() => runtime.send(id, 999, "at last"), 5);
+  from(runtime.spawn(guest, { stack: 32768 }), 302, 7, 0); // so that there is something to wait for
+  await runtime.run(() => answers.length === 2);
+  runtime.close();
+});
+
+test("misuse is refused with a code", async () => {
+  await assert.rejects(compileActor(new Uint8Array(8)), { code: "not-wasm" });
+  await assert.rejects(compileActor(file("../examples/c-fetch/guest.wasm")), code("bad-module"));
+  await assert.rejects(compileActor(file("../asyncio/actors/wasm/testdata/plain.wasm")), code("missing-import"));
+  const { runtime, from, steps } = await world();
+  for (const stack of [512, -1, 0.5, "32768", NaN]) assert.throws(() => runtime.spawn(guest, { stack }), code("bad-class"));
+  for (const room of [0, -1, 0.5]) assert.throws(() => runtime.spawn(guest, { room }), code("bad-mailbox"));
+  const id = runtime.spawn(guest, { room: 1 });
+  runtime.send(id, 1);
+  assert.throws(() => runtime.send(id, 1), code("mailbox-full"));
+  for (const to of [0, -1, 99, 2 ** 32 + id, NaN]) assert.throws(() => runtime.send(to, 1), code("no-actor"));
+  let host;
+  const inside = [];
+  const native = runtime.spawnNative((h) => {
+    host = h;
+    assert.throws(() => runtime.close(), code("in-step"));
+    inside.push(runtime.step());
+    return true;
+  });
+  from(native, 1);
+  await steps(2);
+  await assert.rejects(inside[0], code("in-step"));
+  assert.throws(() => host.sleepMs(1), code("not-running"));
+  assert.throws(() => host.recv(), code("not-running"));
+  runtime.close();
+  assert.throws(() => runtime.spawn(guest), code("closed"));
+});

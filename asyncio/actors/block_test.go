@@ -162,6 +162,16 @@ func TestRun_goes_on_while_there_is_anything_to_do(t *testing.T) {
 	w.want("t=0 received", "t=1000 slept", "t=1001 ready")
 }
 
+func TestRun_does_not_sleep_when_the_last_step_has_met_the_condition(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.from(w.guest(Stack32K, func(h *Host, m Message) int32 { h.SleepMs(1000); return 1 }), 1, "")
+	done := false
+	w.from(w.native(func(*Host, Message) bool { done = true; return true }), 1, "")
+	if err := w.Run(func() bool { return done }); err != nil || w.clock.Now() != 0 {
+		t.Errorf("Run() = %v at %v", err, w.clock.Now())
+	}
+}
+
 func TestMisuse_panics_with_the_reason(t *testing.T) {
 	w := newWorld(t, Config{})
 	var other *Host

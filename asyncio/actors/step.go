@@ -65,21 +65,20 @@ func (r *Runtime) run(what wheel.Command, a *actor) {
 // pollInterval is how often Run looks whether something outside is ready.
 const pollInterval = time.Millisecond
 
-// Run steps until the condition is met, which it asks before each step. While
+// Run steps until the condition is met, which it asks before each step and each sleep. While
 // no step could do anything it sleeps by the runtime's clock, to the next deadline or, if
 // an actor waits for something outside, for a millisecond. It returns nil, or an [*IdleError] when
 // the condition can never be met: no message is left, and no actor waits for anything but messages.
 func (r *Runtime) Run(until func() bool) error {
 	for !until() {
-		if r.Step() {
+		if r.Step() || until() {
 			continue
 		}
 		d, ok := r.wheel.Idle(r.now(), wheel.Time(pollInterval))
-		if ok {
-			r.config.Clock.Sleep(time.Duration(d))
-		} else if !until() {
+		if !ok {
 			return r.idleError()
 		}
+		r.config.Clock.Sleep(time.Duration(d))
 	}
 	return nil
 }

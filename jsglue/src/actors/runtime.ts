@@ -192,7 +192,7 @@ export class Runtime {
   }
 
   /**
-   * Steps until the condition is met, which is asked before each step. While no
+   * Steps until the condition is met, which is asked before each step and each sleep. While no
    * step could do anything it sleeps, to the next deadline or until something
    * outside is ready or sends a message. Rejects with the code "idle" when nothing
    * is left to do: no message, and nobody waits for anything but messages.
@@ -205,13 +205,10 @@ export class Runtime {
         await turn(); // the page's
         began = performance.now();
       }
-      if (more) continue;
+      if (more || until()) continue;
       const { clock, wheel } = this;
       const idle = wheel.idle(clock.now(), clock.poll);
-      if (idle < 0 && !this.#waitsOutside()) {
-        if (until()) return;
-        throw new ActorError("idle", `nothing is left to do${this.#whoWaits()}`);
-      }
+      if (idle < 0 && !this.#waitsOutside()) throw new ActorError("idle", `nothing is left to do${this.#whoWaits()}`);
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
