@@ -1,5 +1,6 @@
 // One fiber that a guest has made, and where its stack waits.
 
+import type { Bound } from "./guestside.js";
 import type { FiberError } from "./errors.js";
 import type { MachineOf } from "./machine.js";
 import type { Region, Tenant } from "./regions.js";
@@ -22,8 +23,7 @@ export class Coroutine implements OwnFiber, Tenant {
   fail!: (error: unknown) => void;
 
   fresh = 0; // the fiber that the operation has made which it waits in
-  bound: Uint8Array | undefined = undefined; // the first of the values that it awaits, and their types
-  boundTypes = 0;
+  bound: Bound | undefined = undefined; // the first of the values that it awaits
   admits = 0; // the function that its filter is, beside a table, and what that is called with
   admitsEnv = 0;
 

@@ -27,25 +27,11 @@ import type { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
 import type { Glue, GuestFiber, Machine } from "./proposals.js";
 import type { Suspending } from "./suspending.js";
+import { GuestSide, NEXT, SIZE, join } from "./guestside.js";
 import { systems, type Core, type Ends } from "./systems.js";
 
-/** An event as include/fiberfill.h lays it out: its size, and where its fields lie. */
-const SIZE = 88;
-const TAG = 4;
-const TYPES = 8;
-const FIBER = 12;
-const REF = 16;
-const VALUES = 24;
-
-const NEXT = -1; // the label of the next instruction
 const HOST_FRAMES = 16; // a trap of package polyfill
 const STATES = ["over", "suspended", "active", "busy", "carried", "over"] as const; // of package polyfill
-
-/** What an index of the guest's table can be good for; see fiber.wat. */
-export const BODY = 1;
-export const RAISE = 2;
-export const ADMITS = 3;
-const KINDS = ["", "ff_body", "ff_raise", "ff_admits"];
 
 let core: WebAssembly.Module | undefined;
 let job: WebAssembly.Module | undefined;
@@ -59,7 +45,7 @@ export function machine(glue: Glue, system: string, number: number): Machine {
   return new MachineOf(glue, system, number, exports as unknown as Core);
 }
 
-export class MachineOf implements Machine {
+export class MachineOf extends GuestSide implements Machine {
   readonly imports: Record<string, Suspending | Function>;
   failure: FiberError | undefined = undefined;
   entry: Task | undefined = undefined;
@@ -72,11 +58,7 @@ export class MachineOf implements Machine {
   #made = 0;
 
   #binding!: Binding;
-  #functions!: WebAssembly.Table;
-  #kind!: (i: number) => number;
   #thunk!: { readonly job: Function };
-  #bytes: Uint8Array = new Uint8Array(0);
-  #view: DataView = new DataView(new ArrayBuffer(0));
   #out: Int32Array;
   #operation = "";
   #ends: Ends;
@@ -87,6 +69,7 @@ export class MachineOf implements Machine {
     number: number,
     readonly core: Core,
   ) {
+    super();
     core.use(number);
     this.#out = new Int32Array(core.memory.buffer, core.out(), 4);
     const { imports, ends } = systems[number - 1]!;
@@ -96,7 +79,6 @@ export class MachineOf implements Machine {
 
   attach(binding: Binding, table: WebAssembly.Table): void {
     this.#binding = binding;
-    this.#functions = table;
     job ??= new WebAssembly.Module(bytes as BufferSource);
     const sp = binding.stackPointer ?? new WebAssembly.Global({ value: "i32", mutable: true }, 0);
     const js = {
@@ -115,7 +97,7 @@ export class MachineOf implements Machine {
     };
     try {
       const { exports } = new WebAssembly.Instance(job, { guest: { table, sp }, worker: { exn: this.glue.workerModule().exn }, js } as unknown as WebAssembly.Imports);
-      this.#kind = exports["kind"] as (i: number) => number;
+      this.found(binding, table, exports["kind"] as (i: number) => number);
       this.#thunk = { job: exports["fiber"] as Function };
     } catch (error) {
       throw new this.glue.FiberError("bad-guest", `the guest's table or stack pointer cannot be used for fibers: ${this.glue.words(error)}`, { cause: error });
@@ -252,71 +234,17 @@ export class MachineOf implements Machine {
     throw error;
   }
 
-  /** Checks that an index of the table is a function of a kind; returns false if there is nothing. */
-  function(i: number, kind: number): boolean {
-    const is = this.#kind(i);
-    if (is !== 0 && is !== kind) this.refuse(`function ${i >>> 0} is no ${KINDS[kind]}`);
-    return is !== 0;
-  }
-
-  /** The same, of one that must be there. */
-  need(i: number, kind: number): void {
-    if (!this.function(i, kind)) this.refuse(`there is no ${KINDS[kind]} at ${i >>> 0} in the guest's table`);
-  }
-
-  call(i: number, ...args: number[]): number {
-    return (this.#functions.get(i >>> 0) as (...args: number[]) => number)(...args);
-  }
-
-  /** What a function of the guest throws, which is there to throw. */
-  raised(fn: number, env: number): unknown {
-    this.need(fn, RAISE);
-    try {
-      this.call(fn, env);
-    } catch (error) {
-      if (error instanceof WebAssembly.RuntimeError) throw error; // it trapped
-      return error;
-    }
-    this.refuse(`function ${fn >>> 0} has thrown nothing`);
-  }
-
-  /** The guest's memory from an address on, which has to have so many bytes. */
-  at(address: number, size: number): DataView {
-    if (this.#bytes.length === 0 || (address >>> 0) + size > this.#bytes.length) {
-      this.#bytes = this.#binding.bytes();
-      this.#view = new DataView(this.#bytes.buffer);
-      if ((address >>> 0) + size > this.#bytes.length) this.refuse(`address ${address >>> 0} is out of the memory's bounds`);
-    }
-    return this.#view;
-  }
-
-  tag(e: number): number {
-    return this.at(e, SIZE).getInt32((e >>> 0) + TAG, true);
-  }
-
-  types(e: number): number {
-    return this.at(e, SIZE).getInt32((e >>> 0) + TYPES, true);
-  }
-
-  /** A half of the single-use reference in an event: 0 the fiber, 1 the number. */
-  ref(e: number, half: number): number {
-    return this.at(e, SIZE).getInt32((e >>> 0) + REF + 4 * half, true);
-  }
-
   /** Puts the single-use reference that the core has made into an event. */
-  setRef(e: number): void {
-    const view = this.at(e, SIZE);
-    view.setInt32((e >>> 0) + REF, this.out(3), true);
-    view.setInt32((e >>> 0) + REF + 4, this.out(2), true);
+  refer(e: number): void {
+    this.setRef(e, this.out(3), this.out(2));
   }
 
   /** A list of tags in memory, as a table. */
   tableOf(tags: number, count: number): number {
     const { core } = this;
-    const size = 4 * (count >>> 0);
-    this.at(tags, size);
-    const to = core.tags(count >>> 0);
-    new Uint8Array(core.memory.buffer, to, size).set(this.#bytes.subarray(tags >>> 0, (tags >>> 0) + size));
+    const list = this.bytesAt(tags, 4 * (count >>> 0));
+    const to = core.tags(count);
+    new Uint8Array(core.memory.buffer, to, list.length).set(list);
     const table = core.table(count);
     if (table === -1) this.check(UNKNOWN_TAG);
     return table;
@@ -336,17 +264,6 @@ export class MachineOf implements Machine {
   add(reference: number, self: number, body: number, env: number): number {
     this.#table[reference & INDEX] = new Coroutine(this, reference, self, body, env, `${this.system} ${++this.#made}`, this.#thunk);
     return reference;
-  }
-
-  /** Supplies the first of the values that a computation awaits. */
-  bind(c: Coroutine, e: number): void {
-    const types = this.types(e);
-    const old = c.bound ?? new Uint8Array(0);
-    const all = new Uint8Array(old.length + 8 * count(types));
-    all.set(old);
-    all.set(this.#bytes.subarray((e >>> 0) + VALUES, (e >>> 0) + VALUES + all.length - old.length), old.length);
-    c.boundTypes |= types << (old.length / 2);
-    c.bound = all;
   }
 
   /** All that end when a fiber does: those that it carries, or those below it in the live chain, and itself last. */
@@ -385,7 +302,10 @@ export class MachineOf implements Machine {
     const target = this.of(this.out(0));
     const label = this.out(1);
     if (target === issuer) {
-      if (label === NEXT) return this.#fall(e);
+      if (label === NEXT) {
+        this.setHead(e, NEXT, 0, 0); // the event was not taken, and nothing has happened
+        return label;
+      }
       this.#deliver(target, e, e, label, tag, types);
       return label;
     }
@@ -406,16 +326,6 @@ export class MachineOf implements Machine {
     this.#switch(target);
     this.#raise(target, error);
     return parked;
-  }
-
-  /** The event was not taken, and nothing has happened. */
-  #fall(e: number): number {
-    const view = this.at(e, SIZE);
-    e >>>= 0;
-    view.setInt32(e, NEXT, true);
-    view.setInt32(e + TAG, 0, true);
-    view.setInt32(e + TYPES, 0, true);
-    return NEXT;
   }
 
   #park(c: Coroutine, e: number): Promise<number> {
@@ -455,8 +365,7 @@ export class MachineOf implements Machine {
       throw glue.deadly();
     }
     c.first = c.event = (c.region!.high - SIZE) & ~15;
-    this.at(c.first, SIZE);
-    this.#bytes.fill(0, c.first >>> 0, (c.first >>> 0) + SIZE);
+    this.clear(c.first);
   }
 
   /** Writes what was sent with the event at `from` into the event at `to`, with which c waits. Returns the label. */
@@ -466,36 +375,13 @@ export class MachineOf implements Machine {
       label = NEXT;
       tag = 0;
     }
-    this.at(from, SIZE);
-    const view = this.at(to, SIZE);
-    const bytes = this.#bytes;
-    to >>>= 0;
-    let values = to + VALUES;
-    const { bound } = c;
-    if (bound) {
-      // The values themselves go first: from and to may be the same.
-      values += bound.length;
-      bytes.copyWithin(values, (from >>> 0) + VALUES, (from >>> 0) + VALUES + 8 * count(types));
-      bytes.set(bound, to + VALUES);
-      types = c.boundTypes | (types << (bound.length / 2));
-      c.bound = undefined;
-      c.boundTypes = 0;
-    } else {
-      bytes.copyWithin(values, (from >>> 0) + VALUES, (from >>> 0) + VALUES + 8 * count(types));
-    }
-    view.setInt32(to, label, true);
-    view.setInt32(to + TAG, tag, true);
-    view.setInt32(to + TYPES, types, true);
-    this.#tell(c, to, view);
-    return label;
-  }
-
-  /** Writes the references that go with what arrives. */
-  #tell(c: Coroutine, to: number, view: DataView): void {
-    view.setInt32(to + REF, this.out(3), true);
-    view.setInt32(to + REF + 4, this.out(2), true);
-    if (c.fresh) view.setInt32(to + FIBER, c.fresh, true);
+    this.copyValues(to, from, types, c.bound?.bytes);
+    this.setHead(to, label, tag, join(c.bound, types));
+    this.refer(to);
+    if (c.fresh) this.setFiber(to, c.fresh);
     c.fresh = 0;
+    c.bound = undefined;
+    return label;
   }
 
   #enter(c: Coroutine, label: number): void {
@@ -517,10 +403,9 @@ export class MachineOf implements Machine {
       c.thrown = error;
       return this.#end(c);
     }
-    if (this.system === "stacks") this.#tell(c, c.event >>> 0, this.at(c.event, SIZE));
+    if (this.system === "stacks") this.refer(c.event); // to the thrower (C-THROW-3)
     c.fresh = 0;
     c.bound = undefined;
-    c.boundTypes = 0;
     this.entry!.outcome = error; // the stub must not take a SuspendError that is the user's for the engine's
     c.fail(error);
   }
@@ -602,11 +487,6 @@ export class MachineOf implements Machine {
 }
 
 const UNKNOWN_TAG = 8; // a trap of package polyfill
-
-/** The number of types in a list of four bits each. */
-function count(types: number): number {
-  return 8 - (Math.clz32(types) >>> 2);
-}
 
 // One function for all jumps, as in loop.ts.
 let parking: Coroutine;

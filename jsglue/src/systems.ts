@@ -2,7 +2,8 @@
 // (include/fiberfill.h). What they mean stands in packages polyfill/fibers1,
 // fibers2, stacks and cont; the wire contract in jsglue/proposals/main.go.
 
-import { ADMITS, BODY, type MachineOf } from "./machine.js";
+import { ADMITS, BODY, SIZE } from "./guestside.js";
+import type { MachineOf } from "./machine.js";
 import type { Suspending } from "./suspending.js";
 
 /** The machine's side of the border. References, tags and lists of types are i32, so they may be negative here. */
@@ -117,7 +118,7 @@ function fibers1(m: MachineOf): Imports {
     {
       spawn(results, body, env, e, on) {
         m.need(body!, BODY);
-        m.at(e!, 88);
+        m.at(e!, SIZE);
         m.check(core.a_spawn(results!, on!));
         m.add(m.out(0), m.out(0), body!, env!);
         return m.go(e!, 0, 0);
@@ -176,13 +177,13 @@ function fibers2(m: MachineOf): Imports {
       dismount: (f, e, on) => sent(m, e!, (tag, types) => core.b_dismount(f!, tag, types, on!)),
       mount_new(body, env, e, on) {
         m.need(body!, BODY);
-        m.at(e!, 88);
+        m.at(e!, SIZE);
         m.check(core.b_mount_new(on!));
         return begin(body!, env!, e!);
       },
       switch_new(f, body, env, e, on) {
         m.need(body!, BODY);
-        m.at(e!, 88);
+        m.at(e!, SIZE);
         m.check(core.b_switch_new(f!, on!));
         return begin(body!, env!, e!);
       },
@@ -196,7 +197,7 @@ function stacks(m: MachineOf): Imports {
   const { core } = m;
   const made = (body: number, env: number, e: E) => {
     m.add(m.out(3), 0, body, env);
-    m.setRef(e);
+    m.refer(e);
   };
   const to =
     (returns: boolean): Operation =>
@@ -208,7 +209,7 @@ function stacks(m: MachineOf): Imports {
   const throwTo =
     (returns: boolean): Operation =>
     (e, raise, env, awaits, nullable) => {
-      m.at(e!, 88);
+      m.at(e!, SIZE);
       const error = m.raised(raise!, env!);
       m.check(core.c_switch_throw(m.ref(e!, 0), m.ref(e!, 1), awaits!, nullable!, returns));
       return m.throwTo(e!, error);
@@ -217,21 +218,22 @@ function stacks(m: MachineOf): Imports {
     m,
     {
       new: (types: number, nullable: number, body: number, env: number, e: E) => {
-        m.at(e, 88);
+        m.at(e, SIZE);
         m.need(body, BODY);
         m.check(core.c_new(types, nullable));
         made(body, env, e);
       },
       new_ref: (types: number, nullable: number, body: number, env: number, e: E) => {
-        m.at(e, 88);
+        m.at(e, SIZE);
         m.check(core.c_new_ref(types, nullable, m.function(body, BODY)));
         made(body, env, e);
       },
       bind: (e: E) => {
         const f = m.ref(e, 0);
         m.check(core.c_bind(f, m.ref(e, 1), m.types(e)));
-        m.bind(m.of(f), e);
-        m.setRef(e);
+        const c = m.of(f);
+        c.bound = m.bound(e, c.bound);
+        m.refer(e);
       },
     },
     {
@@ -271,10 +273,10 @@ function cont(m: MachineOf): Imports {
       event: (params: number, results: number) => core.tag(params, results),
       table: tags(m).table,
       new: (params: number, results: number, body: number, env: number, e: E) => {
-        m.at(e, 88);
+        m.at(e, SIZE);
         m.check(core.d_new(params, results, m.function(body, BODY)));
         m.add(m.out(3), 0, body, env);
-        m.setRef(e);
+        m.refer(e);
       },
       br_on_evt: (e: E, tag: number) => {
         const own = m.tag(e);
@@ -304,7 +306,7 @@ function cont(m: MachineOf): Imports {
         return m.go(e!, tag, m.types(e!));
       },
       throw(e, raise, env) {
-        m.at(e!, 88);
+        m.at(e!, SIZE);
         const error = m.raised(raise!, env!);
         m.check(core.d_throw(m.ref(e!, 0), m.ref(e!, 1)));
         filter(0, 0);
