@@ -17,9 +17,9 @@ func coreCommand(flags *flag.FlagSet) func() error {
 	check := flags.Bool("check", false, checkUsage)
 	return func() error {
 		return errors.Join(
-			rebuild(binary{"jsglue/core/core.wasm", compileTinygo("./jsglue/core")}, *check),
-			rebuild(binary{"jsglue/proposals/proposals.wasm", compileTinygo("./jsglue/proposals")}, *check),
-			rebuild(binary{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors")}, *check))
+			rebuild(binary{"jsglue/core/core.wasm", compileTinygo("./jsglue/core", "2")}, *check),
+			rebuild(binary{"jsglue/proposals/proposals.wasm", compileTinygo("./jsglue/proposals", "z")}, *check),
+			rebuild(binary{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors", "2")}, *check))
 	}
 }
 
@@ -62,12 +62,13 @@ func rebuild(b binary, check bool) error {
 
 // compileTinygo is the recipe of the core, and of the actors' rules: TinyGo compiles, Binaryen shrinks.
 //
-// -opt=2 and not -opt=z: measured on one source in Node 26, 11,702 bytes in brotli and 20 to 30 ns a yield against 10,377
-// bytes and 40 to 46 ns; the script's budget has room for the difference. A panic traps (it is a bug of ours, and its
-// message would cost kilobytes). Memory is not collected: all that the scheduler allocates are tables that double and never
-// shrink, so what it leaks is never more than what it holds, and the parser's instance is thrown away when it has become
-// large. The collector would be a quarter of what every page loads, and compiles before its first fiber.
-func compileTinygo(program string) func(out string) error {
+// -opt=2 and not -opt=z for the core: measured on one source in Node 26, 11,702 bytes in brotli and 20 to 30 ns a yield
+// against 10,377 bytes and 40 to 46 ns; the script's budget has room for the difference. The proposals' machine is asked
+// once a jump, which takes a promise and a stack switch: there -opt=z saves 2.8 KB of 9.2. A panic traps (it is a bug of
+// ours, and its message would cost kilobytes). Memory is not collected: all that the scheduler allocates are tables that
+// double and never shrink, so what it leaks is never more than what it holds, and the parser's instance is thrown away when
+// it has become large. The collector would be a quarter of what every page loads, and compiles before its first fiber.
+func compileTinygo(program, opt string) func(out string) error {
 	return func(out string) error {
 		root, err := tinygo()
 		if err != nil {
@@ -79,7 +80,7 @@ func compileTinygo(program string) func(out string) error {
 		}
 		compiled := out + ".compiled"
 		c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target=jsglue/core/core.json", "-o", compiled,
-			"-opt=2", "-no-debug", "-panic=trap", "-scheduler=none", "-gc=leaking", program)
+			"-opt="+opt, "-no-debug", "-panic=trap", "-scheduler=none", "-gc=leaking", program)
 		// TinyGo runs wasm-opt by itself, and must not find another one than ours.
 		c.Env = append(os.Environ(), "TINYGOROOT="+root, "WASMOPT="+optimizer)
 		if err := run(c); err != nil {

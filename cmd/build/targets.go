@@ -25,6 +25,9 @@ type target struct {
 // scriptBudget is what a page may have to load before its first fiber runs: the decision of the design, 30 KB in brotli.
 const scriptBudget = 30 * 1024
 
+// proposalsBudget is what guests with fibers of their own may cost on top.
+const proposalsBudget = 13 * 1024
+
 var (
 	scriptTag = target{
 		entry: "web/src/script.ts", out: "web/dist/fiberfill.js",
@@ -33,7 +36,7 @@ var (
 	// What the script tag loads when a guest imports the operations of a proposal.
 	scriptProposals = target{
 		entry: "web/src/proposals.ts", out: "web/dist/fiberfill-proposals.js",
-		format: api.FormatESModule, minify: true,
+		format: api.FormatESModule, minify: true, budget: proposalsBudget,
 	}
 	// For pages with actors: a module of its own, beside the script tag or without it.
 	scriptActors = target{
