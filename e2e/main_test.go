@@ -55,9 +55,9 @@ func run(m *testing.M) (int, error) {
 var (
 	buildReads = []string{
 		"go.mod", "package-lock.json", "cmd/build", "asyncio", "polyfill", "examples/c-fetch", "examples/wat-fetch", "examples/go-fetch", "web",
-		"jsglue/src", "jsglue/worker.wasm", "jsglue/fiber.wasm", "jsglue/core/core.wasm", "jsglue/proposals/proposals.wasm", "include",
+		"jsglue/src", "jsglue/worker.wasm", "jsglue/fiber.wasm", "jsglue/core/core.wasm", "jsglue/proposals/proposals.wasm", "jsglue/actors/actors.wasm", "include",
 	}
-	buildWrites = []string{"web/dist/fiberfill.js", "web/dist/fiberfill-proposals.js", "web/dist/npm/package.json", "web/dist/demo/index.html"}
+	buildWrites = []string{"web/dist/fiberfill.js", "web/dist/fiberfill-proposals.js", "web/dist/fiberfill-actors.js", "web/dist/npm/package.json", "web/dist/demo/index.html"}
 )
 
 // rebuild builds web/dist if a source is newer, so that nobody tests the script of an hour ago. The parts are as old as

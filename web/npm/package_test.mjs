@@ -160,6 +160,30 @@ import { noSuchName } from "fiberfill"
   })
 }
 
+test("fiberfill/actors runs an actor in C and one in TypeScript, with types", async () => {
+  await copyFile(join(root, "examples/c-actor/guest.wasm"), join(project, "actor.wasm"))
+  await writeFile(join(project, "actors.mts"), `import { ActorError, compileActor, Runtime, VirtualClock, type Host, type Message } from "fiberfill/actors"
+declare const process: { getBuiltinModule(name: "fs"): { readFileSync(path: string): Uint8Array<ArrayBuffer> } }
+const module = await compileActor(process.getBuiltinModule("fs").readFileSync("actor.wasm"))
+const clock = new VirtualClock()
+const runtime = new Runtime({ clock, ended: (_id: number, error?: ActorError) => { if (error) throw error } })
+let answer = ""
+const actor: number = runtime.spawn(module, { room: 4, stack: 32768 })
+const tester = runtime.spawnNative((host: Host, { source, payload }: Message) => {
+  if (source === 0) return host.send(actor, 204) === 0
+  answer = new TextDecoder().decode(payload)
+  return true
+})
+runtime.send(tester, 1)
+await runtime.run(() => answer !== "")
+console.log(JSON.stringify([answer, Math.floor(clock.now()), runtime.info(actor)?.blocked]))
+runtime.close()
+`)
+  await run(tool("tsc"), ["--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", "", "actors.mts"], { cwd: project })
+    .catch((error) => assert.fail(error.stdout || error.message))
+  assert.deepEqual(await printed(tool("node"), "actors.mjs"), ["slept", 50, false])
+})
+
 test("the package holds what it names, and nothing that was meant to stay at home", async () => {
   const installed = join(project, "node_modules/fiberfill")
   const manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8"))
