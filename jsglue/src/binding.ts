@@ -239,11 +239,11 @@ function refuseCircle(task: Task, on: Life): void {
  * a plain call of an export, or below JavaScript. It may answer, but not wait.
  */
 export function direct(name: string, mark: Suspending): (...args: any[]) => unknown {
-  if (mark instanceof Jump) return mark.refused;
+  if (mark instanceof Jump) return mark.direct;
   const { fn } = mark;
   return (...args) => {
     if (fn === SLEEP) throw cannotSuspend(name);
-    const result = fn(...args);
+    const result = mark.direct(...args);
     if (!isThenable(result)) return result;
     Promise.resolve(result).catch(() => {}); // nobody will ask; what is wrong is told below
     throw cannotSuspend(name);

@@ -2,13 +2,13 @@
 
 import { inspector } from "./core.js";
 import { FiberError, words } from "./errors.js";
-import { fiberFunction, strict } from "./exports.js";
+import { fiberFunction, strict, type FiberFunction } from "./exports.js";
 import { Link } from "./link.js";
 import { ready } from "./loop.js";
 import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "./module.js";
 import type { Options } from "./options.js";
 import { newMachine, systemOf, type GuestFiber } from "./proposals.js";
-import { builtins, type ImportObject } from "./suspending.js";
+import { Suspending, builtins, type ImportObject } from "./suspending.js";
 
 /** An instantiated guest. */
 export interface Instantiated {
@@ -50,7 +50,7 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
   const machine = system === undefined ? undefined : await newMachine(system);
   const values = imports.map(
     ({ module, name }) =>
-      given?.[module]?.[name] ?? (module === "fiberfill" ? builtins[name] : module === `fiberfill/${system}` ? machine!.imports[name] : undefined),
+      linked(given?.[module]?.[name]) ?? (module === "fiberfill" ? builtins[name] : module === `fiberfill/${system}` ? machine!.imports[name] : undefined),
   );
   const missing = imports.filter((_, i) => values[i] === undefined);
   if (missing.length > 0) {
@@ -67,8 +67,26 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     if (name.startsWith("fiberfill:")) return; // added by the module editor
     const thunk = thunks[k];
     exports[name] = thunk ? fiberFunction(binding, thunk) : instance.exports[name];
+    if (!thunk) return;
+    const plain = instance.exports[name] as (...args: any[]) => unknown;
+    const mark = new Suspending(exports[name] as FiberFunction, undefined, false, plain);
+    marks.set(exports[name] as object, mark);
+    if (link.separate || machine) marks.set(plain, mark);
   });
   return { module, instance, exports: strict(exports), fibers: () => machine?.fibers() ?? [] };
+}
+
+// Exports of guests, as other guests can be given them as imports.
+const marks = new WeakMap<object, Suspending>();
+
+/**
+ * An import that is an export of another guest. A call of it is a fiber of its
+ * own, which the caller waits for: fibers of the caller that were in that guest
+ * at once would overwrite each other's frames on its shadow stack. Where the
+ * caller cannot wait, the platform's function is called.
+ */
+function linked(value: unknown): unknown {
+  return (typeof value === "function" && marks.get(value)) || value;
 }
 
 function refusal(error: unknown, mayWait: boolean): unknown {

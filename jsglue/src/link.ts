@@ -82,7 +82,7 @@ export class Link {
       binding.stackPointer = exported(this.#stackPointer) as WebAssembly.Global;
       binding.base = binding.stackPointer.value as number;
     }
-    if (this.#machine || (this.#separate && !this.#copies)) {
+    if (this.#machine || (this.separate && !this.#copies)) {
       const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
       binding.regions = new Regions(this.#source, this.#size, binding.memory!, malloc);
     }
@@ -120,12 +120,12 @@ export class Link {
   }
 
   /** A fiber that cannot wait needs no stack of its own: it is over before another starts. */
-  get #separate(): boolean {
+  get separate(): boolean {
     return this.mayWait && this.#stackPointer >= 0;
   }
 
   get #copies(): boolean {
-    return this.#separate && this.#source === "copy";
+    return this.separate && this.#source === "copy";
   }
 
   #allocator(named: string | undefined): string | undefined {

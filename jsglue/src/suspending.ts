@@ -11,17 +11,15 @@ export class Suspending {
     readonly deliver?: (value: any, ...args: any[]) => unknown,
     /** It waits whatever fn returns, and cannot be called where it cannot wait, as JSPI has it. */
     readonly always = false,
+    /** What is called where the engine cannot suspend the stack. It may answer, but not wait. */
+    readonly direct: (...args: any[]) => unknown = fn,
   ) {}
 }
 
 /** An operation of a guest's own fibers after which another one may run. */
 export class Jump extends Suspending {
-  constructor(
-    fn: (...args: any[]) => number | void | Promise<number>,
-    /** What is called where the engine cannot suspend the stack. */
-    readonly refused: (...args: any[]) => unknown,
-  ) {
-    super(fn);
+  constructor(fn: (...args: any[]) => number | void | Promise<number>, refused: (...args: any[]) => unknown) {
+    super(fn, undefined, false, refused);
   }
 }
 
