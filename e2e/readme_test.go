@@ -57,6 +57,21 @@ func TestReadmeGoProgram(t *testing.T) {
 	}
 }
 
+// The README's generator is the guest in examples, and adds up.
+func TestReadmeGenerator(t *testing.T) {
+	if example(t, "c") != read(t, "../examples/c-generator/guest.c") {
+		t.Error("README.md and examples/c-generator/guest.c differ")
+	}
+	var got int
+	open(t, "proposals.html", policy).Eval(t, `async () => {
+		const { exports } = await fiberfill.instantiateStreaming(fetch("/examples/c-generator/guest.wasm"));
+		return exports.sum(10);
+	}`, &got)
+	if got != 385 {
+		t.Errorf("sum(10) is %d, want 385", got)
+	}
+}
+
 // example returns the first block of code in a language that README.md shows.
 func example(t *testing.T, language string) string {
 	t.Helper()

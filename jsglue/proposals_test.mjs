@@ -16,7 +16,10 @@ afterEach(() => {
 async function guest(system, options) {
   const g = { trail: [], gates: [], errors: [] }
   const env = {
-    note: (what) => void g.trail.push(what),
+    note(what) {
+      g.trail.push(what)
+      g.onNote?.()
+    },
     wait: fiberfill.suspending(() => {
       if (g.onWait) return g.onWait()
       const gate = Promise.withResolvers()
@@ -217,6 +220,17 @@ describe("fibers v1", () => {
     assert.deepEqual(g.trail, [])
     none(g)
     assert.equal(await g.exports.sum(2), 3)
+  })
+
+  test("an entry that is released while it runs ends at its next operation", async () => {
+    const g = await guest("fibers1")
+    g.onNote = () => fiberfill.current().release()
+    const error = await rejection(g.exports.switches(0))
+    assert.equal(error.code, "released")
+    assert.deepEqual(g.trail, [1])
+    assert.deepEqual(g.fibers().map(({ started }) => started), [false], "the one that was to be entered")
+    g.fibers()[0].release()
+    none(g)
   })
 
   test("a fiber that needs more than its region is told so, and the fibers outside its chain go on", async () => {

@@ -10,21 +10,24 @@ import (
 	"strings"
 )
 
-// guests returns the recipes of all committed wasm but the core: every WAT file of the repository, the C guests, and the
-// players of conformance scripts. The Go guest is not committed: every machine that builds this repository has a Go
+// guests returns the recipes of all committed wasm but the core: every WAT file of the repository, the C guests, those of the
+// benchmark, and the players of conformance scripts. The Go guest is not committed: every machine that builds this repository has a Go
 // toolchain, and its wasm has four megabytes.
 func guests() ([]binary, error) {
 	list := []binary{
 		{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")},
 		{"examples/c-actor/guest.wasm", compileC("examples/c-actor/guest.c")},
+		{"examples/c-generator/guest.wasm", compileC("examples/c-generator/guest.c", "-Iinclude", "-Wl,--export-table")},
 		{"internal/guest/testdata/generators.wasm", compileC("internal/guest/testdata/generators.c", "-Wl,--export-table")},
 	}
 	for _, system := range []string{"fibers1", "fibers2", "stacks", "cont"} {
 		guest := "jsglue/testdata/" + system
 		list = append(list, binary{guest + ".wasm", compileC(guest+".c", "-mbulk-memory", "-Wl,--export-table")})
+		costs := "bench/js/costs/" + system
+		list = append(list, binary{costs + ".wasm", compileThrowing(costs + ".c")})
 	}
 	for _, system := range []string{"a", "b", "c", "d"} {
-		list = append(list, binary{playerDir + system + ".wasm", compilePlayer(system)})
+		list = append(list, binary{playerDir + system + ".wasm", compileThrowing(playerDir+system+".c", playerDir+"player.c")})
 	}
 	texts, err := sources(".wat")
 	for _, text := range texts {
@@ -90,18 +93,17 @@ func clang(out string, more ...string) error {
 	return shell("clang-19", append(args, more...)...)
 }
 
-// compilePlayer is the recipe of the player of one system: C, and a WAT file for what C has no words for, in one module.
-// -mbulk-memory lets the compiler copy its structs without a memcpy.
-func compilePlayer(system string) func(out string) error {
+// compileThrowing is the recipe of a guest with fibers and exceptions of its own: C, and a WAT file for what C has no words
+// for, in one module. -mbulk-memory lets the compiler copy its structs without a memcpy.
+func compileThrowing(sources ...string) func(out string) error {
 	return func(out string) error {
-		dir, err := os.MkdirTemp("", "player")
+		dir, err := os.MkdirTemp("", "guest")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		loop, exceptions := filepath.Join(dir, "loop.wasm"), filepath.Join(dir, "exceptions.wasm")
-		if err := clang(loop, "-mbulk-memory", "-Wl,--export-table", "-Wl,--export=__stack_pointer",
-			playerDir+system+".c", playerDir+"player.c"); err != nil {
+		code, exceptions := filepath.Join(dir, "code.wasm"), filepath.Join(dir, "exceptions.wasm")
+		if err := clang(code, append([]string{"-mbulk-memory", "-Wl,--export-table", "-Wl,--export=__stack_pointer"}, sources...)...); err != nil {
 			return err
 		}
 		if err := assemble(playerDir + "exceptions.wat")(exceptions); err != nil {
@@ -112,7 +114,7 @@ func compilePlayer(system string) func(out string) error {
 			return err
 		}
 		flags := append(strings.Fields(assembleFlags), "--enable-bulk-memory")
-		return shell(merger, append(flags, loop, "player", exceptions, "exceptions", "-o", out)...)
+		return shell(merger, append(flags, code, "player", exceptions, "exceptions", "-o", out)...)
 	}
 }
 
