@@ -55,7 +55,7 @@ func run(m *testing.M) (int, error) {
 var (
 	buildReads = []string{
 		"go.mod", "package-lock.json", "cmd/build", "asyncio", "polyfill", "examples/c-fetch", "examples/wat-fetch", "examples/go-fetch", "web",
-		"jsglue/src", "jsglue/worker.wasm", "jsglue/fiber.wasm", "jsglue/core/core.wasm", "jsglue/proposals/proposals.wasm", "jsglue/actors/actors.wasm", "include",
+		"jsglue/src", "jsglue/worker.wasm", "jsglue/fiber.wasm", "jsglue/core/core.wasm", "jsglue/proposals/proposals.wasm", "jsglue/actors", "include",
 	}
 	buildWrites = []string{"web/dist/fiberfill.js", "web/dist/fiberfill-proposals.js", "web/dist/fiberfill-actors.js", "web/dist/npm/package.json", "web/dist/demo/index.html"}
 )

@@ -107,6 +107,45 @@ test("E-LIFE-2 nothing of a guest runs that is stopped while it is blocked; who 
   assert.throws(() => runtime.send(id, 1), code("no-actor"));
 });
 
+test("E-LIFE-2 a guest that catches everything does not run either", async () => {
+  const bytes = file("../asyncio/actors/wasm/testdata/stubborn.wasm");
+  const ran = [];
+  const { runtime, answers, from, steps } = await world({ log: (id) => ran.push(id) });
+  const swallows = async (host) => {
+    try {
+      await host.sleepMs(10);
+    } catch {
+      // not even the import can
+    }
+    return 1;
+  };
+  for (const twice of [swallows, () => new Promise(() => {}), async (host) => host.sleepMs(10)]) {
+    const module = await compileActor(bytes, { imports: { twice } });
+    for (const type of [1, 2]) {
+      const id = runtime.spawn(module, { stack: 32768 });
+      from(id, type);
+      await steps(1);
+      assert(runtime.info(id).blocked);
+      runtime.stop(id);
+      await steps(20);
+    }
+  }
+  assert.deepEqual([ran, answers], [[], []]);
+});
+
+// The engine gives back no stack that is merely forgotten: Node ends with some 32,000.
+test("E-SPAWN-2 E-LIFE-2 stacks are given back: of actors that end, are stopped while they are blocked, and while they are idle", async () => {
+  const { runtime, from } = await world();
+  for (let i = 0; i < 36_000; i++) {
+    const id = runtime.spawn(guest, { stack: 32768 });
+    if (i % 3 < 2) from(id, [204, 307][i % 3]);
+    await runtime.step();
+    if (i % 3 !== 1) assert(runtime.stop(id));
+    if (i % 1000 === 0) await new Promise((resolve) => setTimeout(resolve)); // the engine's
+  }
+  assert.equal(runtime.fibers, 0);
+});
+
 test("E-LIFE-1 how actors end is told, and traps carry the reason", async () => {
   const { runtime, ended, from, steps } = await world();
   const deep = runtime.spawn(guest, { stack: 32768 });
@@ -200,6 +239,8 @@ test("misuse is refused with a code", async () => {
   await assert.rejects(compileActor(file("../examples/c-fetch/guest.wasm")), code("bad-module"));
   await assert.rejects(compileActor(file("../asyncio/actors/wasm/testdata/plain.wasm")), code("missing-import"));
   const { runtime, from, steps } = await world();
+  const untyped = await compileActor(file("../asyncio/actors/wasm/testdata/untyped.wasm"));
+  assert.throws(() => runtime.spawn(untyped, { stack: 32768 }), code("bad-module"));
   for (const stack of [512, -1, 0.5, "32768", NaN]) assert.throws(() => runtime.spawn(guest, { stack }), code("bad-class"));
   for (const room of [0, -1, 0.5]) assert.throws(() => runtime.spawn(guest, { room }), code("bad-mailbox"));
   const id = runtime.spawn(guest, { room: 1 });

@@ -66,7 +66,8 @@ type Options struct {
 }
 
 // Import is a further function for guests. It may block the actor by the methods of the Host, which return -1 to
-// actors without a stack. A panic is a trap.
+// actors without a stack. A panic is a trap. Those methods do not return, but panic, when the actor has been stopped; an import
+// that recovers from that has the guest go on.
 type Import struct {
 	Params, Results []api.ValueType
 	// Call finds the parameters in stack and leaves the results there.

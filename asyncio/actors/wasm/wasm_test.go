@@ -211,6 +211,29 @@ func TestStop_drops_the_stack(t *testing.T) {
 	})
 }
 
+// Even if it catches everything: what a dropped stack is unwound with is no exception.
+func TestStop_cannot_be_caught(t *testing.T) {
+	t.Run("E-LIFE-2", func(t *testing.T) {
+		w := newWorld(t, actors.Config{Log: func(id actors.ID, _ int32, _ string) { t.Errorf("actor %d runs", id) }})
+		waits := Import{Params: []api.ValueType{i32}, Results: []api.ValueType{i32}, Call: func(h *actors.Host, _ api.Memory, stack []uint64) {
+			h.Wait("nothing", func() bool { return false }, 0)
+		}}
+		m := compile(t, "testdata/stubborn.wasm", Options{Imports: map[string]Import{"twice": waits}})
+		for typ := range int32(2) {
+			id, _ := w.guest(m, actors.Stack32K)
+			w.from(id, typ+1)
+			w.steps(1)
+			if !w.Stop(id) {
+				t.Error("it is over already")
+			}
+			w.steps(20)
+		}
+		if len(w.answers) != 0 {
+			t.Errorf("answers %v", w.answers)
+		}
+	})
+}
+
 func TestStack_overflow_is_a_trap_that_says_so(t *testing.T) {
 	t.Run("E-LIFE-1 E-CLASS-1", func(t *testing.T) {
 		w := newWorld(t, actors.Config{})
@@ -281,6 +304,7 @@ func TestCompile_says_what_is_wrong(t *testing.T) {
 		"wasm.go":                               ErrModule,
 		"../../../examples/c-fetch/guest.wasm":  ErrExport,
 		"testdata/plain.wasm":                   ErrImport,
+		"testdata/untyped.wasm":                 ErrExport,
 		"../../../examples/c-actor/guest.wasm!": ErrModule, // cut off
 	} {
 		bytes, err := os.ReadFile(strings.TrimSuffix(path, "!"))

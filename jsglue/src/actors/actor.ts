@@ -14,6 +14,10 @@ export interface Back {
 export interface Code {
   /** Handles a message; resolves, or returns, whether the actor stays alive. What is thrown is a trap. */
   handle(message: Message): boolean | Promise<boolean>;
+  /** The actor is over and parked nowhere: its stack, if it has one, is given back. */
+  end?(): void;
+  /** What ends a stack that is parked, without any of its code. */
+  deadly?(): unknown;
 }
 
 export class Actor {
@@ -24,7 +28,9 @@ export class Actor {
   what = ""; // what it waits for, in words
   outside: AbortController | undefined; // while it waits for something outside
   #back: ((back: Back) => void) | undefined;
-  #wake: (() => void) | undefined;
+  #wake: (() => void) | undefined; // while it is parked
+  #kill: ((error: unknown) => void) | undefined;
+  over = false;
 
   constructor(
     readonly runtime: Runtime,
@@ -51,8 +57,9 @@ export class Actor {
   /** Gives control back in the middle of the handler. Resolves when the runtime resumes the actor. */
   park(what: string): Promise<number> {
     this.what = what;
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       this.#wake = () => resolve(this.runtime.wheel.result(this.id));
+      this.#kill = reject;
       this.#back!({ alive: true });
     });
   }
@@ -60,6 +67,7 @@ export class Actor {
   resume(): Promise<Back> {
     this.endWait();
     const back = this.#whenBack();
+    this.#kill = undefined;
     this.#wake!();
     return back;
   }
@@ -76,12 +84,14 @@ export class Actor {
     this.outside = undefined;
   }
 
-  /** Lets go of all that it holds; a stack that is suspended is never resumed. */
+  /** Lets go of all that it holds. Its handler, if it is parked, is ended where it stands. */
   drop(): void {
+    this.over = true;
     this.endWait();
     this.messages.length = 0;
+    if (this.#kill) this.#kill(this.code!.deadly!());
+    else this.code!.end?.();
     this.code = undefined;
-    this.#wake = undefined;
   }
 }
 

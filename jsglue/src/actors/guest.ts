@@ -1,6 +1,6 @@
 // A wasm module as the code of actors. Every actor has an instance of its own, so
-// that what is suspended in one is in nobody's way. What is suspended is a stack of
-// JSPI. Where compilers keep locals whose address is taken on a stack in linear
+// that what is suspended in one is in nobody's way. What is suspended is the actor's
+// one stack of JSPI (stack.ts). Where compilers keep locals whose address is taken on a stack in linear
 // memory, the actor gets a region of exactly its class for it when it is spawned;
 // one of class none runs on the stack that the module brings along. At the low end
 // of a region lies a guard; a handler that has written there is ended when it blocks
@@ -15,6 +15,7 @@ import type { Actor, Code } from "./actor.js";
 import { ActorError } from "./errors.js";
 import type { Host, Message } from "./host.js";
 import { imports } from "./imports.js";
+import { Stack } from "./stack.js";
 
 /** A further function that guests may import from "env". If it returns a Promise the actor is blocked until that settles; an actor without a stack gets -1. */
 export type Import = (host: Host, ...args: any[]) => unknown;
@@ -62,7 +63,7 @@ export class Instance implements Code {
   readonly #memory: WebAssembly.Memory | undefined;
   readonly #pointer: WebAssembly.Global | undefined;
   readonly #grows: boolean;
-  readonly #call: (type: number, source: bigint, payload: number, size: number) => number | Promise<number>;
+  readonly #stack: Stack | undefined;
   #high = 0; // the stack begins here and grows down
   #guard = 0; // where the guard begins; 0: no region
   #buffer = 0; // for payloads
@@ -88,8 +89,13 @@ export class Instance implements Code {
     this.#grows = shape.grows;
     this.#high = this.#pointer ? (this.#pointer.value as number) >>> 0 : 0;
     if (exports._initialize) this.#do(exports._initialize);
-    if (actor.stack !== 0) this.#region(actor.stack, shape.stackPointer);
-    this.#call = actor.stack === 0 ? exports.handle_message : (WebAssembly.promising(exports.handle_message) as (...args: unknown[]) => Promise<number>);
+    if (actor.stack === 0) return;
+    this.#region(actor.stack, shape.stackPointer);
+    try {
+      this.#stack = new Stack(exports.handle_message);
+    } catch (error) {
+      throw new ActorError("bad-module", "handle_message is not of the type (i32, i64, i32, i32) -> i32", { actor: actor.id, cause: error });
+    }
   }
 
   /** An import as this instance gets it. */
@@ -118,7 +124,13 @@ export class Instance implements Code {
   /** The actor waits for a Promise: either that of a blocking call of its host, or one of somebody else's. */
   #wait(promise: PromiseLike<unknown>): unknown {
     const { runtime, host, id } = this.actor;
-    if (runtime.wheel.blocked(id)) return promise;
+    if (runtime.wheel.blocked(id)) {
+      // What has parked is in somebody's hands, who may have caught what ends it.
+      const check = (): void => {
+        if (this.actor.over) throw this.deadly();
+      };
+      return Promise.resolve(promise).finally(check);
+    }
     const parked = host.wait("a Promise", promise);
     if (typeof parked !== "number") return parked.then(() => promise);
     Promise.resolve(promise).catch(() => {}); // nobody will ask
@@ -170,8 +182,16 @@ export class Instance implements Code {
   handle({ type, source, payload }: Message): boolean | Promise<boolean> {
     if (this.#pointer) this.#pointer.value = this.#high | 0;
     const at = payload.length > 0 ? this.#place(payload) : 0;
-    const result = this.#call(type, BigInt(source), at, payload.length);
-    return typeof result === "number" ? this.#ended(result) : result.then((result) => this.#ended(result));
+    if (!this.#stack) return this.#ended(this.#exports.handle_message(type, BigInt(source), at, payload.length));
+    return this.#stack.call(type, BigInt(source), at, payload.length).then((result) => this.#ended(result));
+  }
+
+  end(): void {
+    this.#stack?.end();
+  }
+
+  deadly(): unknown {
+    return this.#stack!.deadly();
   }
 
   #ended(result: number): boolean {

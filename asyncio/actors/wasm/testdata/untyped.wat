@@ -1,0 +1,3 @@
+;; Its handler is of another type than an actor's.
+(module
+  (func (export "handle_message") (param i32 i32 i32 i32) (result i32) (i32.const 1)))

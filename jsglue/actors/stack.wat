@@ -1,0 +1,24 @@
+;; The stack of one actor. JavaScript calls actor once, when the actor is spawned, under WebAssembly.promising; it asks for a
+;; message, has the guest handle it, and asks for the next. So there is one stack for an actor, however many messages it gets:
+;; Chromium does not give back all that a finished one has used.
+(module
+  ;; Suspending: takes what the handler has returned, resolves with 1 when the globals hold a message, with 0 to end.
+  (import "js" "next" (func $next (param i32) (result i32)))
+  (import "guest" "handle_message" (func $handle (param i32 i64 i32 i32) (result i32)))
+
+  (global $type (export "type") (mut i32) (i32.const 0))
+  (global $source (export "source") (mut i64) (i64.const 0))
+  (global $payload (export "payload") (mut i32) (i32.const 0))
+  (global $size (export "size") (mut i32) (i32.const 0))
+
+  ;; The error that this leaves with ends every stack that it is thrown on: wasm code cannot catch a trap, wherever it is from.
+  (func (export "trap") (unreachable))
+
+  (func (export "actor")
+    (local $result i32)
+    (block $end
+      (loop $again
+        (br_if $end (i32.eqz (call $next (local.get $result))))
+        (local.set $result
+          (call $handle (global.get $type) (global.get $source) (global.get $payload) (global.get $size)))
+        (br $again)))))
