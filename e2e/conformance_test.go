@@ -1,11 +1,13 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"math/rand/v2"
 	"os"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/fiberfill/fiberfill/internal/webserver"
@@ -29,21 +31,8 @@ func TestConformance(t *testing.T) {
 	if start == 0 {
 		start = uint64(time.Now().UnixNano())
 	}
-	var list, random []conformance.Script
-	cases, err := conformance.Suite()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cases {
-		list = append(list, c.Script)
-	}
-	cells, err := conformance.Matrix()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cells {
-		list = append(list, c.Script)
-	}
+	list := suite(t)
+	var random []conformance.Script
 	for _, s := range []conformance.System{conformance.A, conformance.B, conformance.C, conformance.D} {
 		r := rand.New(rand.NewPCG(start, uint64(s)))
 		for range *scripts / 4 {
@@ -62,6 +51,49 @@ func TestConformance(t *testing.T) {
 		}
 	})
 }
+
+// In Firefox the cases and the matrix are as they should be, too; Check's random scripts are played with them.
+func TestConformanceInFirefox(t *testing.T) {
+	list := suite(t)
+	for _, s := range []conformance.System{conformance.A, conformance.B, conformance.C, conformance.D} {
+		list = append(list, conformance.Random(s, rand.New(rand.NewPCG(1, uint64(s))), 100))
+	}
+	keys, encoded := encodeAll(t, list)
+	text, err := json.Marshal(map[string]any{"scripts": encoded, "traps": words()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results []result
+	inFirefox(t, "jspi.html", "jspi.all", &results, policy, player, func(o *webserver.Options) {
+		o.Files["/scripts/"] = fstest.MapFS{"all.json": {Data: text}}
+	})
+	j := jspi{}
+	for i, r := range results {
+		j[keys[i]] = r
+	}
+	conformance.Check(t, j, exempt, 1, 0)
+}
+
+// suite returns the scripts of the cases and of the matrix.
+func suite(t *testing.T) (list []conformance.Script) {
+	cases, err := conformance.Suite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		list = append(list, c.Script)
+	}
+	cells, err := conformance.Matrix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cells {
+		list = append(list, c.Script)
+	}
+	return list
+}
+
+func player(o *webserver.Options) { o.Files["/player/"] = os.DirFS("../polyfill/conformance/player") }
 
 // jspi is the substrate: what came of the scripts that have been played, by their system and bytes.
 type jspi map[string]result
@@ -100,6 +132,17 @@ func encode(s conformance.Script) (key string, encoded script, err error) {
 	return encoded.System + string(bytes), encoded, err
 }
 
+func encodeAll(t *testing.T, list []conformance.Script) (keys []string, encoded []script) {
+	for _, s := range list {
+		key, e, err := encode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, encoded = append(keys, key), append(encoded, e)
+	}
+	return keys, encoded
+}
+
 // play plays scripts, a hundred at a time, and a thousand in a tab: an ended stack costs the tab something that it does not
 // get back.
 func play(t *testing.T, list []conformance.Script) jspi {
@@ -108,19 +151,9 @@ func play(t *testing.T, list []conformance.Script) jspi {
 	var in *tab
 	for i := 0; i < len(list); i += atOnce {
 		if i%inTab == 0 {
-			in = open(t, "jspi.html", policy, func(o *webserver.Options) {
-				o.Files["/player/"] = os.DirFS("../polyfill/conformance/player")
-			})
+			in = open(t, "jspi.html", policy, player)
 		}
-		var keys []string
-		var encoded []script
-		for _, s := range list[i:min(i+atOnce, len(list))] {
-			key, e, err := encode(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			keys, encoded = append(keys, key), append(encoded, e)
-		}
+		keys, encoded := encodeAll(t, list[i:min(i+atOnce, len(list))])
 		var results []result
 		in.Eval(t, "jspi.play", &results, encoded, words())
 		for k, r := range results {
