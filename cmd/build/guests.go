@@ -102,8 +102,8 @@ func compileThrowing(sources ...string) func(out string) error {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		code, exceptions := filepath.Join(dir, "code.wasm"), filepath.Join(dir, "exceptions.wasm")
-		if err := clang(code, append([]string{"-mbulk-memory", "-Wl,--export-table", "-Wl,--export=__stack_pointer"}, sources...)...); err != nil {
+		loop, exceptions := filepath.Join(dir, "loop.wasm"), filepath.Join(dir, "exceptions.wasm")
+		if err := clang(loop, append([]string{"-mbulk-memory", "-Wl,--export-table", "-Wl,--export=__stack_pointer"}, sources...)...); err != nil {
 			return err
 		}
 		if err := assemble(playerDir + "exceptions.wat")(exceptions); err != nil {
@@ -114,7 +114,7 @@ func compileThrowing(sources ...string) func(out string) error {
 			return err
 		}
 		flags := append(strings.Fields(assembleFlags), "--enable-bulk-memory")
-		return shell(merger, append(flags, code, "player", exceptions, "exceptions", "-o", out)...)
+		return shell(merger, append(flags, loop, "player", exceptions, "exceptions", "-o", out)...)
 	}
 }
 
