@@ -279,3 +279,10 @@ for (const clock of ["real", "virtual"]) {
     });
   }
 }
+
+test("the program in README.md", async () => {
+  const [, program] = /```js\n(import { compileActor[^`]*)```/.exec(file("../README.md").toString());
+  const AsyncFunction = (async () => {}).constructor;
+  const body = program.replace(/import ({.*}) from "fiberfill\/actors";/, "const $1 = actors;") + "return heard;";
+  assert.equal(await new AsyncFunction("actors", "bytes", body)(actors, file("../examples/c-actor/guest.wasm")), "slept");
+});
