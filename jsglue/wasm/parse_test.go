@@ -271,6 +271,25 @@ func TestStackPointerDescends(t *testing.T) {
 	}
 }
 
+func TestMemoryLimits(t *testing.T) {
+	for _, c := range []struct {
+		name, section string
+		min, max      uint32
+	}{
+		{"no maximum", "\x01\x00\x01", 1, 65536},
+		{"both", "\x01\x01\x01\x3f", 1, 63},
+		{"the sign bit of a signed number", "\x01\x01\x40\x7f", 64, 127},
+		{"in two bytes", "\x01\x01\x80\x40\xff\x7f", 8192, 16383},
+		{"4 GiB", "\x01\x01\x00\x80\x80\x04", 0, 65536},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if m := parse(t, sections(secMemory, c.section)).Memory; m.Min != c.min || m.Max != c.max {
+				t.Errorf("%d to %d pages, want %d to %d", m.Min, m.Max, c.min, c.max)
+			}
+		})
+	}
+}
+
 func TestGrows(t *testing.T) {
 	types, one := "\x01\x60\x00\x00", "\x01\x00"
 	bare := func(body string) []byte {

@@ -126,14 +126,22 @@ func (r *reader) valTypes() {
 func (r *reader) limits() (l Memory) {
 	flags := r.byte()
 	l.Shared, l.Is64 = flags&2 != 0, flags&4 != 0
-	l.Min, l.Max = r.leb(), 65536
+	l.Min, l.Max = r.limit(l.Is64), 65536
 	if flags&1 != 0 {
-		l.Max = r.leb()
+		l.Max = r.limit(l.Is64)
 	}
 	if flags&8 != 0 {
 		r.leb() // size of a page
 	}
 	return l
+}
+
+// limit reads a limit, which is unsigned: as a signed number 64 pages would be less than none.
+func (r *reader) limit(is64 bool) uint32 {
+	if is64 {
+		return r.leb()
+	}
+	return r.u32()
 }
 
 // is reports whether the bytes of s are the word.
