@@ -26,6 +26,10 @@ func guests() ([]binary, error) {
 		costs := "bench/js/costs/" + system
 		list = append(list, binary{costs + ".wasm", compileThrowing(costs + ".c")})
 	}
+	for _, system := range []string{"fibers1", "fibers2", "stacks", "cont", "tree"} {
+		guest := "examples/c-scenarios/" + system
+		list = append(list, binary{guest + ".wasm", compileC(guest+".c", "-Wl,--export-table")})
+	}
 	for _, system := range []string{"a", "b", "c", "d"} {
 		list = append(list, binary{playerDir + system + ".wasm", compileThrowing(playerDir+system+".c", playerDir+"player.c")})
 	}

@@ -1,0 +1,53 @@
+// Plays a scenario of scenarios.json on fiberfill: in Node, and in a page.
+
+/** What has happened, in words: # is who, $ the value, & the one whose number the value is. */
+export function words(template, who, value, names = []) {
+  const name = (n) => names[n] ?? n;
+  return template.replace(/[#&$]/g, (mark) => (mark === "$" ? value : name(mark === "#" ? who : value)));
+}
+
+/**
+ * Plays a scenario with a fresh instance of its guest. Returns it with what was seen in place of what is expected; told
+ * is called with each event, as it happens. What is suspended in the end is left to the instance.
+ */
+export async function play(fiberfill, module, scenario, events, told = () => {}) {
+  let log = [];
+  const env = {
+    log(code, value) {
+      const [who, what] = [code >> 8, code & 255];
+      log.push(words(events[what], who, value, scenario.names));
+      const states = new Set(guest.fibers().map(({ state }) => state));
+      if (log.at(-1).startsWith("pauses")) log.push(...[...states].filter((state) => state !== "suspended"));
+      told(log.at(-1), who, what, value);
+    },
+  };
+  const guest = await fiberfill.instantiate(module, { env });
+  const { exports, instance } = guest;
+  if ("_initialize" in exports) await exports._initialize();
+  let at = await exports.inputs();
+  const address = (array) => {
+    const start = at;
+    for (const n of array) {
+      new DataView(instance.exports.memory.buffer).setInt32(at, n, true);
+      at += 4;
+    }
+    return start;
+  };
+  const steps = [];
+  for (const step of scenario.steps) {
+    log = [];
+    const seen = { call: step.call };
+    if ("args" in step) seen.args = step.args;
+    try {
+      const result = await exports[step.call](...(step.args ?? []).map((arg) => (Array.isArray(arg) ? address(arg) : arg)));
+      if ("returns" in step || "traps" in step) seen.returns = result;
+    } catch (error) {
+      seen.traps = error.code === "trap" && "traps" in step && error.message.includes(step.traps) ? step.traps : String(error);
+    }
+    if ("log" in step) seen.log = log.join(", ");
+    if ("live" in step) seen.live = guest.fibers().map(({ state }) => state);
+    steps.push(seen);
+  }
+  const left = [...guest.fibers(), ...fiberfill.fibers()].map(({ name, state }) => `${name} is ${state}`);
+  return { ...scenario, steps, ...(left.length > 0 && { left }) };
+}

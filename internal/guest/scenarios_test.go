@@ -1,0 +1,155 @@
+package guest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fiberfill/fiberfill/internal/webserver"
+	"github.com/fiberfill/fiberfill/polyfill"
+)
+
+// The scenarios of the proposals, played by guests in C and WAT. What is expected is what a page is held to:
+// jsglue/scenarios_test.mjs and e2e.
+const scenarioDir = "../../examples/c-scenarios/"
+
+type scenario struct {
+	Name, Guest string
+	Names       []string // of those that events are about; else they have numbers
+	Steps       []step
+}
+
+// A step calls an export. What it does not say is not looked at.
+type step struct {
+	Call    string
+	Args    []any // numbers; an array is put into the memory, and its address given
+	Returns *int32
+	Traps   string // a part of the error
+	Log     *string
+	Live    *[]string // the states of the fibers after it
+}
+
+func TestScenarios(t *testing.T) {
+	text, err := os.ReadFile(scenarioDir + "scenarios.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Events    map[string][]string
+		Scenarios []scenario
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("wazero", func(t *testing.T) {
+		for _, s := range all.Scenarios {
+			t.Run(s.Name, func(t *testing.T) { s.play(t, all.Events[s.Guest]) })
+		}
+	})
+}
+
+func (s scenario) play(t *testing.T, events []string) {
+	var g *Guest
+	var log []string
+	g = load(t, scenarioDir+s.Guest+".wasm", Options{Log: func(_ *Call, code, value int32) {
+		log = append(log, s.words(events[code&255], code>>8, value))
+		if strings.HasPrefix(log[len(log)-1], "pauses") {
+			for _, f := range g.Fibers() {
+				if f.State != polyfill.Suspended.String() {
+					log = append(log, f.State)
+				}
+			}
+		}
+	}})
+	inputs := call(t, g, "inputs", "inputs")
+	g.Run()
+	at := uint32(inputs.Results[0])
+	for i, step := range s.Steps {
+		log = nil
+		var args []string
+		for _, arg := range step.Args {
+			switch arg := arg.(type) {
+			case float64:
+				args = append(args, fmt.Sprint(int32(arg)))
+			case []any:
+				args = append(args, fmt.Sprint(at))
+				for _, n := range arg {
+					g.memory.WriteUint32Le(at, uint32(int32(n.(float64))))
+					at += 4
+				}
+			}
+		}
+		c := call(t, g, "one", step.Call, args...)
+		g.Run()
+		where := fmt.Sprintf("step %d, %s %v", i+1, step.Call, step.Args)
+		switch trap := (*TrapError)(nil); {
+		case step.Traps != "" && (!errors.As(c.Err, &trap) || !strings.Contains(c.Err.Error(), step.Traps)):
+			t.Errorf("%s: %v, want the trap %q", where, c.Err, step.Traps)
+		case step.Traps == "" && c.Err != nil:
+			t.Errorf("%s: %v", where, c.Err)
+		case step.Returns != nil && int32(uint32(c.Results[0])) != *step.Returns:
+			t.Errorf("%s returned %d, want %d", where, int32(uint32(c.Results[0])), *step.Returns)
+		}
+		if got := strings.Join(log, ", "); step.Log != nil && got != *step.Log {
+			t.Errorf("%s: log\n%s\nwant\n%s", where, got, *step.Log)
+		}
+		states := []string{}
+		for _, f := range g.Fibers() {
+			states = append(states, f.State)
+		}
+		if step.Live != nil && !slices.Equal(states, *step.Live) {
+			t.Errorf("%s: the fibers are %v, want %v", where, states, *step.Live)
+		}
+	}
+	emptied(t, g)
+}
+
+// words says what has happened: # is who, $ the value, & the one whose number the value is.
+func (s scenario) words(template string, who, value int32) string {
+	name := func(n int32) string {
+		if n >= 0 && int(n) < len(s.Names) {
+			return s.Names[n]
+		}
+		return fmt.Sprint(n)
+	}
+	return strings.NewReplacer("#", name(who), "$", fmt.Sprint(value), "&", name(value)).Replace(template)
+}
+
+// Every scenario of the document that guests can play is there.
+func TestScenariosAreAll(t *testing.T) {
+	text, err := os.ReadFile(scenarioDir + "scenarios.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return strings.ContainsRune(`" ,:`, r) }) {
+		if strings.HasPrefix(word, "S-") {
+			got[word] = true
+		}
+	}
+	want := []string{"S-ADDER", "S-ARENA-A", "S-ARENA-C", "S-GEN-A", "S-GEN-B", "S-GEN-C", "S-PAUSE-C", "S-SCHED-D", "S-TREE"}
+	if got := slices.Sorted(maps.Keys(got)); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A fetch that fails is an exception in the fiber that asked; a second call that runs meanwhile is not concerned.
+func TestS_EDGE_15(t *testing.T) {
+	t.Run("wazero/S-EDGE 15", func(t *testing.T) {
+		server := serve(t)
+		g := load(t, cGuest, Options{})
+		fails := call(t, g, "fails", "item", server.URL+"/item?id=1&fail=100")
+		works := call(t, g, "works", "item", server.URL+"/item?id=7")
+		g.Run()
+		if fails.State != Failed || fails.Err == nil || !strings.Contains(fails.Err.Error(), "500 Internal Server Error") {
+			t.Errorf("%s, %v", fails.State, fails.Err)
+		}
+		works.want(t, fmt.Sprint(webserver.Value(7)))
+	})
+}
