@@ -7,20 +7,21 @@ export function words(template, who, value, names = []) {
 }
 
 /**
- * Plays a scenario with a fresh instance of its guest. Returns it with what was seen in place of what is expected; told
- * is called with each event, as it happens. What is suspended in the end is left to the instance.
+ * Plays a scenario with a fresh instance of its guest, a module or its bytes. Returns it with what was seen in place of what
+ * is expected. told, if given, is called with each event as it happens: in words, whom it is about, and which it is; if it
+ * returns a Promise the fiber that tells waits for it, and so does the whole scenario. Rejects only if the guest cannot be
+ * instantiated.
  */
-export async function play(fiberfill, module, scenario, events, told = () => {}) {
+export async function play(fiberfill, module, scenario, events, told) {
   let log = [];
-  const env = {
-    log(code, value) {
-      const [who, what] = [code >> 8, code & 255];
-      log.push(words(events[what], who, value, scenario.names));
-      const states = new Set(guest.fibers().map(({ state }) => state));
-      if (log.at(-1).startsWith("pauses")) log.push(...[...states].filter((state) => state !== "suspended"));
-      told(log.at(-1), who, what, value);
-    },
+  const note = (code, value) => {
+    const [who, what] = [code >> 8, code & 255];
+    log.push(words(events[what], who, value, scenario.names));
+    const states = new Set(guest.fibers().map(({ state }) => state));
+    if (log.at(-1).startsWith("pauses")) log.push(...[...states].filter((state) => state !== "suspended"));
+    return told?.(log.at(-1), who, what);
   };
+  const env = { log: told ? fiberfill.suspending(note) : note };
   const guest = await fiberfill.instantiate(module, { env });
   const { exports, instance } = guest;
   if ("_initialize" in exports) await exports._initialize();
