@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,8 +28,66 @@ func TestRatioIsTakenWithinRounds(t *testing.T) {
 		r.add("chromium", round, Measured{"fiberfill": {"start-1000": {2 * pace, 2 * pace, 50}}})
 	}
 	r.add("chromium", 3, Measured{"raw": {"start-1000": {1000}}})
-	if lines, missing := r.Ratios(); len(lines) != 1 || lines[0] != "ratio start-1000 3.000" || len(missing) != len(ratios)-1 {
+	asked := 0
+	for _, q := range ratios {
+		if q.host == "chromium" {
+			asked++
+		}
+	}
+	if lines, missing := r.Ratios(); len(lines) != 1 || lines[0] != "ratio start-1000 3.000" || len(missing) != asked-1 {
 		t.Errorf("ratios = %q, missing %q", lines, missing)
+	}
+	r.add("native", 0, Measured{"go": {"fibers1.resume": {130}, "pull": {100}}})
+	if lines, missing := r.Ratios(); len(lines) != 2 || lines[1] != "ratio go-resume 1.300" || len(missing) != asked {
+		t.Errorf("ratios = %q, missing %q", lines, missing)
+	}
+}
+
+// Every row is measured wherever it can be, each operation once a round; those that are compared, in one process.
+func TestCostsPlan(t *testing.T) {
+	for _, s := range substrates {
+		var measured []string
+		for _, job := range costing(s.host) {
+			if job.Contestants[0] == s.contestant {
+				measured = append(measured, job.Operations...)
+			}
+		}
+		want := len(operations) - 2 // neither iter.Pull nor raw JSPI
+		if s.contestant == "go" {
+			want++
+		}
+		slices.Sort(measured)
+		if len(measured) != want || len(slices.Compact(measured)) != want {
+			t.Errorf("%s measures %q, want %d operations", s.title, measured, want)
+		}
+	}
+	if first := costing("native")[4]; !slices.Equal(first.Operations, []string{"fibers1.resume", "fibers1.resume_inside", "pull"}) {
+		t.Errorf("what is compared is measured by %q", first.Operations)
+	}
+}
+
+func TestCosts(t *testing.T) {
+	r := newResults()
+	r.add("native", 0, Measured{"go": {"fibers1.resume": {130}, "pull": {62.5}, "alive-bytes": {3120}, "alive-gb": {3.17}}})
+	r.add("firefox", 0, Measured{"raw": {rawTrip: {1623}}})
+	r.notes[key{"chromium", "fibers1.retire", "fiberfill"}] = "dies"
+	text := r.Costs()
+	for _, want := range []string{
+		"\n| A: resume, suspend; from the entry |  130 |                   |                 |             |                |        |\n",
+		"\n| A: spawn, retire                   |      |                   |            dies |             |                |        |\n",
+		"\n| a step of iter.Pull                | 62.5 |                   |                 |             |                |        |\n",
+		"\n| a round trip of raw JSPI           |      |                   |                 |             |          1,623 |        |\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table lacks %q:\n%s", want, text)
+		}
+	}
+	if line := r.Alive(); line != "" {
+		t.Errorf("nobody was alive: %q", line)
+	}
+	r.ends[key{"native", "alive", "go"}] = End{1_000_000, stopped}
+	if line := r.Alive(); !strings.HasPrefix(line, "1,000,000 Go fibers") || !strings.Contains(line, "3,120 bytes a fiber, 3.17 GB") {
+		t.Errorf("the line of the million is %q", line)
 	}
 }
 
@@ -43,6 +102,7 @@ func TestReport(t *testing.T) {
 			}
 		}
 	}
+	r.add("native", 0, Measured{"go": {"fibers1.resume": {130}}, "wazero": {"fibers1.resume": {600}}})
 	r.add("firefox", 0, Measured{"asyncify": {"switch-10": {1}}})
 	r.ends[key{"chromium", "calls", "raw"}] = End{132000, died}
 	r.ends[key{"chromium", "calls", "fiberfill"}] = End{1000000, stopped}
@@ -55,14 +115,14 @@ func TestReport(t *testing.T) {
 	}
 	text := page(r, Environment{{"machine", "this"}}, map[string]int{"fiberfill": 20123})
 	for _, want := range []string{
-		"| machine | this |", "132,000 †", "1,000,000 |", "| fiberfill | 20,123 |", " dies |", "| `switch-10` | 1.00 |",
+		"| machine | this |", "132,000 †", "1,000,000 |", "| fiberfill | 20,123 |", " dies |", "| `switch-10` | 1.00 |", "## Costs\n",
 		"- **Switching, Firefox**, faster than fiberfill are: at 10: Asyncify 200 times.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	for name, plot := range map[string]string{"switch": plotSwitch(r, tables[0]), "start": plotStart(r, tables[1]), "reach": plotReach(r)} {
+	for name, plot := range map[string]string{"switch": plotSwitch(r, tables[0]), "start": plotStart(r, tables[1]), "reach": plotReach(r), "costs": plotCosts(r)} {
 		reader := xml.NewDecoder(strings.NewReader(plot))
 		for {
 			if _, err := reader.Token(); errors.Is(err, io.EOF) {

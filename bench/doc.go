@@ -18,6 +18,9 @@
 //	await       async functions in JavaScript; there is no guest. A yield is an await of undefined.
 //	channels    goroutines in Go's own js/wasm. A yield hands a token to the next goroutine in a ring; a call waits on a
 //	            channel of its own. JavaScript sees only the whole.
+//	go          this project's fibers for Go functions (package polyfill/run), natively and in Go's own js/wasm. Only for
+//	            the costs; so is the next.
+//	wazero      this project's runner of guests on a server (package internal/guest).
 //
 // # Workloads
 //
@@ -31,6 +34,9 @@
 //	fetch       1,000 and 10,000 fetches from a server on the same machine, one a call, at most 1,000 calls in progress:
 //	            ms for all. fiberfill keeps that bound itself, the others are called by 1,000 loops in JavaScript.
 //	compute     one call that takes 10 ms without an import: ms.
+//	costs       one operation of a proposal (include/fiberfill.h) after the other, in one call: ns an operation. A C guest
+//	            for each system (js/costs) on JSPI and in wazero, the same in Go (package costs). Each carries an i32 one
+//	            way, as a step of iter.Pull does, which is there to compare with.
 //	first       ms from nothing, the guest and the library still to be loaded from the same machine, to the first
 //	            call's result; and the bytes that have to be loaded for it, in brotli.
 //

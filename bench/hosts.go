@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/fiberfill/fiberfill/e2e/browser"
@@ -76,10 +77,15 @@ func (h firefox) run(ctx context.Context, job Job) (measured Measured, progress 
 	return measured, progress, err
 }
 
-type node struct{ path, dir string }
+// process is a program of this machine that is given the job and prints what it has measured: Node, and what costs is
+// compiled to.
+type process struct {
+	command []string
+	dir     string
+}
 
-func (h node) run(ctx context.Context, job Job) (measured Measured, progress int, err error) {
-	c := exec.CommandContext(ctx, h.path, "node.js", job.text())
+func (h process) run(ctx context.Context, job Job) (measured Measured, progress int, err error) {
+	c := exec.CommandContext(ctx, h.command[0], append(h.command[1:], job.text())...)
 	c.Dir = h.dir
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
@@ -96,7 +102,7 @@ func (h node) run(ctx context.Context, job Job) (measured Measured, progress int
 		err = errDied // by a signal; a thrown error has an exit code
 	}
 	if err != nil && !errors.Is(err, errDied) {
-		err = fmt.Errorf("node: %w\n%s", err, stderr.Bytes())
+		err = fmt.Errorf("%s: %w\n%s", filepath.Base(h.command[0]), err, stderr.Bytes())
 	}
 	return measured, progress, err
 }

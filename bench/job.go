@@ -1,15 +1,21 @@
 package bench
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
 
-// Job is what one process measures. See js/workloads.js.
+// Job is what one process measures. See js/workloads.js, and costs for what is measured natively.
 type Job struct {
 	Workload    string   `json:"workload"`
-	Contestants []string `json:"contestants"` // one, but for compute and fetch
+	Contestants []string `json:"contestants"`          // one, but for compute and fetch
+	Operations  []string `json:"operations,omitempty"` // costs: measured in turn
 	Sizes       []int    `json:"sizes,omitempty"`
 	Samples     int      `json:"samples,omitempty"`
 	Warmup      int      `json:"warmup"`            // samples before those that count
 	Steps       int      `json:"steps,omitempty"`   // switch: yields a sample
+	Millis      int      `json:"millis,omitempty"`  // costs: a sample takes at least so long
 	Calls       int      `json:"calls,omitempty"`   // start: at least so many calls a sample
 	Limit       int      `json:"limit,omitempty"`   // alive, calls: where it ends; fetch: most in flight
 	Seconds     int      `json:"seconds,omitempty"` // alive, calls: when it ends
@@ -32,4 +38,18 @@ func (j Job) text() string {
 		panic(err) // it has only plain fields
 	}
 	return string(text)
+}
+
+// names returns those of the figures that the job is for, where there are several.
+func (j Job) names() []string {
+	names := j.Operations
+	for _, size := range j.Sizes {
+		names = append(names, fmt.Sprintf("%s-%d", j.Workload, size))
+	}
+	return names
+}
+
+// ours reports whether what is measured is this project, and not what it is compared with.
+func (j Job) ours() bool {
+	return slices.ContainsFunc(j.Contestants, func(c string) bool { return c == "fiberfill" || c == "go" || c == "wazero" })
 }

@@ -1,5 +1,7 @@
 package bench
 
+import "slices"
+
 // contestants in the order of the tables. The names are those of js/contestants.
 var contestants = []string{"fiberfill", "raw", "ring", "asyncify", "await", "channels"}
 
@@ -29,10 +31,10 @@ func quickPlan() []Group {
 	}
 }
 
-// fullPlan has everything. slow is for an engine in which a switch takes microseconds and every job a fresh browser.
-func fullPlan(slow bool) []Group {
+// fullPlan has everything for an engine.
+func fullPlan(host string) []Group {
 	rounds, steps, seconds := 3, 100_000, 60
-	if slow {
+	if host == "firefox" { // a switch takes microseconds there, and every job a fresh browser
 		rounds, steps, seconds = 2, 20_000, 20
 	}
 	plan := []Group{
@@ -40,6 +42,7 @@ func fullPlan(slow bool) []Group {
 		{"fetch", rounds - 1, []Job{fetching("fiberfill", "raw", "await")}},
 		{"compute", rounds, []Job{computing(callers...)}},
 		{"first", rounds, each(callers, func(c string) Job { return Job{Workload: "first", Contestants: []string{c}} })},
+		{"costs", rounds, costing(host)},
 	}
 	for _, n := range waves {
 		plan = append(plan, Group{"start", rounds - 1, starting(n, callers...)})
@@ -50,6 +53,14 @@ func fullPlan(slow bool) []Group {
 		})})
 	}
 	return plan
+}
+
+// nativePlan is what there is without an engine.
+func nativePlan() []Group {
+	return []Group{
+		{"costs", 7, costing("native")},
+		{"alive", 1, []Job{{Workload: "alive", Contestants: []string{"go"}, Limit: 1_000_000}}},
+	}
 }
 
 func each(contestants []string, job func(contestant string) Job) (jobs []Job) {
@@ -81,4 +92,24 @@ func fetching(contestants ...string) Job {
 
 func computing(contestants ...string) Job {
 	return Job{Workload: "compute", Contestants: contestants, Samples: 15, Warmup: 4}
+}
+
+// costing has a process for each operation, but for those that are compared with each other, and in each round the
+// substrates of a host take turns.
+func costing(host string) (jobs []Job) {
+	job := func(s substrate, operations ...string) {
+		jobs = append(jobs, Job{Workload: "costs", Contestants: []string{s.contestant}, Operations: operations, Samples: 5, Warmup: 2, Millis: 20})
+	}
+	for _, o := range operations {
+		for _, s := range substrates {
+			switch {
+			case s.host != host || !s.has(o.name) || slices.Contains(compared, o.name):
+			case o.name == "fibers1.resume":
+				job(s, slices.DeleteFunc(append([]string{o.name}, compared...), func(name string) bool { return !s.has(name) })...)
+			default:
+				job(s, o.name)
+			}
+		}
+	}
+	return jobs
 }

@@ -12,10 +12,10 @@ import (
 
 const plotStyle = `<style>
 svg{background:#fff;color:#1f2328;font:13px system-ui,sans-serif}text{fill:currentColor}.dim{opacity:.65}.grid{stroke:currentColor;opacity:.18}
-.fiberfill{--c:#0b62d6}.raw{--c:#b3480a}.ring{--c:#a01f6e}.asyncify{--c:#197a4b}.await{--c:#6b6b6b}.channels{--c:#0a7f8f}
+.fiberfill{--c:#0b62d6}.raw{--c:#b3480a}.ring{--c:#a01f6e}.asyncify{--c:#197a4b}.await{--c:#6b6b6b}.channels,.go{--c:#0a7f8f}.wazero{--c:#a01f6e}
 rect{fill:var(--c)}path,polyline{stroke:var(--c);fill:none;stroke-width:2}circle{fill:var(--c)}polyline.fiberfill{stroke-width:3.5}
 @media(prefers-color-scheme:dark){svg{background:#0d1117;color:#e6edf3}
-.fiberfill{--c:#58a6ff}.raw{--c:#f0883e}.ring{--c:#f778ba}.asyncify{--c:#56d364}.await{--c:#b1bac4}.channels{--c:#39c5cf}}
+.fiberfill{--c:#58a6ff}.raw{--c:#f0883e}.ring{--c:#f778ba}.asyncify{--c:#56d364}.await{--c:#b1bac4}.channels,.go{--c:#39c5cf}.wazero{--c:#f778ba}}
 </style>
 `
 
@@ -47,7 +47,7 @@ func bars(title string, panels map[string][]bar) string {
 	}
 	var body strings.Builder
 	y := 44
-	for _, host := range hosts {
+	for _, host := range append([]string{"native"}, hosts...) {
 		if len(panels[host]) == 0 {
 			continue
 		}

@@ -23,9 +23,9 @@ type table struct {
 var hosts = []string{"chromium", "node", "firefox"}
 
 var labels = map[string]string{
-	"chromium": "Chromium", "firefox": "Firefox", "node": "Node",
+	"chromium": "Chromium", "firefox": "Firefox", "node": "Node", "native": "Native",
 	"fiberfill": "fiberfill", "raw": "raw JSPI", "ring": "raw JSPI, fair ring", "asyncify": "Asyncify",
-	"await": "async/await", "channels": "Go channels",
+	"await": "async/await", "channels": "Go channels", "go": "Go", "wazero": "wazero",
 }
 
 var tables = []table{
@@ -58,7 +58,7 @@ func Report(dir string, r *Results, machine Environment, bytes map[string]int) e
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	files := map[string]string{"README.md": page(r, machine, bytes), "reach.svg": plotReach(r)}
+	files := map[string]string{"README.md": page(r, machine, bytes), "reach.svg": plotReach(r), "costs.svg": plotCosts(r)}
 	for _, t := range tables {
 		if t.plot != nil {
 			files[t.file] = t.plot(r, t)
@@ -103,9 +103,9 @@ func page(r *Results, machine Environment, bytes map[string]int) string {
 	for _, line := range machine {
 		fmt.Fprintf(&b, "| %s | %s |\n", line[0], line[1])
 	}
-	b.WriteString("\n## Ratios\n\nWhat the project promises of itself, in Chromium.\n\n| ratio | is | of | over |\n|---|--:|---|---|\n")
+	b.WriteString("\n## Ratios\n\nWhat the project promises of itself: of Go fibers natively, of all else in Chromium.\n\n| ratio | is | of | over |\n|---|--:|---|---|\n")
 	for _, q := range ratios {
-		if value, ok := r.Ratio("chromium", q.of, q.to); ok {
+		if value, ok := r.Ratio(q.host, q.of, q.to); ok {
 			fmt.Fprintf(&b, "| `%s` | %.2f | %s %s | %s %s |\n", q.name, value, labels[q.of[1]], q.of[0], labels[q.to[1]], q.to[0])
 		}
 	}
@@ -114,6 +114,7 @@ func page(r *Results, machine Environment, bytes map[string]int) string {
 		b.WriteString(t.markdown(r))
 	}
 	b.WriteString(reach(r))
+	b.WriteString("## Costs\n\n" + costsAbout + "![Costs](costs.svg)\n\n" + r.Costs() + "\n" + r.Alive() + "\n")
 	b.WriteString("## Bytes\n\nWhat has to be loaded before the first call, library and guest together, in brotli.\n\n| | bytes |\n|---|--:|\n")
 	for _, c := range callers {
 		fmt.Fprintf(&b, "| %s | %s |\n", labels[c], thousands(bytes[c]))

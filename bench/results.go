@@ -1,6 +1,9 @@
 package bench
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // key names a figure.
 type key struct{ host, name, contestant string }
@@ -9,7 +12,8 @@ type key struct{ host, name, contestant string }
 type Results struct {
 	rounds map[key]map[int]float64 // by round: the median of its samples
 	ends   map[key]End
-	notes  map[key]string // why there is no figure
+	notes  map[key]string  // why there is no figure
+	hosts  map[string]bool // those that were asked
 }
 
 // End is how far a workload went that goes until the process dies, and how it ended.
@@ -28,10 +32,11 @@ const (
 )
 
 func newResults() *Results {
-	return &Results{map[key]map[int]float64{}, map[key]End{}, map[key]string{}}
+	return &Results{map[key]map[int]float64{}, map[key]End{}, map[key]string{}, map[string]bool{}}
 }
 
 func (r *Results) add(host string, round int, measured Measured) {
+	r.hosts[host] = true
 	for contestant, names := range measured {
 		for name, samples := range names {
 			k := key{host, name, contestant}
@@ -75,18 +80,36 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// ratios are what the project promises about itself, all in Chromium.
+// ratios are what the project promises about itself.
 var ratios = []struct {
-	name   string
-	of, to [2]string // name and contestant
+	name, host string
+	of, to     [2]string // name and contestant
 }{
-	{"switch-10", [2]string{"switch-10", "fiberfill"}, [2]string{"switch-1", "raw"}},
-	{"switch-100", [2]string{"switch-100", "fiberfill"}, [2]string{"switch-1", "raw"}},
-	{"ring-10", [2]string{"switch-10", "fiberfill"}, [2]string{"switch-10", "ring"}},
-	{"ring-100", [2]string{"switch-100", "fiberfill"}, [2]string{"switch-100", "ring"}},
-	{"start-1000", [2]string{"start-1000", "raw"}, [2]string{"start-1000", "fiberfill"}},
-	{"start-10000", [2]string{"start-10000", "raw"}, [2]string{"start-10000", "fiberfill"}},
-	{"fetch-1000", [2]string{"fetch-1000", "fiberfill"}, [2]string{"fetch-1000", "await"}},
-	{"fetch-10000", [2]string{"fetch-10000", "fiberfill"}, [2]string{"fetch-10000", "await"}},
-	{"compute", [2]string{"compute", "fiberfill"}, [2]string{"compute", "raw"}},
+	{"switch-10", "chromium", [2]string{"switch-10", "fiberfill"}, [2]string{"switch-1", "raw"}},
+	{"switch-100", "chromium", [2]string{"switch-100", "fiberfill"}, [2]string{"switch-1", "raw"}},
+	{"ring-10", "chromium", [2]string{"switch-10", "fiberfill"}, [2]string{"switch-10", "ring"}},
+	{"ring-100", "chromium", [2]string{"switch-100", "fiberfill"}, [2]string{"switch-100", "ring"}},
+	{"start-1000", "chromium", [2]string{"start-1000", "raw"}, [2]string{"start-1000", "fiberfill"}},
+	{"start-10000", "chromium", [2]string{"start-10000", "raw"}, [2]string{"start-10000", "fiberfill"}},
+	{"fetch-1000", "chromium", [2]string{"fetch-1000", "fiberfill"}, [2]string{"fetch-1000", "await"}},
+	{"fetch-10000", "chromium", [2]string{"fetch-10000", "fiberfill"}, [2]string{"fetch-10000", "await"}},
+	{"compute", "chromium", [2]string{"compute", "fiberfill"}, [2]string{"compute", "raw"}},
+	{"go-resume", "native", [2]string{"fibers1.resume", "go"}, [2]string{"pull", "go"}},
+	{"go-resume-inside", "native", [2]string{"fibers1.resume_inside", "go"}, [2]string{"pull", "go"}},
+}
+
+// Ratios returns the project's ratios, a line each: "ratio NAME VALUE", and the names of those that could not be measured
+// by the hosts that were asked.
+func (r *Results) Ratios() (lines, missing []string) {
+	for _, q := range ratios {
+		if !r.hosts[q.host] {
+			continue
+		}
+		if value, ok := r.Ratio(q.host, q.of, q.to); ok {
+			lines = append(lines, fmt.Sprintf("ratio %s %.3f", q.name, value))
+		} else {
+			missing = append(missing, q.name)
+		}
+	}
+	return lines, missing
 }

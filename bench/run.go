@@ -19,9 +19,12 @@ const patience = 3 * time.Minute
 
 // Options says what Run measures.
 type Options struct {
-	Dir  string    // with the files of bench/js and what is built beside them
+	Dir  string    // with the files of bench/js and what is built beside them, costs.exe of bench/costs for one
 	Node string    // the executable
 	Log  io.Writer // a line for every job
+
+	// Only is the name of a group: no other is measured. Empty: all.
+	Only string
 
 	// Quick measures only what the ratios need, in Chromium, in as many rounds as end before this time, but in one at
 	// least. The zero time: everything, everywhere.
@@ -45,20 +48,22 @@ func Run(ctx context.Context, opt Options) (*Results, error) {
 	}
 	defer b.Close()
 
-	r := &runner{opt.Log, server.URL, newResults()}
+	r := &runner{opt.Log, opt.Only, server.URL, newResults()}
 	if !opt.Quick.IsZero() {
 		return r.results, r.rounds(ctx, "chromium", chromium{b, server}, quickPlan(), opt.Quick)
 	}
 	err = errors.Join(
-		r.rounds(ctx, "chromium", chromium{b, server}, fullPlan(false), time.Time{}),
-		r.rounds(ctx, "node", node{opt.Node, opt.Dir}, fullPlan(false), time.Time{}),
-		r.rounds(ctx, "firefox", firefox{server}, fullPlan(true), time.Time{}),
+		r.rounds(ctx, "native", process{[]string{"./costs.exe"}, opt.Dir}, nativePlan(), time.Time{}),
+		r.rounds(ctx, "chromium", chromium{b, server}, fullPlan("chromium"), time.Time{}),
+		r.rounds(ctx, "node", process{[]string{opt.Node, "node.js"}, opt.Dir}, fullPlan("node"), time.Time{}),
+		r.rounds(ctx, "firefox", firefox{server}, fullPlan("firefox"), time.Time{}),
 	)
 	return r.results, err
 }
 
 type runner struct {
 	log     io.Writer
+	only    string
 	origin  string
 	results *Results
 }
@@ -69,7 +74,7 @@ func (r *runner) rounds(ctx context.Context, name string, h host, plan []Group, 
 	for round, again := 0, true; again; round++ {
 		again = false
 		for i, g := range plan {
-			if round >= g.Rounds {
+			if round >= g.Rounds || r.only != "" && g.Name != r.only {
 				continue
 			}
 			began := time.Now()
@@ -111,14 +116,14 @@ func (r *runner) job(ctx context.Context, host string, h host, round int, job Jo
 		err = limited.Err() // however the process took it
 	}
 	r.results.add(host, round, measured)
-	what := fmt.Sprintf("%s round %d %s %v %v", host, round+1, job.Workload, job.Contestants, job.Sizes)
+	what := fmt.Sprintf("%s round %d %s %v %v", host, round+1, job.Workload, job.Contestants, job.names())
 	how := stopped
 	switch {
 	case errors.Is(err, errDied):
 		how = died
 	case errors.Is(err, context.DeadlineExceeded):
 		how = hung
-	case err != nil && slices.Contains(job.Contestants, "fiberfill"):
+	case err != nil && job.ours():
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	if job.Workload == "alive" || job.Workload == "calls" {
@@ -128,9 +133,9 @@ func (r *runner) job(ctx context.Context, host string, h host, round int, job Jo
 		}
 		r.results.ends[key{host, job.Workload, job.Contestants[0]}] = End{count, how}
 	} else if err != nil {
-		for _, size := range job.Sizes {
+		for _, name := range job.names() {
 			for _, c := range job.Contestants {
-				r.results.notes[key{host, fmt.Sprintf("%s-%d", job.Workload, size), c}] = reason(err)
+				r.results.notes[key{host, name, c}] = reason(err)
 			}
 		}
 	}
@@ -163,16 +168,4 @@ func (m Measured) String() string {
 	}
 	slices.Sort(parts)
 	return fmt.Sprint(parts)
-}
-
-// Ratios returns the project's ratios, a line each: "ratio NAME VALUE", and the names of those that could not be measured.
-func (r *Results) Ratios() (lines, missing []string) {
-	for _, q := range ratios {
-		if value, ok := r.Ratio("chromium", q.of, q.to); ok {
-			lines = append(lines, fmt.Sprintf("ratio %s %.3f", q.name, value))
-		} else {
-			missing = append(missing, q.name)
-		}
-	}
-	return lines, missing
 }

@@ -14,7 +14,10 @@ export async function bytes(name) {
 /** Runs a file of this folder as a classic script, as a script tag does. */
 export async function script(name) {
   if (inNode) {
-    (await import("node:vm")).runInThisContext((await bytes(name)).toString(), { filename: name });
+    const vm = await import("node:vm");
+    // What the script imports is looked for beside it.
+    const options = { filename: new URL(name, import.meta.url).href, importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER };
+    vm.runInThisContext((await bytes(name)).toString(), options);
     return;
   }
   await new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 // What is measured, for any contestant. A contestant's module opens it: open({ wait }) makes an instance and resolves
 // with what the contestant can do: turns(n), call(id) and compute(n) of guest.wat; or, where the work happens out of
-// JavaScript's sight, whole groups and waves of them.
+// JavaScript's sight, whole groups and waves of them. A contestant of the costs has cost(operation, n).
 
 import { later } from "./host.js";
 import { Waits, valueOf } from "./waits.js";
@@ -19,7 +19,7 @@ export async function run(job) {
   return measured;
 }
 
-const workloads = { switch: switches, start, fetch: fetches, compute, first, alive, calls };
+const workloads = { switch: switches, start, fetch: fetches, compute, first, alive, calls, costs };
 
 async function open(name, wait) {
   const { open } = await import(`./contestants/${name}.js`);
@@ -269,4 +269,29 @@ async function calls({ contestants: [name], limit, seconds }, note) {
     }
   }
   note("calls", n);
+}
+
+// --- costs: single operations, in turn; ns an operation. bench/costs/measure.go does the same natively.
+
+async function costs({ contestants: [name], operations, samples, warmup, millis }, note) {
+  const { cost } = await open(name, never);
+  const once = async (operation, n) => {
+    await turn();
+    const began = performance.now();
+    const sum = await cost(operation, n);
+    const ms = performance.now() - began;
+    expect(`the sum of ${operation}`, sum, n);
+    return ms;
+  };
+  const times = {}; // so many make a sample
+  for (const operation of operations) {
+    times[operation] = 100;
+    while ((await once(operation, times[operation])) < millis) times[operation] *= 4;
+  }
+  for (let i = -warmup; i < samples; i++) {
+    for (const operation of i & 1 ? operations.toReversed() : operations) {
+      const ms = await once(operation, times[operation]);
+      if (i >= 0) note(operation, (ms * 1e6) / times[operation]);
+    }
+  }
 }

@@ -24,6 +24,7 @@ const quickTime = 43 * time.Second
 
 func benchCommand(flags *flag.FlagSet) func() error {
 	quick := flags.Bool("quick", false, "only the ratios, in Chromium, within 50 s; writes no files")
+	only := flags.String("only", "", "only what is measured under this name, everywhere: costs, switch, ...; writes no files")
 	return func() error {
 		end := time.Now().Add(quickTime)
 		if err := install("npm", "browsers"); err != nil {
@@ -32,13 +33,18 @@ func benchCommand(flags *flag.FlagSet) func() error {
 		if err := prepareBench(); err != nil {
 			return err
 		}
+		if !*quick {
+			if err := prepareCosts(); err != nil {
+				return err
+			}
+		}
 		node, err := npmTool("node")
 		if err != nil {
 			return err
 		}
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
-		opt := bench.Options{Dir: benchDir, Node: node, Log: os.Stdout}
+		opt := bench.Options{Dir: benchDir, Node: node, Log: os.Stdout, Only: *only}
 		if *quick {
 			opt.Quick = end
 		}
@@ -46,7 +52,7 @@ func benchCommand(flags *flag.FlagSet) func() error {
 		if err != nil {
 			return err
 		}
-		if !*quick {
+		if !*quick && *only == "" {
 			weights, err := benchWeights()
 			if err != nil {
 				return err
@@ -61,7 +67,10 @@ func benchCommand(flags *flag.FlagSet) func() error {
 		for _, line := range lines {
 			fmt.Println(line)
 		}
-		if len(missing) > 0 {
+		if !*quick {
+			fmt.Printf("\n%s\n%s", results.Costs(), results.Alive())
+		}
+		if len(missing) > 0 && *only == "" {
 			return fmt.Errorf("could not be measured, the lines above say why: %s", strings.Join(missing, ", "))
 		}
 		return nil
@@ -71,7 +80,7 @@ func benchCommand(flags *flag.FlagSet) func() error {
 // prepareBench writes a folder with everything that a page or a Node needs to run the benchmark. It builds the script
 // itself: what is measured is what is in the work tree.
 func prepareBench() error {
-	if err := build(scriptTag); err != nil {
+	if err := errors.Join(build(scriptTag), build(scriptProposals)); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(benchDir); err != nil {
@@ -80,8 +89,10 @@ func prepareBench() error {
 	if err := os.CopyFS(benchDir, os.DirFS("bench/js")); err != nil {
 		return err
 	}
-	if err := copyFile(filepath.Join(benchDir, "fiberfill.js"), scriptTag.out); err != nil {
-		return err
+	for _, t := range []target{scriptTag, scriptProposals} {
+		if err := copyFile(filepath.Join(benchDir, filepath.Base(t.out)), t.out); err != nil {
+			return err
+		}
 	}
 	// The files are modules in Node, too, wherever the folder is copied to.
 	if err := writeFile(filepath.Join(benchDir, "package.json"), []byte(`{"type":"module"}`+"\n")); err != nil {
@@ -97,6 +108,14 @@ func prepareBench() error {
 	return errors.Join(
 		compileGo("bench/channels", filepath.Join(benchDir, "channels.wasm")),
 		shell(optimiser, "-O3", "--asyncify", "bench/js/guest.wasm", "-o", filepath.Join(benchDir, "guest.asyncify.wasm")),
+	)
+}
+
+// prepareCosts adds what the table of costs needs: the operations in Go, natively and in wasm.
+func prepareCosts() error {
+	return errors.Join(
+		compileGo("bench/costs", filepath.Join(benchDir, "costs.wasm")),
+		shell("go", "build", "-trimpath", "-o", filepath.Join(benchDir, "costs.exe"), "./bench/costs"),
 	)
 }
 

@@ -6,5 +6,18 @@ export async function open({ wait }) {
   await script("fiberfill.js");
   const { fiberfill } = globalThis;
   const { exports } = await fiberfill.instantiate(await bytes("guest.wasm"), { env: { wait: fiberfill.suspending(wait) } });
-  return { turns: exports.turns, call: exports.call, compute: exports.compute };
+  return { turns: exports.turns, call: exports.call, compute: exports.compute, cost };
+}
+
+const guests = {}; // of the costs, by their systems
+
+/** Performs an operation of a proposal n times: "fibers1.resume". */
+async function cost(operation, n) {
+  const [system, name] = operation.split(".");
+  if (!guests[system]) {
+    const { exports } = await globalThis.fiberfill.instantiate(await bytes(`costs/${system}.wasm`), {});
+    await exports.init();
+    guests[system] = exports;
+  }
+  return guests[system][name](n);
 }

@@ -100,7 +100,7 @@ static ff_types back(ff_fiber self, void *to, ff_event *e) {
 
 static ff_types there(ff_fiber self, void *n, ff_event *e) {
   int sum = 0;
-  ff_fiber other = fibers1_new(0, on_next, back, (void *)self);
+  ff_fiber other = fibers1_new(FF_I32, on_next, back, (void *)self);
   for (int left = (int)n; left > 0; left--) {
     fibers1_switch(self, other, ff_send(e, next), on_yield);
     sum += e->values[0].i32;

@@ -1,0 +1,53 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/fiberfill/fiberfill/internal/guest"
+)
+
+// guests are the instances in wazero, by system.
+type guests map[string]*guest.Guest
+
+func (all guests) perform(operation string, n int) (int, error) {
+	system, export, _ := strings.Cut(operation, ".")
+	g := all[system]
+	if g == nil {
+		binary, err := os.ReadFile("costs/" + system + ".wasm")
+		if err != nil {
+			return 0, err
+		}
+		if g, err = guest.New(context.Background(), binary, guest.Options{Name: system}); err != nil {
+			return 0, err
+		}
+		all[system] = g
+		if _, err := enter(g, "init"); err != nil {
+			return 0, err
+		}
+	}
+	results, err := enter(g, export, strconv.Itoa(n))
+	if err != nil {
+		return 0, err
+	}
+	return int(int32(results[0])), nil
+}
+
+func enter(g *guest.Guest, export string, args ...string) ([]uint64, error) {
+	c, err := g.Go(export, export, args...)
+	if err != nil {
+		return nil, err
+	}
+	g.Run()
+	return c.Results, c.Err
+}
+
+func (all guests) close() {
+	for _, g := range all {
+		g.Close()
+	}
+}
