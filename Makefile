@@ -12,6 +12,9 @@ build: ## web/dist: the script tag and the npm package, with their sizes
 test: ## everything: Go, wasm, TypeScript, browsers
 	$(build) test
 
+rules: ## what the tests say of each rule, on each substrate
+	$(build) rules
+
 demo: ## build and serve the demo page; HEADLESS=1: run it in Chromium and print its table
 	$(build) demo
 	$(build) $(if $(filter-out 0,$(HEADLESS)),demo-report,serve)
@@ -37,4 +40,4 @@ guests-check: ## rebuild the guests and compare them with the committed files
 clean: ## remove what is built (not what is installed: .cache, node_modules)
 	rm -rf web/dist
 
-.PHONY: help build test demo bench check core core-check guests guests-check clean
+.PHONY: help build test rules demo bench check core core-check guests guests-check clean

@@ -92,9 +92,13 @@ func TestTalliesFollowTheRunners(t *testing.T) {
 {"ImportPath":"q","Action":"build-fail"}
 {"Action":"fail","Package":"q","FailedBuild":"q"}
 `
-	goTally, err := countGoEvents(json.NewDecoder(strings.NewReader(events)))
+	ended := ""
+	goTally, err := countGoEvents(json.NewDecoder(strings.NewReader(events)), func(e goEvent) { ended += e.Test })
 	if want := (tally{passed: 1, failed: 2, skipped: 1}); err != nil || goTally != want {
 		t.Errorf("go test: %v, %v; want %v", goTally, err, want)
+	}
+	if ended != "ABC" {
+		t.Errorf("the tests that ended are %s, want ABC", ended)
 	}
 	report := "ok\nℹ tests 5\nℹ suites 0\nℹ pass 2\nℹ fail 1\nℹ cancelled 1\nℹ skipped 1\nℹ todo 0\n"
 	nodeTally, err := countNodeSummary(strings.NewReader(report))

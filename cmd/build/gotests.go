@@ -6,13 +6,36 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 )
 
 // goTests runs go test on every package and counts from its own event stream. It prints a line a package, and the whole
-// output of what failed.
-func goTests() (tally, error) {
+// output of what failed. seen is called with every test that ended.
+func goTests(seen func(goEvent)) (tally, error) {
 	// One package at a time: the tests that measure time in a browser must not share the machine with others.
-	c := exec.Command("go", "test", "-json", "-p", "1", "-timeout", "25m", "./...")
+	return goTest(seen, nil, "-p", "1", "-timeout", "25m", "./...")
+}
+
+// wasmTests is goTests in Go compiled to wasm, in Node, for the packages of the column go: those of
+// the fibers themselves. Others start programs and browsers, which a program in wasm cannot.
+func wasmTests(seen func(goEvent), flags ...string) (tally, error) {
+	node, err := npmTool("node")
+	if err != nil {
+		return tally{}, err
+	}
+	goroot, err := output("go", "env", "GOROOT")
+	if err != nil {
+		return tally{}, err
+	}
+	// As lib/wasm/go_js_wasm_exec has it, but with the project's Node.
+	wrapper := fmt.Sprintf("'%s' --stack-size=8192 '%s'", node, filepath.Join(goroot, "lib", "wasm", "wasm_exec_node.js"))
+	return goTest(seen, []string{"GOOS=js", "GOARCH=wasm"}, slices.Concat([]string{"-exec", wrapper}, flags, packagesOf("go"))...)
+}
+
+func goTest(seen func(goEvent), env []string, args ...string) (tally, error) {
+	c := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	c.Env = append(os.Environ(), env...)
 	c.Stderr = os.Stderr
 	stream, err := c.StdoutPipe()
 	if err != nil {
@@ -21,7 +44,7 @@ func goTests() (tally, error) {
 	if err := c.Start(); err != nil {
 		return tally{}, err
 	}
-	counted, err := countGoEvents(json.NewDecoder(stream))
+	counted, err := countGoEvents(json.NewDecoder(stream), seen)
 	return counted, errors.Join(err, c.Wait())
 }
 
@@ -36,13 +59,21 @@ type goEvent struct {
 	FailedBuild string
 }
 
-func countGoEvents(events *json.Decoder) (tally, error) {
+// ended tells whether the event is the end of a test, which neither a package nor a build is.
+func (e goEvent) ended() bool {
+	return e.Test != "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip")
+}
+
+func countGoEvents(events *json.Decoder, seen func(goEvent)) (tally, error) {
 	var t tally
 	printed := map[string][]string{} // what a test, a package or a build printed so far
 	for events.More() {
 		var e goEvent
 		if err := events.Decode(&e); err != nil {
 			return t, fmt.Errorf("go test -json: %w", err)
+		}
+		if e.ended() {
+			seen(e)
 		}
 		key := e.Package + e.ImportPath + " " + e.Test
 		switch e.Action {

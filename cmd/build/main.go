@@ -34,6 +34,7 @@ var commands = []command{
 	{"guests", "rebuild the wasm of the C and WAT sources; -check compares instead of writing", guestsCommand},
 	{"install", "install what the named groups need: " + groupNames(), installCommand},
 	{"check", "gofmt, go vet, TypeScript's checker, and a work tree without leftovers", checkCommand},
+	{"rules", "run the tests that are named for rules, and tell of each rule on which substrate it is tested", rulesCommand},
 	{"test", "run every Go and JavaScript test and close with one summary line", testCommand},
 }
 

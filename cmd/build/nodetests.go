@@ -2,21 +2,27 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // nodeTests runs node --test with the project's Node, which has JSPI, and counts by the runner's own summary.
-func nodeTests() (tally, error) {
+// It runs the files whose paths begin with folder. seen is called with every test that ended.
+func nodeTests(seen func(nodeEvent), folder string, flags ...string) (tally, error) {
 	files, err := sources("_test.mjs")
 	if err != nil {
 		return tally{}, err
 	}
+	files = slices.DeleteFunc(files, func(path string) bool { return !strings.HasPrefix(path, folder) })
 	if len(files) == 0 {
 		return tally{}, errors.New("no *_test.mjs found")
 	}
@@ -24,7 +30,15 @@ func nodeTests() (tally, error) {
 	if err != nil {
 		return tally{}, err
 	}
-	c := exec.Command(node, append([]string{"--test", "--test-reporter=spec"}, files...)...)
+	dir, err := os.MkdirTemp("", "fiberfill-node-*")
+	if err != nil {
+		return tally{}, err
+	}
+	defer os.RemoveAll(dir)
+	ends := filepath.Join(dir, "ends.json")
+	c := exec.Command(node, slices.Concat([]string{"--test",
+		"--test-reporter=spec", "--test-reporter-destination=stdout",
+		"--test-reporter=./cmd/build/reporter.mjs", "--test-reporter-destination=" + ends}, flags, files)...)
 	c.Stderr = os.Stderr
 	stream, err := c.StdoutPipe()
 	if err != nil {
@@ -34,7 +48,30 @@ func nodeTests() (tally, error) {
 		return tally{}, err
 	}
 	counted, err := countNodeSummary(io.TeeReader(stream, os.Stdout))
-	return counted, errors.Join(err, c.Wait())
+	return counted, errors.Join(err, c.Wait(), readNodeEvents(ends, seen))
+}
+
+// nodeEvent is one line of what reporter.mjs writes: a test that ended.
+type nodeEvent struct {
+	Name   string
+	Passed bool
+	Ran    bool // neither skipped nor to do
+}
+
+func readNodeEvents(path string, seen func(nodeEvent)) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for lines := json.NewDecoder(file); lines.More(); {
+		var e nodeEvent
+		if err := lines.Decode(&e); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		seen(e)
+	}
+	return nil
 }
 
 // summaryLine is a line of the summary that the reporter "spec" closes with, such as "ℹ pass 12".

@@ -19,12 +19,18 @@ func testCommand(*flag.FlagSet) func() error {
 		if err := install("npm", "browsers"); err != nil {
 			return err
 		}
+		table, err := newRuleTable()
+		if err != nil {
+			return err
+		}
 		// The build comes first, since the tests run over what is built, as a page gets it.
 		return runTests([]runner{
 			{"build", func() (tally, error) { return checked(demo) }},
 			{"checks", func() (tally, error) { return checked(formatted, vetted, typed) }},
-			{"go test", goTests},
-			{"node --test", nodeTests},
+			{"go test", func() (tally, error) { return goTests(table.native) }},
+			{"in wasm", func() (tally, error) { return wasmTests(table.wasm) }},
+			{"node --test", func() (tally, error) { return nodeTests(table.node, "") }},
+			{"rules", func() (tally, error) { return checked(table.print) }},
 		})
 	}
 }

@@ -10,13 +10,21 @@ import (
 
 var (
 	seed       = flag.Uint64("seed", 0, "seed of the random tests; 0: a new one")
-	operations = flag.Int("operations", 1_000_000, "random operations to compare, over all systems")
+	operations = flag.Int("operations", defaultOperations(), "random operations to compare, over all systems")
 )
+
+// defaultOperations is a million, and a tenth of it in wasm, where an operation takes so much longer.
+func defaultOperations() int {
+	if runtime.GOOS == "js" {
+		return 100_000
+	}
+	return 1_000_000
+}
 
 // length is how many operations a random script has: operands are small numbers.
 const length = 100
 
-// Random scripts, a million operations in all, are played alike by the Go
+// Random scripts, a million operations in all natively, are played alike by the Go
 // substrate and by the reference.
 func TestRandom(t *testing.T) {
 	start := *seed
