@@ -325,7 +325,7 @@ func TestArena_ends_with_what_its_function_returns(t *testing.T) {
 // Cancellation is an event: whoever waits gets it in the place where it waits,
 // as one of three answers.
 func TestCancel_is_an_event_a_wait_is_answered_by_success_error_or_cancel(t *testing.T) {
-	t.Run("A-EXC-3", func(t *testing.T) {
+	t.Run("A-EXC-3 J-MUX-8", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			failure, reason := errors.New("failure"), errors.New("reason")
 			var got []error

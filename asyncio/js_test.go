@@ -103,17 +103,33 @@ func TestJS(t *testing.T) {
 	for _, test := range []struct{ name, scenario, want string }{
 		{"a Go function called from a callback while others wait", "callbacks",
 			`{"fromTimer":"200 /a","fromMicrotask":"200 /b","fromFiber":"200 /c","nested":"200 /d","fromPlainFiber":"200 /e","stillWaiting":true}`},
-		{"a fiber waits for a Promise", "promises",
+		{"wasm/J-IMP-3 a fiber waits for a Promise, and gets its value", "promises",
 			`{"meanwhile":7,"value":"later","thenable":"thenable"}`},
-		{"J-EXP-2 J-IMP-3 errors reject that Promise only", "errors",
+		{"wasm/J-EXP-2 J-IMP-3 errors reject that Promise only", "errors",
 			`{"fail":"rejected it did not work",
 			"panics":"rejected asyncio: fiber panics#1, which runs the exported function panics, panicked: boom",
 			"unsupported":"rejected asyncio: fiber unsupported#1, which runs the exported function unsupported, panicked: ValueOf: invalid value",
 			"rejectedObject":"same","rejectedError":"same","rejectedUndefined":"same","rejectedString":"same","thrown":"same","thrownUndefined":"same",
 			"refused":"rejected fetch failed",
 			"after":"fulfilled null"}`},
-		{"J-EXP-1 J-EXP-5 a call returns a Promise before its fiber begins", "starts",
-			`{"isPromise":true,"inside":0,"after":1}`},
+		{"wasm/J-EXP-1 J-EXP-5 each call returns a Promise before its fiber begins; they settle once, as the fibers end", "calls",
+			`{"promises":3,"inside":0,"asked":3,"before":["2 c","0 failed a"],"settled":["2 c","0 failed a","1 b"]}`},
+		{"wasm/J-EXP-3 the function gets its fiber, then the arguments", "given",
+			`{"first":["given#1",1,"two"],"same":true,"second":["given#2"]}`},
+		{"wasm/J-EXP-4 a call that does not wait resolves", "without",
+			`{"value":"fulfilled null","log":["spawned","entered","resumed","finished","completed"]}`},
+		{"wasm/J-IMP-1 what is called gets the arguments, and its caller waits", "asks",
+			`{"meanwhile":7,"value":"done","args":[-1,"x"],"same":true,"calls":1,
+			"log":["spawned","entered","resumed","waited","paused","notified","entered","resumed","finished","paused"]}`},
+		{"wasm/J-IMP-2 a thenable that calls back at once finds its caller suspended", "thenable",
+			`{"value":"thenable","log":["spawned","entered","resumed","waited","paused"],
+			"after":["spawned","entered","resumed","waited","paused","notified","entered","resumed","finished","completed"]}`},
+		{"wasm/J-IMP-5 a fiber that a callback resumed waits again, returns, fails and panics", "again",
+			`{"sum":499500,"fails":"rejected no",
+			"panics":"rejected asyncio: fiber callThenPanic#1, which runs the exported function callThenPanic, panicked: out of a microtask"}`},
+		{"wasm/J-IMP-6 nothing escapes from a microtask", "escapes",
+			`{"panics":"rejected asyncio: fiber callThenPanic#1, which runs the exported function callThenPanic, panicked: one",
+			"rejected":"same","thenThrows":"same","other":"unharmed","escaped":[]}`},
 		{"cancelling aborts the request", "cancel",
 			`{"inFlight":"same","before":"same","after":"200 /a"}`},
 		{"a turn ends after its time budget", "budget", `{"timers":3,"spun":true}`},
@@ -184,26 +200,5 @@ func BenchmarkJS(b *testing.B) {
 		for name, ns := range costs {
 			b.ReportMetric(ns, name)
 		}
-	}
-}
-
-// The tests of fibers that need no server of their own hold in js/wasm, too.
-func TestJS_suite(t *testing.T) {
-	root, err := goroot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(t.TempDir(), "asyncio.test.wasm")
-	compile := exec.Command("go", "test", "-c", "-o", binary, ".")
-	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	if out, err := compile.CombinedOutput(); err != nil {
-		t.Fatalf("build the tests for js/wasm: %v\n%s", err, out)
-	}
-	// The scheduler's own tests run as wasm in jsglue/core.
-	run := exec.CommandContext(t.Context(), node(t), "--stack-size=8192", filepath.Join(root, "lib/wasm/wasm_exec_node.js"), binary,
-		"-test.v", "-test.skip=^(TestScheduler|TestRandomOperations)$")
-	out, err := run.CombinedOutput()
-	if passed := strings.Count(string(out), "--- PASS"); err != nil || passed == 0 {
-		t.Errorf("%d passed, %v\n%s", passed, err, out)
 	}
 }

@@ -199,7 +199,7 @@ describe("fibers v1", () => {
     assert.equal(await fourth, 2)
   })
 
-  test("J-CANCEL-1: cancelling throws in the fiber that waits; the exception leaves by its parents", async () => {
+  test("cancelling throws in the fiber that waits; the exception leaves by its parents", async () => {
     const g = await guest("fibers1")
     const fiber = g.exports.end(3)
     await until(() => g.gates.length === 1)

@@ -19,6 +19,9 @@ const get = async (url) => {
   return response.text();
 };
 
+// bare is the log without the fibers' names. On a slow machine a turn may be cut by its time budget, which changes nothing else.
+const bare = (program) => program.log().map((line) => line.split(" ")[0]).join(" ").replaceAll(" paused entered", "").split(" ");
+
 export const scenarios = {
   async sfetch(program, server) {
     await get(`${server}/warm`); // the platform loads its fetch
@@ -72,13 +75,92 @@ export const scenarios = {
     };
   },
 
-  async starts(program) {
-    let begun = 0;
-    const promise = program.call(() => { begun++; });
-    const inside = begun;
-    const isPromise = promise instanceof Promise;
-    await promise;
-    return { isPromise, inside, after: begun };
+  // Three calls that wait at once, whose waits end in another order, and twice.
+  async calls(program) {
+    const doors = [];
+    const waits = [0, 1, 2].map((i) => program.call((x) => new Promise((resolve, reject) => { doors[x] = { resolve, reject }; }), i));
+    const promises = waits.every((wait) => wait instanceof Promise) && new Set(waits).size;
+    const inside = doors.length; // nothing has run yet
+    await macrotask();
+    const asked = doors.length;
+    const settled = [];
+    waits.forEach((wait, i) => wait.then((v) => settled.push(`${i} ${v}`), (e) => settled.push(`${i} failed ${e}`)));
+    doors[2].resolve("c");
+    doors[0].reject("a");
+    doors[2].resolve("again");
+    await Promise.allSettled([waits[2], waits[0]]);
+    await macrotask();
+    const before = [...settled];
+    doors[1].resolve("b");
+    await waits[1];
+    return { promises, inside, asked, before, settled };
+  },
+
+  async given(program) {
+    const object = {};
+    const first = await program.given(1, "two", object);
+    const second = await program.given();
+    return { first: first.slice(0, 3), same: first[3] === object, second };
+  },
+
+  async without(program) {
+    program.startLog();
+    const value = await outcome(program.noop());
+    return { value, log: bare(program) };
+  },
+
+  // What is called gets the arguments; its caller waits, and others run meanwhile.
+  async asks(program) {
+    const object = {};
+    const seen = [];
+    let settle;
+    const waits = program.call((...args) => { seen.push(args); return new Promise((resolve) => { settle = resolve; }); }, -1, "x", object);
+    await macrotask();
+    program.startLog();
+    const meanwhile = await program.call(async () => 7);
+    const log = bare(program);
+    settle("done");
+    return { meanwhile, value: await waits, args: seen[0].slice(0, 2), same: seen[0][2] === object, calls: seen.length, log };
+  },
+
+  // A thenable that calls back at once.
+  async thenable(program) {
+    program.startLog();
+    let log;
+    const value = await program.call(() => ({ then(resolve) { log = bare(program); resolve("thenable"); } }));
+    return { value, log, after: bare(program) };
+  },
+
+  // Resumed from a callback: a fiber waits again, a thousand times, returns, fails, and panics.
+  async again(program) {
+    const upTo = (n, end) => async (i) => { await undefined; if (i < n) return i; return end(); };
+    return {
+      sum: await program.sum(upTo(1000, () => null)),
+      fails: await outcome(program.sum(upTo(10, () => { throw "no"; }))),
+      panics: await outcome(program.callThenPanic(async () => "out of a microtask")),
+    };
+  },
+
+  // Whatever comes of a microtask is its fiber's rejection; what escapes ends Node with an error (run.mjs).
+  async escapes(program) {
+    const escaped = [];
+    const note = (error) => escaped.push(String(error));
+    process.on("uncaughtException", note);
+    process.on("unhandledRejection", note);
+    let settle;
+    const other = program.call(() => new Promise((resolve) => { settle = resolve; }));
+    const reason = { any: "thing" };
+    const results = {
+      panics: await outcome(program.callThenPanic(async () => "one")),
+      rejected: await same(program.call(async () => { await undefined; throw reason; }), reason),
+      thenThrows: await same(program.call(() => ({ then() { throw reason; } })), reason),
+    };
+    settle("unharmed");
+    const otherOne = await other;
+    await macrotask();
+    process.off("uncaughtException", note);
+    process.off("unhandledRejection", note);
+    return { ...results, other: otherOne, escaped };
   },
 
   async cancel(program, server) {

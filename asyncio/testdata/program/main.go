@@ -51,6 +51,15 @@ func main() {
 	program.Set("ended", map[string]any{"error": fmt.Sprint(err), "goroutinesLeft": runtime.NumGoroutine() - goroutines})
 }
 
+// invoke calls the first argument with the others.
+func invoke(args []js.Value) js.Value {
+	var rest []any
+	for _, arg := range args[1:] {
+		rest = append(rest, arg)
+	}
+	return args[0].Invoke(rest...)
+}
+
 var exports = map[string]fiberFunc{
 	// text fetches a URL. An AbortSignal may follow it.
 	"text": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
@@ -63,9 +72,33 @@ var exports = map[string]fiberFunc{
 		}
 		return fmt.Sprint(resp.Status, " ", string(resp.Body)), nil
 	},
-	// call calls a function, waits for the Promise that it returns, and returns its value.
+	// call calls a function with the other arguments, waits for the Promise that it returns, and returns its value.
 	"call": func(f *asyncio.Fiber, this js.Value, args []js.Value) (any, error) {
-		return asyncio.Await(f, args[0].Invoke())
+		return asyncio.Await(f, invoke(args))
+	},
+	// sum calls a function with 0, 1, ... until it returns null, waits each time, and returns the sum.
+	"sum": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
+		sum := 0
+		for i := 0; ; i++ {
+			v, err := asyncio.Await(f, args[0].Invoke(i))
+			if err != nil || v.IsNull() {
+				return sum, err
+			}
+			sum += v.Int()
+		}
+	},
+	// callThenPanic is call with a panic in the end.
+	"callThenPanic": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
+		v, _ := asyncio.Await(f, invoke(args))
+		panic(v.String())
+	},
+	// given returns the fiber's name and the arguments.
+	"given": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
+		all := []any{f.Name()}
+		for _, arg := range args {
+			all = append(all, arg)
+		}
+		return all, nil
 	},
 	// wrap is call with the error wrapped.
 	"wrap": func(f *asyncio.Fiber, this js.Value, args []js.Value) (any, error) {
