@@ -23,6 +23,19 @@ var demoFiles = map[string]string{
 	"wat-fetch.wasm": "examples/wat-fetch/guest.wasm",
 	"wat-fetch.wat":  "examples/wat-fetch/guest.wat",
 	"go-fetch.go":    "examples/go-fetch/item.go",
+
+	// The programs of the documents.
+	"fiberfill-proposals.js": scriptProposals.out,
+	"fiberfill-actors.js":    scriptActors.out,
+	"play.mjs":               "examples/c-scenarios/play.mjs",
+	"scenarios.json":         "examples/c-scenarios/scenarios.json",
+	"fibers1.wasm":           "examples/c-scenarios/fibers1.wasm",
+	"fibers1.c":              "examples/c-scenarios/fibers1.c",
+	"generator.wasm":         "examples/c-scenarios/generator.wasm",
+	"generator.wat":          "examples/c-scenarios/generator.wat",
+	"s-fetch.log":            "asyncio/testdata/s-fetch.log",
+	"c-actor.wasm":           "examples/c-actor/guest.wasm",
+	"c-actor.c":              "examples/c-actor/guest.c",
 }
 
 func demoCommand(*flag.FlagSet) func() error { return demo }

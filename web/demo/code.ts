@@ -1,5 +1,6 @@
 // Shows the code that runs, taken from the files that run: of the guest the
-// function item, of the page the function that loads the guest.
+// function item, of the page the function that loads the guest; and whatever else
+// is shown of files.
 
 import { element } from "./page.js";
 
@@ -13,8 +14,14 @@ const sources: { [guest: string]: [file: string, item: RegExp] } = {
 export async function showCode(guest: string): Promise<void> {
   element("page-code").textContent = (guest === "go" ? loadGo : load).toString();
   const [file, item] = sources[guest]!;
+  element("guest-code").textContent = await excerpt(file, item);
+}
+
+/** A part of a file, or its parts if the expression is global, without their indentation. */
+export async function excerpt(file: string, part: RegExp): Promise<string> {
   const text = await (await fetch(file)).text();
-  const found = item.exec(text)?.[0] ?? text;
-  const indent = /^ */.exec(found)![0];
-  element("guest-code").textContent = found.replaceAll(`\n${indent}`, "\n").trim();
+  const found = text.match(part);
+  if (!found) return text;
+  const parts = part.global ? [...found] : [found[0]];
+  return parts.map((one) => one.replaceAll(`\n${/^ */.exec(one)![0]}`, "\n").trim()).join("\n\n");
 }

@@ -6,6 +6,7 @@ import { Frames } from "./frames.js";
 import { guest } from "./guests.js";
 import { element } from "./page.js";
 import { Run, type Settings } from "./run.js";
+import "./scenarios.js";
 import { Table } from "./table.js";
 import { Timeline } from "./timeline.js";
 

@@ -1,0 +1,98 @@
+// The section of the page that plays the programs of the documents: reads its form,
+// shows code, events and what was expected beside what came of it.
+
+import { excerpt } from "./code.js";
+import { Lanes } from "./lanes.js";
+import { element, reducedMotion } from "./page.js";
+import { casesOf, type Case, type Check } from "./programs.js";
+
+const PACE = 160; // ms between two events
+
+const form = element<HTMLFormElement>("scenario-form");
+const cases = element<HTMLSelectElement>("case");
+const slowly = element<HTMLInputElement>("slowly");
+const buttons = [element<HTMLButtonElement>("play"), element<HTMLButtonElement>("play-all")];
+const rows = element<HTMLTableSectionElement>("checks");
+const verdict = element("verdict");
+let offered: Case[] = [];
+
+slowly.checked = !reducedMotion.matches;
+
+const scenario = (): string => String(new FormData(form).get("scenario"));
+const chosen = (): Case => offered[cases.selectedIndex]!;
+
+/** Offers the inputs of the chosen program. */
+async function choose(): Promise<void> {
+  const id = scenario();
+  const list = await casesOf(id);
+  if (id !== scenario()) return; // another choice was faster
+  offered = list;
+  cases.replaceChildren(...list.map(({ name }) => new Option(name)));
+  cases.disabled = list.length === 1;
+  await show();
+}
+
+async function show(): Promise<void> {
+  const { code: [file, part] } = chosen();
+  element("scenario-file").textContent = file;
+  element("scenario-code").textContent = await excerpt(file, part);
+}
+
+/** Plays a case and shows what came of it. Returns whether all was right. */
+async function play(one: Case, title: string): Promise<boolean> {
+  const pause = () => (slowly.checked ? new Promise<void>((resolve) => setTimeout(resolve, PACE)) : undefined);
+  const checks = await one.play(new Lanes(one.lanes), pause);
+  const right = checks.every((check) => check.right);
+  if (title !== "") rows.insertRow().append(Object.assign(document.createElement("th"), { colSpan: 4, scope: "rowgroup", textContent: title }));
+  checks.forEach(add);
+  return right;
+}
+
+function add({ what, want, got, right }: Check): void {
+  const row = rows.insertRow();
+  row.className = right ? "right" : "wrong";
+  for (const text of [what, want, got]) row.insertCell().textContent = text;
+  row.insertCell().append(Object.assign(document.createElement("span"), { textContent: right ? "right" : "wrong" }));
+}
+
+/** Does something that the visitor has asked for; then the form hears "scenario-over". */
+async function perform(work: () => Promise<string>): Promise<void> {
+  buttons.forEach((button) => (button.disabled = true));
+  rows.replaceChildren();
+  verdict.className = "";
+  verdict.textContent = "Playing.";
+  try {
+    const others = fiberfill.fibers().length;
+    if (others > 0) throw new Error("Fibers of the run above are alive, and would be in the scheduler's log: wait for them, or cancel them.");
+    verdict.textContent = await work();
+  } catch (error) {
+    verdict.textContent = error instanceof Error ? error.message : String(error);
+  }
+  verdict.className = verdict.textContent.startsWith("Right") ? "right" : "wrong";
+  buttons.forEach((button) => (button.disabled = false));
+  form.dispatchEvent(new Event("scenario-over"));
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  void perform(async () => ((await play(chosen(), "")) ? "Right: all is as the document has it." : "Wrong: not all is as the document has it."));
+});
+
+element("play-all").addEventListener("click", () => {
+  void perform(async () => {
+    let [count, right] = [0, 0];
+    for (const { value } of form.querySelectorAll<HTMLInputElement>("[name=scenario]")) {
+      for (const one of await casesOf(value)) {
+        count++;
+        if (await play(one, `${value} ${one.name}`)) right++;
+      }
+    }
+    return `${right === count ? "Right" : "Wrong"}: ${right} of ${count} are as the documents have them.`;
+  });
+});
+
+form.addEventListener("change", (event) => {
+  if ((event.target as HTMLInputElement).name === "scenario") void choose();
+});
+cases.addEventListener("change", () => void show());
+void choose();
