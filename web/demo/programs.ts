@@ -118,7 +118,8 @@ function compare(want: Step, got: Step): Check[] {
   if (want.log !== undefined) {
     const count = (log: string) => (log === "" ? 0 : log.split(", ").length);
     const right = want.log === got.log;
-    checks.push(check("events in their order", `all ${count(want.log)}`, right ? `all ${count(want.log)}` : got.log ?? "", right));
+    const all = `all ${count(want.log)}`;
+    checks.push(check("events in their order", right ? all : want.log, right ? all : (got.log ?? ""), right));
   }
   if (want.live !== undefined) checks.push(check("alive after it", want.live.join(", ") || "no fiber", got.live?.join(", ") || "no fiber"));
   return checks;
@@ -186,7 +187,7 @@ const fetching: Case = {
       check("they end in the order", "f1, f2, f0", order.join(", ")),
       check("entries from the event loop", count(want, "entered"), count(log, "entered")),
       check("pauses", count(want, "paused"), count(log, "paused")),
-      check("events in their order", `all ${want.length}`, same ? `all ${want.length}` : log.join(", "), same),
+      check("events in their order", same ? `all ${want.length}` : want.join(", "), same ? `all ${log.length}` : log.join(", "), same),
     ];
   },
 };
