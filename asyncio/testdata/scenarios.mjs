@@ -77,12 +77,18 @@ export const scenarios = {
 
   // Three calls that wait at once, whose waits end in another order, and twice.
   async calls(program) {
-    const doors = [];
-    const waits = [0, 1, 2].map((i) => program.call((x) => new Promise((resolve, reject) => { doors[x] = { resolve, reject }; }), i));
+    const doors = [0, 1, 2].map(() => Promise.withResolvers());
+    const begun = doors.map(() => Promise.withResolvers());
+    let asked = 0;
+    const ask = (i) => {
+      asked++;
+      begun[i].resolve();
+      return doors[i].promise;
+    };
+    const waits = doors.map((_, i) => program.call(ask, i));
     const promises = waits.every((wait) => wait instanceof Promise) && new Set(waits).size;
-    const inside = doors.length; // nothing has run yet
-    await macrotask();
-    const asked = doors.length;
+    const inside = asked; // nothing has run yet
+    await Promise.all(begun.map(({ promise }) => promise));
     const settled = [];
     waits.forEach((wait, i) => wait.then((v) => settled.push(`${i} ${v}`), (e) => settled.push(`${i} failed ${e}`)));
     doors[2].resolve("c");
@@ -113,13 +119,14 @@ export const scenarios = {
   async asks(program) {
     const object = {};
     const seen = [];
-    let settle;
-    const waits = program.call((...args) => { seen.push(args); return new Promise((resolve) => { settle = resolve; }); }, -1, "x", object);
-    await macrotask();
+    const [begun, done] = [Promise.withResolvers(), Promise.withResolvers()];
+    const waits = program.call((...args) => { seen.push(args); begun.resolve(); return done.promise; }, -1, "x", object);
+    await begun.promise;
+    await macrotask(); // its turn is over
     program.startLog();
     const meanwhile = await program.call(async () => 7);
     const log = bare(program);
-    settle("done");
+    done.resolve("done");
     return { meanwhile, value: await waits, args: seen[0].slice(0, 2), same: seen[0][2] === object, calls: seen.length, log };
   },
 
