@@ -153,3 +153,56 @@ func TestS_EDGE_15(t *testing.T) {
 		works.want(t, fmt.Sprint(webserver.Value(7)))
 	})
 }
+
+// The variants of the fetching fibers; the scenario itself is TestS_FETCH.
+func TestFetchVariants(t *testing.T) {
+	t.Run("wazero/S-FETCH two in sequence, and one in between", func(t *testing.T) {
+		server := serve(t)
+		order := ""
+		g := load(t, cGuest, Options{Ended: func(c *Call) {
+			if order += " " + c.Name; c.Name == "item" {
+				release(t, server, 1)
+			}
+		}})
+		sum := call(t, g, "sum", "sum", server.URL+"/hold?id=", "0", "2")
+		item := call(t, g, "item", "item", server.URL+"/hold?id=2")
+		whenInFlight(t, server, 2, func() {
+			release(t, server, 0)
+			asked := func(s webserver.Stats) bool { return s.Requests == 3 && s.InFlight == 2 } // for the second of the sum
+			if _, err := server.Await(t.Context(), asked); err != nil {
+				t.Error(err)
+			}
+			release(t, server, 2)
+		})
+		g.Run()
+		sum.want(t, fmt.Sprint(webserver.Value(0)+webserver.Value(1)))
+		item.want(t, fmt.Sprint(webserver.Value(2)))
+		if order != " item sum" {
+			t.Errorf("they ended in the order%s", order)
+		}
+	})
+	t.Run("wazero/S-FETCH green threads go on while fetches are out", func(t *testing.T) {
+		server := serve(t)
+		order := ""
+		g := load(t, cGuest, Options{Ended: func(c *Call) {
+			if order += " " + c.Name; c.Name == "green 2" {
+				release(t, server, 0)
+			}
+		}})
+		item := call(t, g, "item", "item", server.URL+"/hold?id=0")
+		call(t, g, "green 1", "yielding", "50")
+		call(t, g, "green 2", "yielding", "50")
+		g.Run()
+		item.want(t, fmt.Sprint(webserver.Value(0)))
+		if order != " green 1 green 2 item" {
+			t.Errorf("they ended in the order%s", order)
+		}
+	})
+	t.Run("wazero/S-FETCH no fibers at all", func(t *testing.T) {
+		g := load(t, cGuest, Options{})
+		g.Run()
+		if calls := g.Calls(); len(calls) != 0 {
+			t.Errorf("%v", calls)
+		}
+	})
+}
