@@ -305,7 +305,7 @@ func TestNothing_to_do(t *testing.T) {
 // What is refused: entering the tree from inside, waiting on behalf of another,
 // and so suspending frames that are not one's own.
 func TestMisuse_is_refused(t *testing.T) {
-	t.Run("J-SAND-1 J-MUX-5", func(t *testing.T) {
+	t.Run("J-MUX-5", func(t *testing.T) {
 		p := NewPromise[int]()
 		other := new(Fiber)
 		for want, misuse := range map[string]func(tree *Tree){
