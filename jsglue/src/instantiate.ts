@@ -62,7 +62,7 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     throw refusal(error, link.mayWait);
   });
   const { binding, thunks } = link.complete(instance);
-  const exports: Record<string, unknown> = {};
+  const exports: Record<string, unknown> = Object.create(null);
   WebAssembly.Module.exports(module).forEach(({ name }, k) => {
     if (name.startsWith("fiberfill:")) return; // added by the module editor
     const thunk = thunks[k];

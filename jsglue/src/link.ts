@@ -63,11 +63,20 @@ export class Link {
     this.#slots = instance(trampolines, {}).exports;
     this.#stubs = stubs;
 
-    const linked: Record<string, Record<string, unknown>> = {};
+    // Without a prototype: a module may call an import anything, "__proto__" too. One that it imports twice, with two
+    // types, has two trampolines; the platform reads each import once, in order.
+    const linked: Record<string, Record<string, unknown>> = Object.create(null);
+    const lists = new Map<string, unknown[]>();
     let f = 0;
     imports.forEach(({ module, name, kind }, i) => {
       const index = kind === "function" ? f++ : -1;
-      (linked[module] ??= {})[name] = values[i] instanceof Suspending ? this.#slots[`f${index}`] : values[i];
+      const value = values[i] instanceof Suspending ? this.#slots[`f${index}`] : values[i];
+      const key = JSON.stringify([module, name]);
+      const list = lists.get(key);
+      if (list) return void list.push(value);
+      const rest = [value];
+      lists.set(key, rest);
+      Object.defineProperty((linked[module] ??= Object.create(null)), name, { get: () => (rest.length > 1 ? rest.shift() : rest[0]) });
     });
     this.imports = linked as WebAssembly.Imports;
   }

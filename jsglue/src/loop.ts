@@ -11,6 +11,7 @@ import { idle, last, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, FiberState, Task } from "./fiber.js";
 import { watch } from "./leaks.js";
+import { describe } from "./module.js";
 import { reportStall } from "./report.js";
 import { none } from "./transfer.js";
 import { deadly, give, ownStack } from "./workers.js";
@@ -38,6 +39,7 @@ let hard = 4000;
  * some 32,000: there is nothing to catch.
  */
 export function limits(chosen: { soft?: number; hard?: number }): void {
+  if (typeof chosen !== "object" || chosen === null) throw new FiberError("bad-argument", `limits takes { soft, hard }, got ${describe(chosen)}`);
   const whole = (n: unknown) => Number.isInteger(n) && (n as number) >= 1 && (n as number) < INDEX;
   const next = { soft, hard, ...chosen };
   if (chosen.hard === undefined) next.hard = Math.max(hard, next.soft);
@@ -84,10 +86,11 @@ let observed = false; // there is any
 
 /**
  * Calls `observer` whenever a fiber has entered a new state; returns a function
- * that ends this. The observer must not throw; it may run thousands of times a
- * second.
+ * that ends this. The observer may run thousands of times a second. What it
+ * throws is told as an unhandled rejection, and harms no fiber.
  */
 export function observe(observer: (fiber: Fiber) => void): () => void {
+  if (typeof observer !== "function") throw new FiberError("bad-argument", `observe takes a function, got ${describe(observer)}`);
   observers.add(observer);
   observed = true;
   return () => {
@@ -99,7 +102,17 @@ export function observe(observer: (fiber: Fiber) => void): () => void {
 export function enter(task: Task, state: FiberState): void {
   task.state = state;
   task.since = last();
-  if (observed) for (const observer of observers) observer(task.fiber);
+  if (observed) tell(task.fiber);
+}
+
+function tell(fiber: Fiber): void {
+  for (const observer of observers) {
+    try {
+      observer(fiber);
+    } catch (error) {
+      void Promise.reject(error);
+    }
+  }
 }
 
 // --- turns

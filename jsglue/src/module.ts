@@ -72,9 +72,9 @@ export async function compileStreaming(source: Response | PromiseLike<Response>,
   if (!response.ok) {
     throw new FiberError("bad-response", `${response.url || "the server"} answered with status ${response.status} ${response.statusText}`);
   }
-  const type = (response.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-  if (type !== "application/wasm") {
-    throw new FiberError("wrong-mime-type", `${response.url || "the Response"} has the MIME type ${JSON.stringify(type)}; a server must send wasm as application/wasm`);
+  const type = response.headers.get("content-type") ?? "";
+  if (type.trim().toLowerCase() !== "application/wasm") {
+    throw new FiberError("wrong-mime-type", `${response.url || "the Response"} has the MIME type ${JSON.stringify(type)}; a server must send wasm as application/wasm, without parameters`);
   }
   if (response.bodyUsed) throw new FiberError("bad-response", "the body of the Response has been used already");
   const copy = response.clone();
@@ -128,6 +128,7 @@ function notWasm(error: unknown): never {
 
 /** The bytes as they are now: the caller may change its own. */
 function copyOf(source: BufferSource): Uint8Array {
+  if (detached(source)) throw new FiberError("bad-argument", "the ArrayBuffer of a module's bytes is detached: it has been transferred");
   if (source instanceof ArrayBuffer || (typeof SharedArrayBuffer === "function" && source instanceof SharedArrayBuffer)) {
     return new Uint8Array(source as ArrayBuffer).slice();
   }
@@ -190,8 +191,15 @@ export function generate(core: Inspector, shape: Shape, marks: Uint8Array, stack
   return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies))! };
 }
 
+/** Whether the bytes of a value have gone to another owner. */
+function detached(value: unknown): boolean {
+  const buffer = ArrayBuffer.isView(value) ? value.buffer : value;
+  return buffer instanceof ArrayBuffer && buffer.detached;
+}
+
 export function describe(value: unknown): string {
   if (value === null) return "null";
+  if (detached(value)) return "bytes whose ArrayBuffer is detached";
   if (typeof value === "object") return `an object of type ${value.constructor?.name ?? "unknown"}`;
   return typeof value;
 }

@@ -59,6 +59,7 @@ export const SLEEP = (_ms: number): void => {};
 
 /** What a guest may import from the module "fiberfill" without anybody providing it. */
 export const builtins: Record<string, Suspending | undefined> = {
+  __proto__: null as unknown as undefined,
   yield: new Suspending(YIELD),
   sleep_ms: new Suspending(SLEEP),
 };

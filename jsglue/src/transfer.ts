@@ -106,15 +106,20 @@ export function encode(args: readonly unknown[]): Encoded {
   let encoded = none;
   for (let i = 0; i < args.length; i++) {
     const value = args[i];
-    let bytes: Uint8Array;
-    if (typeof value === "string") bytes = encoder.encode(value);
-    else if (typeof value !== "object" || value === null) continue;
-    else if (value instanceof ArrayBuffer) bytes = new Uint8Array(value).slice();
-    else if (ArrayBuffer.isView(value)) bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
-    else continue;
+    const bytes = typeof value === "string" ? encoder.encode(value) : typeof value === "object" && value !== null ? copyOf(value) : undefined;
+    if (!bytes) continue;
     if (encoded === none) encoded = { bytes: [], size: 0 };
     encoded.bytes![i] = bytes;
     encoded.size += bytes.length;
   }
   return encoded;
+}
+
+/** The bytes of an object that has some. A detached buffer has none, and a Proxy may throw: what is wrong with those is told when the fiber starts. */
+function copyOf(value: object): Uint8Array | undefined {
+  try {
+    if (value instanceof ArrayBuffer) return new Uint8Array(value).slice();
+    if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
+  } catch {}
+  return undefined;
 }

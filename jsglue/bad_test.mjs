@@ -1,0 +1,103 @@
+// Bad input that no toolchain writes and no careful caller passes: each gets a clear error or works, and harms nobody
+// else. Run over web/dist/npm in Node 26. (What a page meets is in e2e/testdata/pages/bad.js.)
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import binaryen from "binaryen";
+import * as fiberfill from "../web/dist/npm/esm/index.js";
+
+function bytes(text) {
+  const module = binaryen.parseText(text);
+  const { All, CompactImports } = binaryen.Features;
+  module.setFeatures(All & ~CompactImports);
+  const binary = module.emitBinary();
+  module.dispose();
+  return binary;
+}
+
+const plusOne = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32)))
+  (func (export "f") (param i32) (result i32) (call $wait (local.get 0))))`);
+const env = { env: { wait: fiberfill.suspending(async (v) => v + 1) } };
+
+/** An object with one property, whatever its name. */
+const holding = (name, value) => Object.defineProperty({}, name, { value, enumerable: true });
+
+/** What escaped as an unhandled rejection while fn ran. */
+async function escaped(fn) {
+  const errors = [];
+  const before = process.listeners("unhandledRejection"); // the test runner's
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", (error) => errors.push(error));
+  try {
+    await fn();
+    await new Promise(setImmediate);
+  } finally {
+    process.removeAllListeners("unhandledRejection");
+    for (const listener of before) process.on("unhandledRejection", listener);
+  }
+  return errors;
+}
+
+test("imports and exports may be called __proto__, and change no prototype", async () => {
+  const guest = bytes(`(module (import "__proto__" "__proto__" (func $a (result i32))) (import "__proto__" "hello" (func))
+    (func (export "__proto__") (result i32) (call $a)))`);
+  const given = Object.defineProperty(holding("__proto__", fiberfill.suspending(async () => 3)), "hello", { value() {} });
+  const { exports } = await fiberfill.instantiate(guest, holding("__proto__", given));
+  assert.equal({}.hello, undefined);
+  assert.deepEqual(Object.keys(exports), ["__proto__"]);
+  assert.equal(await exports["__proto__"](), 3);
+});
+
+test("what every object has is neither an export of the guest nor one of our imports", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  assert.equal("toString" in exports, false);
+  assert.throws(() => exports.toString, { code: "unknown-export" });
+  await assert.rejects(fiberfill.instantiate(bytes(`(module (import "fiberfill" "toString" (func)))`)), { code: "missing-import" });
+});
+
+test("an import that a module has twice, with two types, may wait with both", async () => {
+  const guest = bytes(`(module (import "env" "wait" (func $a (param i32) (result i32))) (import "env" "wait" (func $b (param f64) (result f64)))
+    (func (export "a") (param i32) (result i32) (call $a (local.get 0)))
+    (func (export "b") (param f64) (result f64) (call $b (local.get 0))))`);
+  const { exports } = await fiberfill.instantiate(guest, env);
+  assert.deepEqual(await Promise.all([exports.a(1), exports.b(1.5)]), [2, 2.5]);
+});
+
+test("an argument that cannot be looked at rejects the call, and throws nothing at the caller", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  const gone = new Uint8Array(8);
+  structuredClone(gone.buffer, { transfer: [gone.buffer] });
+  for (const argument of [gone, gone.buffer]) await assert.rejects(exports.f(argument), { code: "bad-argument", message: /detached/ });
+  const mine = new Error("mine");
+  const trap = () => {
+    throw mine;
+  };
+  await assert.rejects(exports.f(new Proxy({}, { get: trap, getPrototypeOf: trap })), mine);
+  await assert.rejects(fiberfill.instantiate(gone), { code: "bad-argument", message: /detached/ });
+});
+
+test("a Response may have no parameters in its MIME type, as on the platform", async () => {
+  const response = (type) => new Response(plusOne, { headers: { "content-type": type } });
+  await assert.rejects(fiberfill.compileStreaming(response("application/wasm; charset=utf-8")), { code: "wrong-mime-type", message: /without parameters/ });
+  await fiberfill.compileStreaming(response("application/wasm"));
+});
+
+test("an observer that throws is told as an unhandled rejection, and every fiber gets its answer", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  const mine = new Error("mine");
+  let seen = 0;
+  const stop = fiberfill.observe(() => {
+    seen++;
+    throw mine;
+  });
+  const errors = await escaped(async () => assert.deepEqual(await Promise.all([exports.f(1), exports.f(2)]), [2, 3]));
+  stop();
+  assert.ok(seen >= 6, `${seen}`);
+  assert.deepEqual(errors, Array(seen).fill(mine));
+  assert.deepEqual(fiberfill.fibers(), []);
+});
+
+test("what is no function cannot observe, and what is no object has no limits", () => {
+  for (const bad of [undefined, null, {}, "f"]) assert.throws(() => fiberfill.observe(bad), { code: "bad-argument" });
+  for (const bad of [undefined, null, 5]) assert.throws(() => fiberfill.limits(bad), { code: "bad-argument" });
+});
