@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import binaryen from "binaryen";
 
 const platform = globalThis.WebAssembly;
 const before = Object.getOwnPropertyNames(globalThis);
@@ -157,6 +158,36 @@ test("a Suspending made here works with the platform itself, and its functions w
     fiberfill: { yield: new WebAssembly.Suspending(() => {}) },
   });
   assert.equal(await WebAssembly.promising(instance.exports.yielding)(3), 3);
+});
+
+test("a function that is no export works as raw JSPI does, also below a fiber that runs and while others are named", async () => {
+  const module = binaryen.parseText(`(module
+    (import "env" "wait" (func $wait (param i32) (result i32))) (import "env" "call" (func $call (param i32)))
+    (table (export "table") 1 funcref) (elem (i32.const 0) $inner)
+    (func $inner (param i32) (result i32) (call $wait (call $wait (call $wait (local.get 0)))))
+    (func (export "outer") (param i32) (result i32)
+      (call $call (i32.mul (local.get 0) (i32.const 1000)))
+      (call $wait (call $wait (call $wait (local.get 0))))))`);
+  const guest = module.emitBinary();
+  module.dispose();
+  const { promising, Suspending } = WebAssembly;
+  const inner = [];
+  const wait = new Suspending((v) => (v % 3 === 0 ? v + 1 : Promise.resolve(v + 1)));
+  const call = (v) => inner.push(promising(instance.exports.table.get(0))(v));
+  const { instance } = await WebAssembly.instantiate(guest, { env: { wait, call } });
+  const outer = promising(instance.exports.outer);
+  const ids = Array.from({ length: 50 }, (_, i) => i);
+  assert.deepEqual(await Promise.all(ids.map((id) => outer(id))), ids.map((id) => id + 3));
+  assert.deepEqual(await Promise.all(inner), ids.map((id) => 1000 * id + 3));
+  assert.equal(await outer(7), 10); // the scheduler lives
+});
+
+test("what promising returns has the name and the length that the platform's has", async () => {
+  const { instance } = await guest();
+  for (const fn of [instance.exports.item, instance.exports.yielding]) {
+    const { name, length } = platform.promising(fn);
+    assert.deepEqual([WebAssembly.promising(fn).name, WebAssembly.promising(fn).length], [name, length]);
+  }
 });
 
 test("fiberfill/polyfill installs the namespace on the global", () => {

@@ -4,7 +4,7 @@
 import { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { Cancellable, type Life } from "./life.js";
-import { cancelWait, complete, current, sleep, wait, yieldNow } from "./loop.js";
+import { cancelWait, complete, current, sleep, wait, waitApart, yieldNow } from "./loop.js";
 import type { Machine } from "./proposals.js";
 import { type Regions } from "./regions.js";
 import { Jump, SLEEP, YIELD, isThenable, type Suspending } from "./suspending.js";
@@ -54,7 +54,7 @@ export class Binding {
       const task = current;
       if (!task) {
         // On a stack that the platform's own promising has made.
-        if (always) return fn(...args);
+        if (always) return waitApart(fn(...args));
         throw cannotSuspend(name);
       }
       const refused = this.#before(task, name);

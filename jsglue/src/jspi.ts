@@ -16,7 +16,7 @@ import type { Binding } from "./binding.js";
 import type { Thunk } from "./exports.js";
 import { Fiber, Task } from "./fiber.js";
 import { Link } from "./link.js";
-import { begin, nextId, ready } from "./loop.js";
+import { apart, begin, nextId, ready } from "./loop.js";
 import { inspect, needJSPI, type Shape } from "./module.js";
 import { Suspending as Mark } from "./suspending.js";
 
@@ -38,15 +38,23 @@ const functions = new WeakMap<object, Function>(); // of Suspending objects
 function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
   needJSPI();
   const way = ways.get(fn);
-  if (!way) return platform.promising(fn);
+  if (!way) {
+    const call = platform.promising(fn);
+    return alike((...args) => apart(() => call(...args)), fn);
+  }
   const { binding, thunks } = way.complete();
   const thunk = { ...thunks[way.k]!, coerce: true };
-  return (...args: unknown[]): Fiber<any> => {
+  return alike((...args: unknown[]): Fiber<any> => {
     const id = nextId();
     const task = new Task(id, `${thunk.name}#${id}`, thunk, binding, args);
     begin(task);
     return task.fiber;
-  };
+  }, fn);
+}
+
+/** Gives a function the name and the length of the one that it stands for, as the platform's promising does. */
+function alike<T extends Function>(call: T, fn: Function): T {
+  return Object.defineProperties(call, { name: { value: fn.name }, length: { value: fn.length } });
 }
 
 /** As WebAssembly.Suspending, which it extends. */

@@ -296,6 +296,39 @@ export function begin(task: Task): void {
   schedule();
 }
 
+/** Calls `fn` as code of no fiber, also below one that runs: a stack that the platform's own promising makes in it is not that fiber's. */
+export function apart<T>(fn: () => T): T {
+  const caller = current;
+  current = undefined;
+  try {
+    return fn();
+  } finally {
+    current = caller;
+  }
+}
+
+/**
+ * What a stack waits on that the platform's own promising has made. It goes on in
+ * a microtask between two of ours, as code of no fiber: the core may have named
+ * one by then.
+ */
+export function waitApart(value: unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    let named: Task | undefined;
+    const between = (go: (value: any) => void) => (value: unknown) => {
+      queueMicrotask(() => {
+        named = current;
+        current = undefined;
+      });
+      go(value);
+      queueMicrotask(() => {
+        current = named;
+      });
+    };
+    Promise.resolve(value).then(between(resolve), between(reject));
+  });
+}
+
 /** The fiber whose stack is its own has ended. */
 export function left(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
   if (task.over) settle(task, threw, result);
