@@ -38,6 +38,7 @@ interface WorkerModule {
 let module: WorkerModule | undefined;
 let start: () => Promise<unknown>;
 const idle: Worker[] = [];
+const promising = /* @__PURE__ */ new WeakMap<Function, () => Promise<unknown>>(); // by the job; to make one takes Firefox 300 us
 const lone = /* @__PURE__ */ new Worker(); // stands for the stack of a fiber that has its own
 let starting: Worker | undefined; // the one whose first call of next is under way
 
@@ -110,7 +111,10 @@ function returned(task: Task | OwnFiber): void {
 /** Runs a fiber on a stack that it does not share: it begins inside this call. */
 export function ownStack(task: Task | OwnFiber): void {
   task.worker = lone;
-  WebAssembly.promising(task.thunk.job)().then(
+  const { job } = task.thunk;
+  let begin = promising.get(job);
+  if (!begin) promising.set(job, (begin = WebAssembly.promising(job) as () => Promise<unknown>));
+  begin().then(
     () => returned(task),
     (error) => trapped(task, error),
   );
