@@ -76,6 +76,27 @@ test("where it cannot tell which global is the pointer it says so, with the reme
   await fiberfill.instantiate(bytes(text), { env: { wait() {} } });
 });
 
+test("a guest whose stack lies in a 64-bit memory is refused, not run on one stack", async () => {
+  const text = `(module (import "env" "wait" (func $wait (param i32))) (memory (export "memory") i64 2)
+    (global $__stack_pointer (export "__stack_pointer") (mut i64) (i64.const 65536))
+    (func (export "f") (param i32) (result i32)
+      (global.set $__stack_pointer (i64.sub (global.get $__stack_pointer) (i64.const 16)))
+      (i32.store (global.get $__stack_pointer) (local.get 0))
+      (call $wait (local.get 0))
+      (i32.load (global.get $__stack_pointer))
+      (global.set $__stack_pointer (i64.add (global.get $__stack_pointer) (i64.const 16)))))`;
+  const imports = suspending(async () => {});
+  for (const options of [undefined, { shadowStack: { pointer: "__stack_pointer" } }]) {
+    await assert.rejects(fiberfill.instantiate(bytes(text), imports, options), { code: "bad-argument", message: options ? /no mutable global of the type i32/ : /64-bit memory/ });
+  }
+  const { exports } = await fiberfill.instantiate(bytes(text), imports, { shadowStack: { pointer: null } });
+  assert.equal(await exports.f(7), 7);
+  // Without a wait, or without a stack, there is nothing to keep apart.
+  await fiberfill.instantiate(bytes(text), { env: { wait() {} } });
+  const plain = `(module (import "env" "wait" (func $wait (param i32))) (memory i64 2) (func (export "f") (param i32) (call $wait (local.get 0))))`;
+  await (await fiberfill.instantiate(bytes(plain), imports)).exports.f(1);
+});
+
 test("an overflow says how deep it went and which size to ask for, and that size is enough", async () => {
   const imports = suspending(async () => {});
   const { exports } = await fiberfill.instantiate(bytes(wat()), imports);
@@ -101,6 +122,10 @@ test("bad choices are refused, each with a sentence", async () => {
   await refused({ pointer: "nothing" }, /exports no global of this name/);
   await refused({ pointer: 9 }, /no mutable i32 global with this index/);
   await refused({ pointer: -1 }, /shadowStack.pointer/);
+  for (const type of ["i32", "(mut i64)", "(mut f32)"]) {
+    const more = `(global (export "other") ${type} (${type.match(/[if]\d+/)}.const 0))`;
+    await refused({ pointer: "other" }, /"other", which is no mutable global/, wat({ more }));
+  }
   await assert.rejects(fiberfill.instantiate(bytes(wat()), suspending(() => {}), 5), { code: "bad-argument" });
 });
 

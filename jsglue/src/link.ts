@@ -35,6 +35,7 @@ export class Link {
   readonly #stubs: Uint8Array;
   readonly #source: RegionSource;
   readonly #stackPointer: number; // which export; -1: none
+  readonly #named: boolean; // by the user, by its export
   readonly #malloc: string | undefined; // the export that allocates
   readonly #size: number; // of a region
 
@@ -53,6 +54,7 @@ export class Link {
     const chosen = shadowStack(options);
     this.#malloc = this.#allocator(chosen.allocator);
     this.#stackPointer = this.#pointer(chosen.pointer);
+    this.#named = typeof chosen.pointer === "string";
     this.#size = chosen.size ?? (this.#stackPointer >= 0 ? REGION_SIZE : EVENT_SIZE);
     this.#source = chosen.regions ?? (this.#malloc ? "allocator" : shape.grows || shape.room * PAGE < this.#size ? "copy" : "grow");
     if (this.#source === "allocator" && !this.#malloc) {
@@ -90,6 +92,10 @@ export class Link {
     if (this.#stackPointer >= 0) {
       binding.stackPointer = exported(this.#stackPointer) as WebAssembly.Global;
       binding.base = binding.stackPointer.value as number;
+      if (this.#named && !isPointer(binding.stackPointer)) {
+        const { name } = this.#exports[this.#stackPointer]!;
+        throw new FiberError("bad-argument", `shadowStack.pointer is ${JSON.stringify(name)}, which is no mutable global of the type i32`);
+      }
     }
     if (this.#machine || (this.separate && !this.#copies)) {
       const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
@@ -155,12 +161,25 @@ export class Link {
       throw new FiberError(
         "bad-argument",
         "the guest keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. " +
-          "Name it by the option shadowStack: { pointer }, an exported global or a global's index, or say null if the guest has no such stack",
+          "Name it by the option shadowStack: { pointer }, an exported global or a global's index, or say null if the guest has no such stack. The stacks of a guest with a 64-bit memory cannot be kept apart: with null only one call may wait at a time",
       );
     }
     return this.shape.stackPointer;
   }
 }
+
+/** Whether a global is a mutable i32. JavaScript cannot ask; a module that imports one tells. */
+function isPointer(global: WebAssembly.Global): boolean {
+  try {
+    instance(takesPointer, { "": { "": global } });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// (module (import "" "" (global (mut i32))))
+const takesPointer = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 2, 6, 1, 0, 0, 3, 127, 1);
 
 /** Instantiates one of the small generated modules. */
 function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance {

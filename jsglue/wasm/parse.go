@@ -41,6 +41,7 @@ type Module struct {
 	sizes    bool
 	descends bool
 	suspect  bool // a global other than shaped does
+	wide     bool // there is a mutable i64
 }
 
 // An Export is one entry of the guest's export list.
@@ -91,6 +92,7 @@ const (
 	preamble     = "\x00asm\x01\x00\x00\x00"
 	stackPointer = "__stack_pointer"
 	typeI32      = 0x7f
+	typeI64      = 0x7e
 )
 
 // Parse fills m from bin, which is a whole module or ends behind any of its sections. It returns OK, or what is wrong and
@@ -220,6 +222,9 @@ func (m *Module) readGlobal(r *reader, imported bool) {
 	b := r.peek()
 	r.valType()
 	pointer := r.byte() & 1 // mutable
+	if b == typeI64 && pointer == 1 {
+		m.wide = true
+	}
 	if b != typeI32 {
 		pointer = 0
 	}

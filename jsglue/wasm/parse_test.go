@@ -181,6 +181,8 @@ func TestStackPointer(t *testing.T) {
 		{"no globals", sections(secMemory, memory), -1},
 		{"no memory", sections(secGlobal, globals(end)), -1},
 		{"a 64-bit memory", sections(secMemory, "\x01\x04\x02", secGlobal, globals(end)), -1},
+		{"a mutable i64 in a 64-bit memory", sections(secMemory, "\x01\x04\x02", secGlobal, globals(end, long)), CannotTell},
+		{"a constant i64 in a 64-bit memory", sections(secMemory, "\x01\x04\x02", secGlobal, globals("\x7e\x00\x42\x10\x0b")), -1},
 		{"the end of memory", sections(secMemory, memory, secGlobal, globals(end)), 0},
 		{"beyond the memory", sections(secMemory, memory, secGlobal, globals(beyond)), CannotTell},
 		{"all of a 4 GiB memory", sections(secMemory, "\x01\x00\x80\x80\x04", secGlobal, globals(negative)), 0},

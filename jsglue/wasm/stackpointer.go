@@ -11,11 +11,18 @@ package wasm
 //     within memory 0, divisible by 16, and if the code treats it as one: see scan (so it is in what the common
 //     toolchains write, stripped of names too)
 //
-// A module without a memory, or with a 64-bit one, has none.
+// A module without a memory has none. In a 64-bit memory a mutable i64 may be one: the stubs could not set it, so that
+// is [CannotTell].
 //
 //go:noinline
 func (m *Module) StackPointer() int32 {
-	if !m.Memory.Exists || m.Memory.Is64 {
+	if !m.Memory.Exists {
+		return -1
+	}
+	if m.Memory.Is64 {
+		if m.wide {
+			return CannotTell
+		}
 		return -1
 	}
 	r := reader{bin: m.bin}
