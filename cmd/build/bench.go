@@ -48,10 +48,11 @@ func benchCommand(flags *flag.FlagSet) func() error {
 		if *quick {
 			opt.Quick = end
 		}
-		results, err := bench.Run(ctx, opt)
-		if err != nil {
-			return err
+		results, failed := bench.Run(ctx, opt)
+		if results == nil {
+			return failed
 		}
+		// What has been measured is written also if something else has failed: it took half an hour.
 		if !*quick && *only == "" {
 			weights, err := benchWeights()
 			if err != nil {
@@ -71,9 +72,9 @@ func benchCommand(flags *flag.FlagSet) func() error {
 			fmt.Printf("\n%s\n%s", results.Costs(), results.Alive())
 		}
 		if len(missing) > 0 && *only == "" {
-			return fmt.Errorf("could not be measured, the lines above say why: %s", strings.Join(missing, ", "))
+			failed = errors.Join(failed, fmt.Errorf("could not be measured, the lines above say why: %s", strings.Join(missing, ", ")))
 		}
-		return nil
+		return failed
 	}
 }
 
