@@ -135,3 +135,27 @@ test("a guest without memory needs no stack in it", async () => {
   assert.deepEqual(await Promise.all([exports.f(1), exports.f(2)]), [2, 3]);
   await assert.rejects(exports.f("text"), { code: "bad-argument" });
 });
+
+// A plain call cannot wait, and its marked imports may answer at once.
+for (const regions of ["copy", "grow"]) {
+  test(`plain calls get what their imports answer, also while a fiber has been named: ${regions}`, async () => {
+    const ends = [];
+    const answer = (v) => (v > 0 ? new Promise((end) => ends.push(end)) : v === -2 ? assert.fail("mine") : v === -3 ? Promise.resolve() : undefined);
+    const { exports, instance } = await fiberfill.instantiate(bytes(wat()), suspending(answer), { shadowStack: { regions } });
+    const { keep } = instance.exports;
+    const plain = () => assert.equal(keep(-1, 0), -1);
+    plain();
+    const calls = [1, 2, 3].map((v) => exports.keep(v, 0));
+    while (ends.length < 3) await new Promise(setImmediate);
+    plain();
+    // A fiber that has been named goes on in a later microtask; the frames of this call lie where its own do.
+    let between = 0;
+    const stop = fiberfill.observe(({ state }) => state === "running" && queueMicrotask(() => (plain(), between++)));
+    for (const end of ends) end();
+    assert.deepEqual(await Promise.all(calls), [1, 2, 3]);
+    stop();
+    assert.equal(between, 3);
+    assert.throws(() => keep(-2, 0), /mine/);
+    assert.throws(() => keep(-3, 0), { code: "cannot-suspend" });
+  });
+}

@@ -160,8 +160,9 @@ export class Binding {
         return !always(i) && error instanceof WebAssembly.SuspendError && error !== this.#thrown && error !== current?.outcome;
       },
       restore: () => {
-        const task = current!;
-        if (task.saved) this.bytes().set(task.saved, task.savedAt);
+        const task = current; // undefined on a stack that the platform's own promising has made
+        if (!task?.saved) return;
+        this.bytes().set(task.saved, task.savedAt);
         task.saved = undefined;
       },
     };

@@ -91,7 +91,7 @@ func (b *stubs) writeStub(j uint32) {
 	b.restore(exn + 1)
 	b.raw(caught)
 	b.op(opLocalSet, exn)
-	b.restore(exn + 1)
+	b.pointer(exn + 1)
 	b.op(opLocalGet, exn)
 	b.op(opGlobalSet, globalExn)
 	b.constant(i)
@@ -100,6 +100,7 @@ func (b *stubs) writeStub(j uint32) {
 	b.params(exn)
 	b.op(opCall, b.firstDirect+j)
 	b.raw("\x0f\x0b") // return end
+	b.copyBack()      // not before: the fiber that the core has named may be another one than was refused
 	b.op(opLocalGet, exn)
 	b.raw("\x0a\x0b") // throw_ref end
 	b.close(body)
@@ -119,9 +120,21 @@ func (b *stubs) rest() {
 //
 //go:noinline
 func (b *stubs) restore(saved uint32) {
+	b.copyBack()
+	b.pointer(saved)
+}
+
+//go:noinline
+func (b *stubs) copyBack() {
 	if b.opt.Copies {
 		b.op(opCall, funcRestore)
 	}
+}
+
+// pointer puts the stack pointer back; it is in the local.
+//
+//go:noinline
+func (b *stubs) pointer(saved uint32) {
 	if b.opt.StackPointer {
 		b.op(opLocalGet, saved)
 		b.op(opGlobalSet, globalSP)

@@ -235,13 +235,21 @@ test("where the engine refuses to wait, the import is called directly if refused
   assert.equal(sp.value, BASE);
 });
 
-test("in copy mode restore is called before the pointer is put back, on return and on an exception", async () => {
-  for (const wait of [async () => 0, () => Promise.reject(1)]) {
+test("in copy mode restore is called on return, and on an exception that is no refusal", async () => {
+  for (const [wait, ...rest] of [
+    [async () => 0, ["restore", BASE]],
+    [() => Promise.reject(1), ["refused", "wait", 8176], ["restore", 8176]],
+  ]) {
     const log = [];
     const { run } = border({ stubs: "copies.wasm", log, imports: { wait } });
     await run("keep", [1], { sp: 8192 }).catch(() => {});
-    assert.deepEqual(log.slice(0, 2), [["wait", "wait", BASE, 8176], ["restore", BASE]]);
+    assert.deepEqual(log.slice(0, 1 + rest.length), [["wait", "wait", BASE, 8176], ...rest]);
   }
+  const log = [];
+  const { guest } = border({ stubs: "copies.wasm", log, imports: { wait: x => x * 2 }, refused: () => 1 });
+  guest.exports.keep(7);
+  const once = [["refused", "wait", BASE - 16], ["direct", "wait", BASE - 16]];
+  assert.deepEqual(log, [...once, ...once]);
 });
 
 test("a guest without a stack pointer needs none, and start is called all the same", async () => {
