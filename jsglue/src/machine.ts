@@ -15,8 +15,8 @@
 //
 // Ends. A fiber's function that returns, or throws, goes on in its parent. A trap
 // ends the live chain and the entry: every stack is resumed with an error that wasm
-// cannot catch. The stack that issues the operation is ended by throwing that at it;
-// since none of the code of any of them runs, nobody sees in which order they go.
+// cannot catch. So are those that a retire ends, its issuer last; the issuer of an
+// operation that traps is ended by throwing that error at it.
 
 import bytes from "../fiber.wasm";
 import coreBytes from "../proposals/proposals.wasm";
@@ -285,7 +285,7 @@ export class MachineOf extends GuestSide implements Machine {
     for (const c of list) {
       c.dead = true;
       this.#drop(c);
-      // The issuer's is ended by what its operation throws.
+      // The issuer's is ended by what its operation ends with.
       if (c.started && !c.over && c !== this.#current) c.fail(this.glue.deadly());
     }
   }
@@ -314,8 +314,7 @@ export class MachineOf extends GuestSide implements Machine {
     if (dying) this.reap(dying);
     const parked = issuer.dead ? undefined : this.#park(issuer, e);
     this.#enter(target, at);
-    if (!parked) throw this.glue.deadly();
-    return parked;
+    return parked ?? Promise.reject(this.glue.deadly()); // the issuer ends behind those that end with it
   }
 
   /** The same with an exception in the place of values. */
