@@ -74,3 +74,18 @@ test(`${ATONCE} fibers called at once, each of which waits once, all finish`, as
   assert.ok(rss < 2048);
   assert.deepEqual(fiberfill.fibers(), []);
 });
+
+test(`${CHURN} names are forgotten with their fibers`, async () => {
+  const { exports } = await guest();
+  const wave = async (from) => {
+    const calls = Array.from({ length: 1000 }, (_, i) => exports.yielding.with({ name: `fiber number ${from + i}, which has a name of its own` })(1));
+    assert.equal(calls[999].name, `fiber number ${from + 999}, which has a name of its own`);
+    await Promise.all(calls);
+  };
+  for (let i = 0; i < 50; i++) await wave(i * 1000);
+  const before = await used();
+  for (let i = 50; i < 50 + CHURN / 1000; i++) await wave(i * 1000);
+  const after = await used();
+  assert.ok(after.heap < before.heap + 2, `the heap has grown from ${before.heap} to ${after.heap} MiB`);
+  assert.deepEqual(fiberfill.fibers(), []);
+});
