@@ -55,7 +55,7 @@ func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 		}
 	})
 
-	// When steps that took next to no time suddenly take a millisecond, the scheduler finds out at most eight steps late.
+	// When steps that took next to no time suddenly take a millisecond, the scheduler finds out at most sixteen steps late.
 	// How late is a matter of when it last read the clock, so the change comes at different steps.
 	t.Run("SuddenlyLonger", func(t *testing.T) {
 		tab := open(t, "fetch.html", isolated)

@@ -2,7 +2,8 @@
 // ns, several hundred on a virtual machine: more than all else that a switch
 // costs. So the time is read anew only every few steps: as many as fit into a
 // quarter of a millisecond, judged by the last ones; but not more than sixteen,
-// by which a turn is too long when steps suddenly are.
+// by which a turn is too long when steps suddenly are, and at its beginning not
+// more than eight, which are a turn if each of them takes a millisecond.
 
 let now = 0;
 let left = 0;
@@ -10,7 +11,7 @@ let stride = 1;
 
 /** Reads the clock: milliseconds of performance.now(). */
 export function read(): number {
-  left = stride;
+  left = stride = Math.min(8, stride);
   return (now = performance.now());
 }
 
