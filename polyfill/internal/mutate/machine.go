@@ -32,6 +32,7 @@ var machine = []mutation{
 	{"A-EXC-3 A-SPAWN-3 A-HDL-3 A-SUSPEND-2 B-NEW-3 B-MOUNT-4", "event.go", "e.lists[s.from:s.to] {", "e.lists[s.from:s.from+1] {"},
 	{"A-SUSPEND-4 B-EVT-4 B-DISMOUNT-2 B-SWITCH-4", "event.go", "\te.waits[i] = t\n", "\tif e.waits[i] == 0 {\n\t\te.waits[i] = t\n\t}\n"},
 	// The substrate.
-	{"A-RELEASE-3 A-RETIRE-5 B-RELEASE-4", "run/ends.go", "\tc.stop()\n", "\tc.dead = false\n\tc.next()\n"},
+	{"A-RELEASE-3 B-RELEASE-4", "run/ends.go", "\tc.stop()\n", "\tc.dead = false\n\tc.next()\n"},
+	{"A-RETIRE-5", "run/world.go", "that run now\n\t\t\tpanic(unwinding{})", "that run now\n\t\t\tfrom.dead = false"},
 	{"A-EXC-1 A-EXC-2 B-EXC-1 B-NEW-7", "run/world.go", "w.message.label, w.message.exception = label, thrown", "w.message.label, w.message.exception = label, nil"},
 }
