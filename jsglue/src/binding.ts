@@ -36,11 +36,8 @@ export class Binding {
     if (fn === YIELD) {
       return new WebAssembly.Suspending(() => {
         const task = current!;
-        // What is looked at first is what #before would act upon: this is the path of every switch.
-        if (task.death || task.cancelled || this.copies || this.machine || (task.region && !this.regions!.intact(task.region))) {
-          const refused = this.#before(task, name);
-          if (refused) return refused;
-        }
+        const refused = this.#before(task, name);
+        if (refused) return refused;
         return this.copies ? this.#park(task, name, yieldNow) : yieldNow(task, name);
       });
     }
@@ -87,6 +84,13 @@ export class Binding {
 
   /** What comes before every wait. A fiber that must not wait is ended here, or gets what it waits on instead. */
   #before(task: Task, name: string): Promise<unknown> | undefined {
+    // Small, so that the engine puts it into the path of every switch.
+    const { region } = task;
+    if (task.death || task.cancelled || this.copies || this.machine || (region && !this.regions!.intact(region))) return this.#look(task, name);
+    return undefined;
+  }
+
+  #look(task: Task, name: string): Promise<unknown> | undefined {
     const overflow = this.overflow(task);
     if (overflow || task.death) {
       task.death ??= overflow;

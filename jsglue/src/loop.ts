@@ -7,11 +7,12 @@
 // then, the page has control.
 
 import { IDLE, INDEX, TURN_OVER, newCore, type Core } from "./core.js";
-import { idle, last, read, recent } from "./clock.js";
+import { idle, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
-import type { Fiber, FiberState, Task } from "./fiber.js";
+import type { Fiber, Task } from "./fiber.js";
 import { watch } from "./leaks.js";
 import { describe } from "./module.js";
+import { enter } from "./observe.js";
 import { reportStall } from "./report.js";
 import { none } from "./transfer.js";
 import { deadly, give, ownStack } from "./workers.js";
@@ -81,40 +82,6 @@ export function nextId(): number {
   return ++count;
 }
 
-const observers = new Set<(fiber: Fiber) => void>();
-let observed = false; // there is any
-
-/**
- * Calls `observer` whenever a fiber has entered a new state; returns a function
- * that ends this. The observer may run thousands of times a second. What it
- * throws is told as an unhandled rejection, and harms no fiber.
- */
-export function observe(observer: (fiber: Fiber) => void): () => void {
-  if (typeof observer !== "function") throw new FiberError("bad-argument", `observe takes a function, got ${describe(observer)}`);
-  observers.add(observer);
-  observed = true;
-  return () => {
-    observers.delete(observer);
-    observed = observers.size > 0;
-  };
-}
-
-export function enter(task: Task, state: FiberState): void {
-  task.state = state;
-  task.since = last();
-  if (observed) tell(task.fiber);
-}
-
-function tell(fiber: Fiber): void {
-  for (const observer of observers) {
-    try {
-      observer(fiber);
-    } catch (error) {
-      void Promise.reject(error);
-    }
-  }
-}
-
 // --- turns
 
 /** Gives the event loop a chance to do everything else, then goes on. */
@@ -145,7 +112,6 @@ let ended = 0; // the last turn
 let spent = 0; // ms since the event loop has had control for certain
 
 function turn(): void {
-  scheduled = false;
   if (current) return; // the running fiber's next step names whoever is ready
   began = read();
   spent += Math.min(1, began - ended);
@@ -159,13 +125,9 @@ function fresh(): void {
   turn();
 }
 
-let scheduled = false; // a turn, in a microtask: the core says so only once
-
 /** Schedules a turn if the core wants one. */
 function schedule(): void {
-  if (scheduled || current || !ask(core.wanted)) return;
-  scheduled = true;
-  queueMicrotask(turn);
+  if (ask(core.wanted)) queueMicrotask(turn);
 }
 
 /** Obeys a command of the core. */

@@ -1,7 +1,7 @@
 // Fibers in the browser's performance panel, on request.
 
 import type { Fiber, FiberState } from "./fiber.js";
-import { observe } from "./loop.js";
+import { observe } from "./observe.js";
 
 type TimeStamp = (label: string, start: number, end: number, track: string, group: string, color: string) => void;
 
