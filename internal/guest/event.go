@@ -143,6 +143,22 @@ func (t *tags) place(table polyfill.Table, tag *run.Tag) int32 {
 	return polyfill.Next
 }
 
+// sent returns the tag and the values of the event that an operation sends.
+func (t *tags) sent(at uint64) (*run.Tag, []run.Value) {
+	tag, values, _ := t.p.received(at)
+	return t.tag(tag), values
+}
+
+// body returns the Go function of a fiber. One that starts at once is noted then: nobody has its reference before.
+func (t *tags) body(f *fiber, env uint64) run.Func {
+	return func(self polyfill.Fiber, first run.Event) []run.Value {
+		if f.id == 0 {
+			t.p.made(f, self)
+		}
+		return t.p.start(f, uint64(self), env, func(at uint32) { t.arrived(uint64(at), first) })
+	}
+}
+
 // arrived writes an event that has come, and returns its label.
 func (t *tags) arrived(at uint64, e run.Event) uint64 {
 	t.p.put(at, e.Label, t.number[e.Tag], e.Values)

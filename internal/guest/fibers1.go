@@ -9,19 +9,6 @@ import (
 func newFibers1(p *proposal) {
 	v, t := run.NewV1(), newTags(p)
 	p.system = v
-	// body is the Go function of a fiber. One that starts at once is noted then: nobody has its reference before.
-	body := func(f *fiber, env uint64) run.Func {
-		return func(self polyfill.Fiber, first run.Event) []run.Value {
-			if f.id == 0 {
-				p.made(f, self)
-			}
-			return p.start(f, uint64(self), env, func(at uint32) { t.arrived(uint64(at), first) })
-		}
-	}
-	send := func(at uint64) (*run.Tag, []run.Value) {
-		tag, values, _ := p.received(at)
-		return t.tag(tag), values
-	}
 	p.operations = []operation{
 		{"tag", 1, 1, false, func(s []uint64) {
 			params := p.types(s[0])
@@ -31,31 +18,31 @@ func newFibers1(p *proposal) {
 		{"block", 2, 0, false, func(s []uint64) { v.Block(t.tag(uint32(s[0])), list(p.types(s[1]))...) }},
 		{"new", 4, 1, false, func(s []uint64) {
 			f := p.fiber(s[2])
-			p.made(f, v.New("", p.types(s[0]), t.table(s[1]), body(f, s[3])))
+			p.made(f, v.New("", p.types(s[0]), t.table(s[1]), t.body(f, s[3])))
 			s[0] = uint64(f.id)
 		}},
 		{"spawn", 5, 1, true, func(s []uint64) {
 			p.event(s[3])
-			s[0] = t.arrived(s[3], v.Spawn("", p.types(s[0]), t.table(s[4]), body(p.fiber(s[1]), s[2])))
+			s[0] = t.arrived(s[3], v.Spawn("", p.types(s[0]), t.table(s[4]), t.body(p.fiber(s[1]), s[2])))
 		}},
 		{"suspend", 3, 1, true, func(s []uint64) {
-			tag, values := send(s[1])
+			tag, values := t.sent(s[1])
 			s[0] = t.arrived(s[1], v.Suspend(polyfill.Fiber(s[0]), t.table(s[2]), tag, values...))
 		}},
 		{"resume", 3, 1, true, func(s []uint64) {
-			tag, values := send(s[1])
+			tag, values := t.sent(s[1])
 			s[0] = t.arrived(s[1], v.Resume(polyfill.Fiber(s[0]), t.table(s[2]), tag, values...))
 		}},
 		{"switch", 4, 1, true, func(s []uint64) {
-			tag, values := send(s[2])
+			tag, values := t.sent(s[2])
 			s[0] = t.arrived(s[2], v.Switch(polyfill.Fiber(s[0]), polyfill.Fiber(s[1]), t.table(s[3]), tag, values...))
 		}},
 		{"retire", 2, 0, false, func(s []uint64) {
-			tag, values := send(s[1])
+			tag, values := t.sent(s[1])
 			v.Retire(polyfill.Fiber(s[0]), tag, values...)
 		}},
 		{"retireto", 3, 0, false, func(s []uint64) {
-			tag, values := send(s[2])
+			tag, values := t.sent(s[2])
 			v.RetireTo(polyfill.Fiber(s[0]), polyfill.Fiber(s[1]), tag, values...)
 		}},
 		{"release", 1, 0, false, func(s []uint64) { v.Release(polyfill.Fiber(s[0])) }},

@@ -9,18 +9,6 @@ import (
 func newFibers2(p *proposal) {
 	v, t := run.NewV2(), newTags(p)
 	p.system = v
-	body := func(f *fiber, env uint64) run.Func {
-		return func(self polyfill.Fiber, first run.Event) []run.Value {
-			if f.id == 0 {
-				p.made(f, self)
-			}
-			return p.start(f, uint64(self), env, func(at uint32) { t.arrived(uint64(at), first) })
-		}
-	}
-	send := func(at uint64) (*run.Tag, []run.Value) {
-		tag, values, _ := p.received(at)
-		return t.tag(tag), values
-	}
 	// made writes the reference to the fiber that an operation has made, and what has arrived at it. The first tag of its
 	// table is the immediate of the instruction, for package run; for guests the table is one list.
 	made := func(at uint64, f polyfill.Fiber, e run.Event) uint64 {
@@ -38,39 +26,39 @@ func newFibers2(p *proposal) {
 		{"table", 2, 1, false, func(s []uint64) { s[0] = t.list(v.On, s[0], s[1]) }},
 		{"new", 4, 1, false, func(s []uint64) {
 			f := p.fiber(s[2])
-			p.made(f, v.New("", t.tag(uint32(s[0])), t.table(s[1]), body(f, s[3])))
+			p.made(f, v.New("", t.tag(uint32(s[0])), t.table(s[1]), t.body(f, s[3])))
 			s[0] = uint64(f.id)
 		}},
 		{"mount", 3, 1, true, func(s []uint64) {
-			tag, values := send(s[1])
+			tag, values := t.sent(s[1])
 			s[0] = t.arrived(s[1], v.Mount(polyfill.Fiber(s[0]), t.table(s[2]), tag, values...))
 		}},
 		{"switch", 4, 1, true, func(s []uint64) {
-			tag, values := send(s[2])
+			tag, values := t.sent(s[2])
 			s[0] = t.arrived(s[2], v.Switch(polyfill.Fiber(s[0]), polyfill.Fiber(s[1]), t.table(s[3]), tag, values...))
 		}},
 		{"dismount", 3, 1, true, func(s []uint64) {
-			tag, values := send(s[1])
+			tag, values := t.sent(s[1])
 			s[0] = t.arrived(s[1], v.Dismount(polyfill.Fiber(s[0]), t.table(s[2]), tag, values...))
 		}},
 		{"release", 1, 0, false, func(s []uint64) { v.Release(polyfill.Fiber(s[0])) }},
 		{"mount_new", 4, 1, true, func(s []uint64) {
 			p.event(s[2])
-			f, e := v.MountNew("", t.table(s[3]), body(p.fiber(s[0]), s[1]))
+			f, e := v.MountNew("", t.table(s[3]), t.body(p.fiber(s[0]), s[1]))
 			s[0] = made(s[2], f, e)
 		}},
 		{"switch_new", 5, 1, true, func(s []uint64) {
 			p.event(s[3])
-			f, e := v.SwitchNew("", polyfill.Fiber(s[0]), t.table(s[4]), body(p.fiber(s[1]), s[2]))
+			f, e := v.SwitchNew("", polyfill.Fiber(s[0]), t.table(s[4]), t.body(p.fiber(s[1]), s[2]))
 			s[0] = made(s[3], f, e)
 		}},
 		{"dismount_release", 2, 1, false, func(s []uint64) {
-			tag, values := send(s[1])
+			tag, values := t.sent(s[1])
 			v.DismountRelease(polyfill.Fiber(s[0]), tag, values...)
 			s[0] = t.arrived(s[1], run.Event{Label: polyfill.Next})
 		}},
 		{"switch_release", 3, 1, false, func(s []uint64) {
-			tag, values := send(s[2])
+			tag, values := t.sent(s[2])
 			v.SwitchRelease(polyfill.Fiber(s[0]), polyfill.Fiber(s[1]), tag, values...)
 			s[0] = t.arrived(s[2], run.Event{Label: polyfill.Next})
 		}},
