@@ -31,7 +31,7 @@ func Fetch(f *Fiber, url string) (*Response, error) {
 	if l.fetching < maxRequests {
 		l.fetching++
 	} else {
-		l.queued.push(waiter{f, f.waits + 1})
+		l.queued.Push(waiter{f, f.waits + 1})
 		if err := f.wait("its turn to fetch"); err != nil {
 			return nil, err
 		}
@@ -45,8 +45,8 @@ func Fetch(f *Fiber, url string) (*Response, error) {
 
 // fetched hands the place of a request that is over to the next fiber that still waits for it.
 func (l *Loop) fetched() {
-	for l.queued.len() > 0 {
-		if l.queued.pop().wake() {
+	for l.queued.Len() > 0 {
+		if l.queued.Pop().wake() {
 			return
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fiberfill/fiberfill/internal/queue"
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
@@ -27,7 +28,7 @@ type Loop struct {
 	running   *Fiber
 	command   Command // the scheduler's answer to the fiber that has just parked or ended
 	fetching  int     // requests in flight
-	queued    queue[waiter]
+	queued    queue.Queue[waiter]
 	external  int  // parked fibers that something outside the loop will wake
 	stopping  bool // the loop's goroutine is being torn down
 	top       scope

@@ -3,6 +3,7 @@ package asyncio
 import (
 	"math"
 
+	"github.com/fiberfill/fiberfill/internal/queue"
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
@@ -45,10 +46,10 @@ type Scheduler struct {
 	Machine polyfill.Machine
 
 	tasks   []task // by Fiber.Index
-	ready   queue[polyfill.Fiber]
-	inbox   queue[polyfill.Fiber]
+	ready   queue.Queue[polyfill.Fiber]
+	inbox   queue.Queue[polyfill.Fiber]
 	timers  timers
-	waiting queue[polyfill.Fiber] // spawned beyond the limit; the first of them is alive
+	waiting queue.Queue[polyfill.Fiber] // spawned beyond the limit; the first of them is alive
 
 	admitted  int32 // fibers that are started or in the ready queue for it
 	limit     int32 // of admitted; grows from soft towards hard
@@ -116,9 +117,9 @@ func (s *Scheduler) Spawn() polyfill.Fiber {
 	}
 	if s.admitted < limit {
 		s.admitted++
-		s.ready.push(f)
+		s.ready.Push(f)
 	} else {
-		s.waiting.push(f)
+		s.waiting.Push(f)
 		s.queued = true
 	}
 	return f
@@ -187,7 +188,7 @@ func (s *Scheduler) Sleep(until, now float64) Command {
 // next may be the same fiber.
 func (s *Scheduler) Yield(now float64) Command {
 	i := s.suspend(Yielded, false)
-	s.ready.push(s.tasks[i].fiber)
+	s.ready.Push(s.tasks[i].fiber)
 	return s.after(now)
 }
 
@@ -265,22 +266,22 @@ func (s *Scheduler) release() {
 }
 
 func (s *Scheduler) admit() {
-	for s.waiting.len() > 0 {
-		if s.Machine.State(s.waiting.first()) != polyfill.Suspended {
-			s.waiting.pop() // dropped meanwhile
+	for s.waiting.Len() > 0 {
+		if s.Machine.State(s.waiting.First()) != polyfill.Suspended {
+			s.waiting.Pop() // dropped meanwhile
 			continue
 		}
 		if s.admitted >= s.limit {
 			return
 		}
 		s.admitted++
-		s.ready.push(s.waiting.pop())
+		s.ready.Push(s.waiting.Pop())
 	}
 }
 
 // mayStall reports whether fibers wait for a place, and something is to be done about it if nothing moves.
 func (s *Scheduler) mayStall() bool {
-	return s.waiting.len() > 0 && (s.limit < s.hard || s.stall == stallNone)
+	return s.waiting.Len() > 0 && (s.limit < s.hard || s.stall == stallNone)
 }
 
 // Drop ends a fiber that has never run and reports whether it did: a fiber that
@@ -312,7 +313,7 @@ func (s *Scheduler) Notify(f polyfill.Fiber, n uint32) bool {
 	t.waiting = false
 	s.timers.remove(f)
 	s.record(Notified, f)
-	s.inbox.push(f)
+	s.inbox.Push(f)
 	return true
 }
 
@@ -321,7 +322,7 @@ func (s *Scheduler) Notify(f polyfill.Fiber, n uint32) bool {
 // new fiber that waits for a place: after the turn the driver asks for the
 // Deadline, which there may not have been before.
 func (s *Scheduler) Wanted() bool {
-	if s.scheduled || s.Machine.Active() != 0 || s.ready.len()+s.inbox.len() == 0 && !s.queued {
+	if s.scheduled || s.Machine.Active() != 0 || s.ready.Len()+s.inbox.Len() == 0 && !s.queued {
 		return false
 	}
 	s.scheduled = true
@@ -351,7 +352,7 @@ func (s *Scheduler) Turn(now float64) Command {
 	}
 	s.record(Entered, 0)
 	// The sum is the one that Deadline tells: a difference may round to less than stallTime for ever.
-	if s.mayStall() && s.ready.len()+s.inbox.len() == 0 && now >= s.moved+stallTime {
+	if s.mayStall() && s.ready.Len()+s.inbox.Len() == 0 && now >= s.moved+stallTime {
 		if s.limit == s.hard {
 			s.stall = stallFound
 		}
@@ -372,16 +373,16 @@ func (s *Scheduler) next(now float64) Command {
 		f := s.timers.pop()
 		s.Notify(f, s.tasks[f.Index()].waits)
 	}
-	for s.inbox.len() > 0 {
-		s.ready.push(s.inbox.pop())
+	for s.inbox.Len() > 0 {
+		s.ready.Push(s.inbox.Pop())
 	}
-	for s.ready.len() > 0 {
+	for s.ready.Len() > 0 {
 		if now >= s.turnEnd {
 			s.scheduled = true
 			s.record(Paused, 0)
 			return TurnOver
 		}
-		f := s.ready.pop()
+		f := s.ready.Pop()
 		trap := s.Machine.Resume(f)
 		if trap == polyfill.NotSuspended {
 			trap = s.Machine.Resume(s.top(f)) // it was carried
@@ -398,7 +399,7 @@ func (s *Scheduler) next(now float64) Command {
 	}
 	s.queued = false
 	// Not Machine.Live: a suspended fiber that its maker has abandoned is not outstanding.
-	if int(s.admitted)+s.waiting.len() > 0 {
+	if int(s.admitted)+s.waiting.Len() > 0 {
 		s.record(Paused, 0)
 	} else {
 		s.record(Completed, 0)

@@ -69,8 +69,8 @@ func (w *Wheel) Next() (Command, ID) {
 		}
 		return w.run(Resume, a)
 	}
-	for !w.given && w.ready.len() > 0 {
-		a := w.find(w.ready.pop())
+	for !w.given && w.ready.Len() > 0 {
+		a := w.find(w.ready.Pop())
 		if a == nil {
 			continue
 		}
@@ -124,7 +124,7 @@ func (w *Wheel) Abort() {
 }
 
 // More reports whether the next step has something to do even if no time passes.
-func (w *Wheel) More() bool { return len(w.woken) > 0 || w.ready.len() > 0 || w.mail }
+func (w *Wheel) More() bool { return len(w.woken) > 0 || w.ready.Len() > 0 || w.mail }
 
 // Idle returns for how long no step will do anything; ok is false if that is for ever. Where the substrate has to look
 // whether things outside are ready, poll is how often; negative: it is told.

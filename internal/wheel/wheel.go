@@ -1,6 +1,9 @@
 package wheel
 
-import "github.com/fiberfill/fiberfill/polyfill"
+import (
+	"github.com/fiberfill/fiberfill/internal/queue"
+	"github.com/fiberfill/fiberfill/polyfill"
+)
 
 // ID names an actor for ever. They count up from 1.
 type ID int64
@@ -45,13 +48,13 @@ type Wheel struct {
 	closed bool
 
 	// IDs, because an actor can be over while it stands in one of these.
-	ready   queue // have a message and no handler that runs, in the order in which that came to be
-	blocked []ID  // in the order in which they parked
-	woken   []ID  // unblocked by the last scan, in the order in which they go on
-	due     []ID  // those of the scan before: this step resumes them
-	at      int   // so many of due are done
-	given   bool  // this step has delivered its message
-	mail    bool  // somebody who waits for a message has got one since the last scan
+	ready   queue.Queue[ID] // have a message and no handler that runs, in the order in which that came to be
+	blocked []ID            // in the order in which they parked
+	woken   []ID            // unblocked by the last scan, in the order in which they go on
+	due     []ID            // those of the scan before: this step resumes them
+	at      int             // so many of due are done
+	given   bool            // this step has delivered its message
+	mail    bool            // somebody who waits for a message has got one since the last scan
 	running *actor
 }
 
@@ -162,7 +165,7 @@ func (w *Wheel) Send(to ID) Verdict {
 func (w *Wheel) enqueue(a *actor) {
 	if !a.queued && !a.handling && a.mail > 0 {
 		a.queued = true
-		w.ready.push(a.id)
+		w.ready.Push(a.id)
 	}
 }
 

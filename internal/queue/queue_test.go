@@ -1,39 +1,39 @@
-package asyncio
+package queue
 
 import "testing"
 
 func TestQueueIsFirstInFirstOut(t *testing.T) {
 	// Both counters wrap around after 2^32 elements; the ring must not notice.
 	for _, start := range []uint32{0, 1, 63, 1<<32 - 1, 1<<32 - 100} {
-		var q queue[int]
-		q.push(0)
-		q.pop()
+		var q Queue[int]
+		q.Push(0)
+		q.Pop()
 		q.head, q.tail = start, start
 		in, out := 0, 0
 		for round := range 2000 {
 			for range round % 7 {
-				q.push(in)
+				q.Push(in)
 				in++
 			}
 			for range round % 5 {
-				if q.len() == 0 {
+				if q.Len() == 0 {
 					break
 				}
-				if first := q.first(); first != out {
-					t.Fatalf("first() = %d, want %d", first, out)
+				if first := q.First(); first != out {
+					t.Fatalf("First() = %d, want %d", first, out)
 				}
-				if got := q.pop(); got != out {
-					t.Fatalf("pop() = %d, want %d, counters from %d", got, out, start)
+				if got := q.Pop(); got != out {
+					t.Fatalf("Pop() = %d, want %d, counters from %d", got, out, start)
 				}
 				out++
 			}
-			if q.len() != in-out {
-				t.Fatalf("len() = %d, want %d", q.len(), in-out)
+			if q.Len() != in-out {
+				t.Fatalf("Len() = %d, want %d", q.Len(), in-out)
 			}
 		}
-		for q.len() > 0 {
-			if got := q.pop(); got != out {
-				t.Fatalf("pop() = %d, want %d", got, out)
+		for q.Len() > 0 {
+			if got := q.Pop(); got != out {
+				t.Fatalf("Pop() = %d, want %d", got, out)
 			}
 			out++
 		}
@@ -45,12 +45,12 @@ func TestQueueIsFirstInFirstOut(t *testing.T) {
 
 // The ring grows to what is in the queue at one time, not to what ever was.
 func TestQueueDoesNotGrowWithUse(t *testing.T) {
-	var q queue[int]
+	var q Queue[int]
 	for i := range 100_000 {
-		q.push(i)
-		q.push(i)
-		q.pop()
-		q.pop()
+		q.Push(i)
+		q.Push(i)
+		q.Pop()
+		q.Pop()
 	}
 	if len(q.ring) != 64 {
 		t.Errorf("the ring has %d places for 2 elements", len(q.ring))
