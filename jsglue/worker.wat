@@ -1,5 +1,5 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as --enable-mutable-globals --enable-reference-types --enable-gc --enable-exception-handling --enable-multivalue worker.wat -o worker.wasm
+;;   wasm-as --enable-mutable-globals --enable-reference-types --enable-gc --enable-exception-handling --enable-multivalue --enable-tail-call worker.wat -o worker.wasm
 ;;
 ;; A worker is a stack that is kept. JavaScript calls it once under WebAssembly.promising; it then asks for a job, does it, and
 ;; asks again. A job is a thunk (package wasm), which fetches its own arguments and delivers its own results: so one worker
@@ -9,8 +9,11 @@
 (module
   (type $job (func))
 
-  ;; Suspending: resolves with the next job, or with null to end the worker.
-  (import "js" "next" (func $next (result (ref null $job))))
+  ;; Suspending: resolves when there is a job.
+  (import "js" "next" (func $next))
+
+  ;; Which it is. Not what next resolves with: to resolve a Promise with a function, the engine looks for its method then.
+  (import "js" "job" (func $job (result (ref $job))))
 
   ;; The exception that a thunk or a stub caught last, by reference. JavaScript cannot read it ...
   (global $exn (export "exn") (mut exnref) (ref.null exn))
@@ -26,9 +29,9 @@
   ;; Traps. The error it leaves with ends every stack that it is thrown on: wasm code cannot catch a trap, wherever it is from.
   (func (export "trap") (unreachable))
 
-  ;; The job is in no local: a worker that waits for the next one would keep the last one's instance alive.
-  (func (export "worker")
-    (block $end
-      (loop $again
-        (call_ref $job (br_on_null $end (call $next)))
-        (br $again)))))
+  ;; The job is in no local: a worker that waits for the next one would keep the last one's instance alive. And there is no
+  ;; loop: engines replace the code of a function by better code when it is called.
+  (func $worker (export "worker")
+    (call $next)
+    (call_ref $job (call $job))
+    (return_call $worker)))

@@ -12,6 +12,7 @@ import { caught, deadly, thrown } from "./workers.js";
 
 const PATIENCE = 1000; // waits that a cancelled fiber may begin: enough to clean up
 
+type Deliver = (value: unknown, ...args: unknown[]) => unknown;
 type Wait = (task: Task, what: string) => Promise<unknown>;
 
 export class Binding {
@@ -47,6 +48,14 @@ export class Binding {
         return this.#before(task, name) ?? this.#park(task, name, (task, name) => sleep(task, Math.max(0, ms), name));
       });
     }
+    // The arguments are kept only for who wants them again: the engine makes no array of them then.
+    let passed: unknown[];
+    const keeping = (...args: unknown[]) => {
+      const result = fn(...args);
+      passed = args;
+      return result;
+    };
+    const call = deliver ? keeping : fn;
     return new WebAssembly.Suspending((...args: unknown[]) => {
       const task = current;
       if (!task) {
@@ -58,7 +67,7 @@ export class Binding {
       if (refused) return refused;
       let result: unknown;
       try {
-        result = fn(...args);
+        result = call(...args);
         if (!always && !isThenable(result)) return result;
       } catch (error) {
         this.#thrown = error;
@@ -72,11 +81,8 @@ export class Binding {
       const n = task.waits;
       task.on = on;
       task.awaited = promise;
-      if (deliver) this.#deliver(task, (value) => deliver(value, ...args));
-      promise.then(
-        (value) => complete(task, n, false, value),
-        (reason) => complete(task, n, true, reason),
-      );
+      if (deliver) this.#deliver(task, deliver, passed);
+      hear(promise, task, n);
       if (task.cancelled) cancelWait(task); // by fn
       return parked;
     });
@@ -85,9 +91,13 @@ export class Binding {
   /** What comes before every wait. A fiber that must not wait is ended here, or gets what it waits on instead. */
   #before(task: Task, name: string): Promise<unknown> | undefined {
     // Small, so that the engine puts it into the path of every switch.
-    const { region } = task;
-    if (task.death || task.cancelled || this.copies || this.machine || (region && !this.regions!.intact(region))) return this.#look(task, name);
+    if (task.death || task.cancelled || this.copies || !this.sound(task)) return this.#look(task, name);
     return undefined;
+  }
+
+  /** There can be nothing for overflow to tell. */
+  sound({ region }: Task): boolean {
+    return !this.machine && (!region || this.regions!.intact(region));
   }
 
   #look(task: Task, name: string): Promise<unknown> | undefined {
@@ -121,7 +131,7 @@ export class Binding {
   }
 
   /** Has the wait that has begun end with what deliver makes of its value, called with the fiber's stack in its place. */
-  #deliver(task: Task, deliver: (value: unknown) => unknown): void {
+  #deliver(task: Task, deliver: Deliver, args: unknown[]): void {
     const { wake, fail } = task;
     task.wake = (value) => {
       const { saved, savedAt } = task;
@@ -130,7 +140,7 @@ export class Binding {
         this.stackPointer!.value = savedAt;
       }
       try {
-        const result = deliver(value);
+        const result = deliver(value, ...args);
         if (isThenable(result)) {
           // The stack would go on when that settles, and not when it is its turn.
           Promise.resolve(result).catch(() => {});
@@ -227,6 +237,14 @@ export class Binding {
     if (task.region) this.regions!.give(task.region);
     task.region = undefined;
   }
+}
+
+/** Ends wait n of a fiber with what the Promise brings. Not inside the import: its arguments would be captured, too. */
+function hear(promise: Promise<unknown>, task: Task, n: number): void {
+  promise.then(
+    (value) => complete(task, n, false, value),
+    (reason) => complete(task, n, true, reason),
+  );
 }
 
 /** Throws if the fiber that a fiber is about to wait for waits, by way of whomever, for that fiber. */

@@ -33,8 +33,7 @@ export interface Thunk {
 /** Makes the function that the user calls. */
 export function fiberFunction(binding: Binding, thunk: Thunk): FiberFunction {
   const call = (args: unknown[], options?: CallOptions): Fiber<any> => {
-    const id = nextId();
-    const task = new Task(id, options?.name ?? `${thunk.name}#${id}`, thunk, binding, args);
+    const task = new Task(nextId(), options?.name, thunk, binding, args);
     spawn(task, options?.signal);
     return task.fiber;
   };

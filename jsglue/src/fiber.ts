@@ -53,7 +53,7 @@ export class Task extends Life {
 
   constructor(
     readonly id: number,
-    readonly name: string,
+    readonly given: string | undefined, // name
     readonly thunk: Thunk,
     readonly binding: Binding,
     public args: readonly unknown[],
@@ -65,6 +65,10 @@ export class Task extends Life {
 
   get exportName(): string {
     return this.thunk.name;
+  }
+
+  get name(): string {
+    return this.given ?? `${this.thunk.name}#${this.id}`;
   }
 
   get firm(): boolean {

@@ -46,7 +46,7 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
   const thunk = { ...thunks[way.k]!, coerce: true };
   return alike((...args: unknown[]): Fiber<any> => {
     const id = nextId();
-    const task = new Task(id, `${thunk.name}#${id}`, thunk, binding, args);
+    const task = new Task(id, undefined, thunk, binding, args);
     begin(task);
     return task.fiber;
   }, fn);

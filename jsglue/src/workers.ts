@@ -25,7 +25,7 @@ export interface OwnFiber {
 /** One kept stack. */
 export class Worker {
   task: Task | OwnFiber | undefined;
-  take!: (job: Function) => void;
+  take!: () => void;
 }
 
 interface WorkerModule {
@@ -42,15 +42,20 @@ const promising = /* @__PURE__ */ new WeakMap<Function, () => Promise<unknown>>(
 const lone = /* @__PURE__ */ new Worker(); // stands for the stack of a fiber that has its own
 let starting: Worker | undefined; // the one whose first call of next is under way
 
+let given: Function | undefined; // to the worker that goes on next: between the two nobody else is given one
+let asking: Worker;
+function keep(take: () => void): void {
+  asking.take = take;
+}
+
 /** The instance of worker.wat, which holds the exception in flight. */
 export function workerModule(): WorkerModule {
   if (!module) {
     const next = new WebAssembly.Suspending(() => {
       const worker = starting ?? current!.worker!;
       const task = worker.task;
-      const job = new Promise<Function>((resolve) => {
-        worker.take = resolve;
-      });
+      asking = worker;
+      const job = new Promise<void>(keep);
       if (task) {
         worker.task = undefined;
         idle.push(worker);
@@ -59,7 +64,12 @@ export function workerModule(): WorkerModule {
       return job;
     });
     const compiled = new WebAssembly.Module(workerBytes as BufferSource);
-    module = new WebAssembly.Instance(compiled, { js: { next } } as unknown as WebAssembly.Imports)
+    const job = () => {
+      const job = given;
+      given = undefined;
+      return job;
+    };
+    module = new WebAssembly.Instance(compiled, { js: { next, job } } as unknown as WebAssembly.Imports)
       .exports as unknown as WorkerModule;
     start = WebAssembly.promising(module.worker) as () => Promise<unknown>;
   }
@@ -83,7 +93,8 @@ export function give(task: Task | OwnFiber): void {
   const worker = idle.pop() ?? make();
   worker.task = task;
   task.worker = worker;
-  worker.take(task.thunk.job);
+  given = task.thunk.job;
+  worker.take();
 }
 
 function make(): Worker {
@@ -103,7 +114,7 @@ function trapped(task: Task | OwnFiber, error: unknown): void {
 /** The thunk of a fiber has returned. */
 function returned(task: Task | OwnFiber): void {
   if ("returned" in task) return task.returned();
-  const overflow = task.binding.overflow(task);
+  const overflow = task.binding.sound(task) ? undefined : task.binding.overflow(task);
   if (overflow) left(task, true, overflow, false);
   else left(task, task.threw, task.result, false);
 }
