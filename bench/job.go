@@ -13,7 +13,7 @@ type Job struct {
 	Operations  []string `json:"operations,omitempty"` // costs: measured in turn
 	Sizes       []int    `json:"sizes,omitempty"`
 	Samples     int      `json:"samples,omitempty"`
-	Warmup      int      `json:"warmup"`            // samples before those that count
+	Warmup      int      `json:"warmup"`            // samples before those that count; start: waves, of 1,000 at most
 	Steps       int      `json:"steps,omitempty"`   // switch: yields a sample
 	Millis      int      `json:"millis,omitempty"`  // costs: a sample takes at least so long
 	Calls       int      `json:"calls,omitempty"`   // start: at least so many calls a sample

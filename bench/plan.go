@@ -79,13 +79,17 @@ func switching(contestant string, steps int, widths ...int) Job {
 }
 
 // starting has a process for each contestant and number of calls, because the first wave in it counts, too. Raw JSPI must
-// not run out of stacks by warming up: a tab bears a hundred thousand, but only some 40,000 in waves of 10,000.
+// not run out of stacks: a tab bears some hundred thousand, but only 40,000 if they come in waves of 10,000. So it has time
+// for one large wave when its code is warm; of the others several count.
 func starting(n int, contestants ...string) []Job {
-	samples, warmup := 5, 60
-	if n > 1000 {
-		samples, warmup = 1, 1
-	}
 	return each(contestants, func(c string) Job {
+		samples, warmup := 15, 60
+		if n > 1000 {
+			samples, warmup = 9, 30
+			if c == "raw" {
+				samples = 1
+			}
+		}
 		return Job{Workload: "start", Contestants: []string{c}, Sizes: []int{n}, Calls: 1000, Samples: samples, Warmup: warmup}
 	})
 }
