@@ -101,3 +101,31 @@ test("what is no function cannot observe, and what is no object has no limits", 
   for (const bad of [undefined, null, {}, "f"]) assert.throws(() => fiberfill.observe(bad), { code: "bad-argument" });
   for (const bad of [undefined, null, 5]) assert.throws(() => fiberfill.limits(bad), { code: "bad-argument" });
 });
+
+test("below the platform's own promising nothing can wait, and no fiber comes to harm", async () => {
+  const three = bytes(`(module
+    (import "env" "wait" (func $wait (param i32) (result i32)))
+    (import "fiberfill" "yield" (func $yield))
+    (import "fiberfill" "sleep_ms" (func $sleep (param f64)))
+    (func (export "f") (param i32) (result i32) (call $wait (local.get 0)))
+    (func (export "y") (call $yield))
+    (func (export "s") (call $sleep (f64.const 1))))`);
+  const refused = { code: "cannot-suspend", message: /call .* from fiberfill's exports/ };
+  const raw = async () => {
+    for (const name of ["f", "y", "s"]) {
+      await assert.rejects(WebAssembly.promising(g.instance.exports[name])(1), refused, name);
+    }
+  };
+  const inside = [];
+  const wait = fiberfill.suspending((v) => {
+    inside.push(raw());
+    return new Promise((resolve) => setTimeout(resolve, 0, v + 1));
+  });
+  const g = await fiberfill.instantiate(three, { env: { wait } });
+  await raw(); // where no fiber runs
+  assert.deepEqual(await Promise.all([g.exports.f(1), g.exports.f(2), g.exports.f(3)]), [2, 3, 4]);
+  assert.equal(inside.length, 3);
+  await Promise.all(inside);
+  assert.equal(await g.exports.f(4), 5);
+  assert.deepEqual(fiberfill.fibers(), []);
+});

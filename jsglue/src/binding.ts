@@ -36,7 +36,7 @@ export class Binding {
     if (mark instanceof Jump) return new WebAssembly.Suspending(fn);
     if (fn === YIELD) {
       return new WebAssembly.Suspending(() => {
-        const task = current!;
+        const task = caller(name);
         const refused = this.#before(task, name);
         if (refused) return refused;
         return this.copies ? this.#park(task, name, yieldNow) : yieldNow(task, name);
@@ -44,7 +44,7 @@ export class Binding {
     }
     if (fn === SLEEP) {
       return new WebAssembly.Suspending((ms: number) => {
-        const task = current!;
+        const task = caller(name);
         return this.#before(task, name) ?? this.#park(task, name, (task, name) => sleep(task, Math.max(0, ms), name));
       });
     }
@@ -57,21 +57,20 @@ export class Binding {
     };
     const call = deliver ? keeping : fn;
     return new WebAssembly.Suspending((...args: unknown[]) => {
-      const task = current;
-      if (!task) {
-        // On a stack that the platform's own promising has made.
-        if (always) return waitApart(fn(...args));
-        throw cannotSuspend(name);
-      }
+      if (always && foreign()) return waitApart(fn(...args));
+      const task = caller(name);
       const refused = this.#before(task, name);
       if (refused) return refused;
       let result: unknown;
+      task.calling = true;
       try {
         result = call(...args);
         if (!always && !isThenable(result)) return result;
       } catch (error) {
         this.#thrown = error;
         throw error;
+      } finally {
+        task.calling = false;
       }
       const on = Cancellable.lifeOf(result);
       if (on) refuseCircle(task, on);
@@ -237,6 +236,15 @@ export class Binding {
     if (task.region) this.regions!.give(task.region);
     task.region = undefined;
   }
+}
+
+/** Whether this stack is one that the platform's own promising has made: no fiber runs, or one does and is inside a marked import. */
+const foreign = (): boolean => !current || current.calling;
+
+/** The fiber whose stack this is. */
+function caller(name: string): Task {
+  if (foreign()) throw cannotSuspend(name);
+  return current!;
 }
 
 /** Ends wait n of a fiber with what the Promise brings. Not inside the import: its arguments would be captured, too. */

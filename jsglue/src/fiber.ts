@@ -37,6 +37,7 @@ export class Task extends Life {
   result: unknown = undefined;
   threw = false; // result is what the export threw
 
+  calling = false; // a marked import, which runs
   waits = 0; // waits begun, as the core counts them
   wake!: (value: unknown) => void;
   fail!: (reason: unknown) => void;
