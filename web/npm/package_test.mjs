@@ -73,14 +73,29 @@ ${use} main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`)
   assert.deepEqual(await printed(tool("node"), "cjs.cjs"), want)
 })
 
-test("both halves export the same names", async () => {
-  await writeFile(join(project, "names.mjs"), `import * as esm from "fiberfill"
+test("what is imported and what is required in one process of Node have one scheduler", async () => {
+  await writeFile(join(project, "one.mjs"), `import * as imported from "fiberfill"
 import { createRequire } from "node:module"
-const cjs = createRequire(import.meta.url)("fiberfill")
+const required = createRequire(import.meta.url)("fiberfill")
+console.log(JSON.stringify(Object.keys(imported).filter((name) => imported[name] !== required[name])))`)
+  assert.deepEqual(await printed(tool("node"), "one.mjs"), [])
+})
+
+test("both halves export the same names", async () => {
+  const at = (half) => JSON.stringify(join(project, "node_modules/fiberfill", half, "index.js"))
+  await writeFile(join(project, "names.mjs"), `import * as esm from ${at("esm")}
+import cjs from ${at("cjs")}
 console.log(JSON.stringify([Object.keys(esm).sort(), Object.keys(cjs).sort()]))`)
   const [esm, cjs] = await printed(tool("node"), "names.mjs")
   assert.deepEqual(esm, cjs)
   assert.ok(esm.includes("instantiate") && esm.includes("suspending"), esm.join(" "))
+})
+
+test("a CommonJS module requires it where CommonJS is all there is", async () => {
+  await writeFile(join(project, "old-cjs.cjs"), `const fiberfill = require("./node_modules/fiberfill/cjs/index.js")
+const { readFileSync } = require("node:fs")
+${use} main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`)
+  assert.deepEqual(await printed(tool("node"), "old-cjs.cjs"), want)
 })
 
 test("Vite bundles it", async () => {
