@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -49,7 +50,13 @@ func (b *Browser) Open(ctx context.Context, url string) (*Tab, error) {
 		t.note(event)
 	})
 	if err == nil {
-		err = t.do(ctx, chromedp.Navigate(url))
+		// The debugger would tell of every request from now on, by several messages that nobody here reads. They cost more
+		// than what fiberfill adds to a fetch, and that is measured in these tabs.
+		noNetwork := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+			_, err := cdp.Call(ctx, target, network.Disable, cdp.Empty{})
+			return err
+		})
+		err = t.do(ctx, chromedp.Navigate(url), noNetwork)
 	}
 	if err != nil {
 		stop()
