@@ -199,3 +199,19 @@ test("fiberfill/polyfill installs the namespace on the global", () => {
   const out = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
   assert.equal(out, "[object WebAssembly] function\n");
 });
+
+test("with fiberfill/polyfill installed guests run, those of the global, of fiberfill's own functions, and with fibers of their own", () => {
+  const href = (path) => JSON.stringify(new URL(path, import.meta.url).href);
+  const script = `
+    import { readFileSync } from "node:fs";
+    import ${href("../web/dist/npm/esm/polyfill.js")};
+    import { instantiate } from ${href("../web/dist/npm/esm/index.js")};
+    const read = (path) => readFileSync(new URL(path, ${href("../examples/")}));
+    const imports = { env: { fetch_text() {}, log() {} }, fiberfill: { yield: new WebAssembly.Suspending(() => {}) } };
+    const { instance } = await WebAssembly.instantiate(read("c-fetch/guest.wasm"), imports);
+    const yielding = WebAssembly.promising(instance.exports.yielding);
+    const fibers = await instantiate(read("c-fetch/guest.wasm"), { env: imports.env });
+    const generators = await instantiate(read("c-generator/guest.wasm"));
+    console.log(String(await Promise.all([yielding(3), yielding(4), fibers.exports.yielding(5), generators.exports.sum(10)])));`;
+  assert.equal(execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }), "3,4,5,385\n");
+});

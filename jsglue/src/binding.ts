@@ -5,6 +5,7 @@ import { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { Cancellable, type Life } from "./life.js";
 import { cancelWait, complete, current, sleep, wait, waitApart, yieldNow } from "./loop.js";
+import { WebAssembly } from "./platform.js";
 import type { Machine } from "./proposals.js";
 import { type Regions } from "./regions.js";
 import { Jump, SLEEP, YIELD, isThenable, type Suspending } from "./suspending.js";

@@ -8,6 +8,7 @@
 // milliseconds of performance.now(). Booleans are 0 and 1.
 
 import coreBytes from "../core/core.wasm";
+import { WebAssembly } from "./platform.js";
 
 /** What stack_pointer returns where somebody has to name it. */
 export const CANNOT_TELL = -2;

@@ -7,6 +7,7 @@ import { Link } from "./link.js";
 import { ready } from "./loop.js";
 import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "./module.js";
 import type { Options } from "./options.js";
+import { WebAssembly } from "./platform.js";
 import { newMachine, systemOf, type GuestFiber } from "./proposals.js";
 import { Suspending, builtins, type ImportObject } from "./suspending.js";
 

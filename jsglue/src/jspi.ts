@@ -18,9 +18,9 @@ import { Fiber, Task } from "./fiber.js";
 import { Link } from "./link.js";
 import { apart, begin, nextId, ready } from "./loop.js";
 import { inspect, needJSPI, type Shape } from "./module.js";
+import { WebAssembly as platform } from "./platform.js";
 import { Suspending as Mark } from "./suspending.js";
 
-const platform = globalThis.WebAssembly;
 const hasJSPI = "promising" in platform && "Suspending" in platform;
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();

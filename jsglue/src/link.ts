@@ -10,6 +10,7 @@ import { generate, type Shape } from "./module.js";
 import { CANNOT_TELL } from "./core.js";
 import { FiberError } from "./errors.js";
 import { shadowStack, type Options, type RegionSource } from "./options.js";
+import { WebAssembly } from "./platform.js";
 import { tableOf, type Machine } from "./proposals.js";
 import { REGION_SIZE, Regions } from "./regions.js";
 import { Suspending } from "./suspending.js";

@@ -25,6 +25,7 @@ import { INDEX } from "./core.js";
 import { Coroutine } from "./coroutine.js";
 import type { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
+import { WebAssembly } from "./platform.js";
 import type { Glue, GuestFiber, Machine } from "./proposals.js";
 import type { Suspending } from "./suspending.js";
 import { GuestSide, NEXT, SIZE, join } from "./guestside.js";

@@ -8,6 +8,7 @@
 import { inspector, type Inspector } from "./core.js";
 import { FiberError, words } from "./errors.js";
 import { shadowStack, type Options } from "./options.js";
+import { WebAssembly } from "./platform.js";
 
 /** What the parser found. */
 export interface Shape {

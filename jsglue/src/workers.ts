@@ -11,6 +11,7 @@ import workerBytes from "../worker.wasm";
 import { FiberError, words } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { current, left } from "./loop.js";
+import { WebAssembly } from "./platform.js";
 
 /** A guest's own fiber, as far as its stack is concerned; beside it there are calls of exports. */
 export interface OwnFiber {

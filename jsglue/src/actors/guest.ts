@@ -11,6 +11,7 @@
 
 import { compile, shapeOf } from "../module.js";
 import { CANNOT_TELL } from "../core.js";
+import { WebAssembly } from "../platform.js";
 import type { Actor, Code } from "./actor.js";
 import { ActorError } from "./errors.js";
 import type { Host, Message } from "./host.js";

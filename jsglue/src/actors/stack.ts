@@ -3,6 +3,7 @@
 // resumed with the error of a trap: that ends it without running any of its code, since wasm cannot catch it. [E-LIFE-2]
 
 import bytes from "../../actors/stack.wasm";
+import { WebAssembly } from "../platform.js";
 
 interface Exports {
   type: WebAssembly.Global;

@@ -5,6 +5,7 @@
 // and fractions of one count. Booleans are 0 and 1.
 
 import bytes from "../../actors/actors.wasm";
+import { WebAssembly } from "../platform.js";
 
 /** Verdicts on operations from outside. */
 export const OK = 0;
