@@ -112,12 +112,40 @@ test("where the engine cannot suspend a plain call throws SuspendError", async (
   assert.equal(requests.length, 0);
 });
 
-test("a trap rejects, inside the call and after it, and the others go on", async () => {
+test("a trap rejects with the engine's own error, and the others go on", async () => {
   const { instance, requests, call } = await guest();
   const other = call("item", 3);
-  await assert.rejects(WebAssembly.promising(instance.exports.trap)(), { code: "trap" });
+  await assert.rejects(WebAssembly.promising(instance.exports.trap)(), (error) => error.constructor === platform.RuntimeError);
   requests[0].value(5);
   assert.equal(await other, 5);
+});
+
+test("a trap and an endless recursion after a wait reject with the engine's own errors, too", async () => {
+  const module = binaryen.parseText(`(module
+    (import "env" "wait" (func $wait))
+    (func (export "trap") (call $wait) (unreachable))
+    (func $deeper (export "deeper") (call $deeper))
+    (func (export "recursion") (call $wait) (call $deeper)))`);
+  const guest = module.emitBinary();
+  module.dispose();
+  const { instance } = await WebAssembly.instantiate(guest, { env: { wait: new WebAssembly.Suspending(() => {}) } });
+  const { trap, deeper, recursion } = instance.exports;
+  await assert.rejects(WebAssembly.promising(trap)(), (error) => error.constructor === platform.RuntimeError);
+  for (const fn of [deeper, recursion]) {
+    await assert.rejects(WebAssembly.promising(fn)(), (error) => error.constructor === RangeError && error.message === "Maximum call stack size exceeded");
+  }
+});
+
+test("a Promise whose own then calls back at once, or throws, is waited for like any other", async () => {
+  const module = binaryen.parseText('(module (import "env" "wait" (func $wait (result i32))) (func (export "run") (result i32) (call $wait)) (table (export "table") funcref (elem $inner)) (func $inner (result i32) (call $wait)))');
+  const guest = module.emitBinary();
+  module.dispose();
+  const thens = [(resolve) => resolve(1), () => assert.fail("called")];
+  for (const then of thens) {
+    const wait = new WebAssembly.Suspending(() => Object.assign(Promise.resolve(7), { then }));
+    const { instance } = await WebAssembly.instantiate(guest, { env: { wait } });
+    for (const fn of [instance.exports.run, instance.exports.table.get(0)]) assert.equal(await WebAssembly.promising(fn)(), 7);
+  }
 });
 
 test("a call can be cancelled: it is a fiber", async () => {

@@ -8,7 +8,7 @@ import { cancelWait, complete, current, sleep, wait, waitApart, yieldNow } from 
 import { WebAssembly } from "./platform.js";
 import type { Machine } from "./proposals.js";
 import { type Regions } from "./regions.js";
-import { Jump, SLEEP, YIELD, isThenable, type Suspending } from "./suspending.js";
+import { Jump, SLEEP, YIELD, isThenable, then, type Suspending } from "./suspending.js";
 import { caught, deadly, thrown } from "./workers.js";
 
 const PATIENCE = 1000; // waits that a cancelled fiber may begin: enough to clean up
@@ -250,7 +250,8 @@ function caller(name: string): Task {
 
 /** Ends wait n of a fiber with what the Promise brings. Not inside the import: its arguments would be captured, too. */
 function hear(promise: Promise<unknown>, task: Task, n: number): void {
-  promise.then(
+  then.call(
+    promise,
     (value) => complete(task, n, false, value),
     (reason) => complete(task, n, true, reason),
   );

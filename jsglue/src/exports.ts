@@ -26,8 +26,8 @@ export interface Thunk {
   readonly name: string;
   readonly job: Function;
   readonly parameters: number;
-  /** The engine converts the arguments, as the platform's exports do; else they must be of the right types. */
-  readonly coerce?: boolean;
+  /** As in JSPI the engine converts the arguments, which must else be of the right types, and a trap is the engine's own error. */
+  readonly jspi?: boolean;
 }
 
 /** Makes the function that the user calls. */

@@ -61,7 +61,7 @@ export class Task extends Life {
   ) {
     super();
     this.fiber = new Fiber(this);
-    this.encoded = thunk.coerce ? none : encode(args);
+    this.encoded = thunk.jspi ? none : encode(args);
   }
 
   get exportName(): string {

@@ -43,7 +43,7 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
     return alike((...args) => apart(() => call(...args)), fn);
   }
   const { binding, thunks } = way.complete();
-  const thunk = { ...thunks[way.k]!, coerce: true };
+  const thunk = { ...thunks[way.k]!, jspi: true };
   return alike((...args: unknown[]): Fiber<any> => {
     const id = nextId();
     const task = new Task(id, undefined, thunk, binding, args);

@@ -14,6 +14,7 @@ import { watch } from "./leaks.js";
 import { describe } from "./module.js";
 import { enter } from "./observe.js";
 import { reportStall } from "./report.js";
+import { then } from "./suspending.js";
 import { none } from "./transfer.js";
 import { deadly, give, ownStack } from "./workers.js";
 
@@ -287,7 +288,7 @@ export function waitApart(value: unknown): Promise<unknown> {
         current = named;
       });
     };
-    Promise.resolve(value).then(between(resolve), between(reject));
+    then.call(Promise.resolve(value), between(resolve), between(reject));
   });
 }
 

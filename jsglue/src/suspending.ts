@@ -64,6 +64,9 @@ export const builtins: Record<string, Suspending | undefined> = {
   sleep_ms: new Suspending(SLEEP),
 };
 
+/** For any Promise: one of the user's may have a `then` of its own, which may call back at once, or throw. */
+export const { then } = Promise.prototype;
+
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
     ((typeof value === "object" && value !== null) || typeof value === "function") &&

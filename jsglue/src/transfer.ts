@@ -38,7 +38,7 @@ const arg: Record<string, (i: number) => unknown> = {
   },
   "arg:7e": (i) => {
     const value = take(i);
-    return typeof value === "bigint" || current!.thunk.coerce ? value : wrong(current!, i, "i64", value, "pass a BigInt");
+    return typeof value === "bigint" || current!.thunk.jspi ? value : wrong(current!, i, "i64", value, "pass a BigInt");
   },
   "arg:7d": (i) => number(current!, i, "f32"),
   "arg:7c": (i) => number(current!, i, "f64"),
@@ -48,7 +48,7 @@ const reference = take;
 
 function take(i: number): unknown {
   const task = current!;
-  if (task.thunk.coerce) return task.args[i];
+  if (task.thunk.jspi) return task.args[i];
   if (task.cursor === task.args.length) {
     throw new FiberError("bad-argument", `export ${task.exportName} takes ${task.thunk.parameters} parameters; nothing was passed for parameter ${i + 1}`, { fiber: task.name });
   }
@@ -57,7 +57,7 @@ function take(i: number): unknown {
 
 function number(task: Task, i: number, type: string): unknown {
   const value = take(i);
-  if (typeof value === "number" || typeof value === "boolean" || task.thunk.coerce) return value;
+  if (typeof value === "number" || typeof value === "boolean" || task.thunk.jspi) return value;
   return wrong(task, i, type, value, "pass a number");
 }
 

@@ -133,7 +133,8 @@ export function ownStack(task: Task | OwnFiber): void {
 }
 
 /** What a fiber whose stack has ended so rejects with. */
-export function trapError(task: Task, error: unknown): FiberError {
+export function trapError(task: Task, error: unknown): unknown {
+  if (task.thunk.jspi) return error;
   const { name, exportName } = task;
   if (error instanceof WebAssembly.RuntimeError) {
     return new FiberError("trap", `fiber ${name} trapped in export ${exportName}: ${words(error)}`, { fiber: name, cause: error });
