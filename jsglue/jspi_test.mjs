@@ -218,6 +218,17 @@ test("what promising returns has the name and the length that the platform's has
   }
 });
 
+test("the namespace and Suspending look like the platform's", () => {
+  assert.deepEqual(Object.getOwnPropertyNames(WebAssembly), Object.getOwnPropertyNames(platform));
+  for (const [key, { writable, enumerable, configurable, value }] of Object.entries(Object.getOwnPropertyDescriptors(platform))) {
+    const ours = Object.getOwnPropertyDescriptor(WebAssembly, key);
+    assert.deepEqual([ours.writable, ours.enumerable, ours.configurable, typeof ours.value], [writable, enumerable, configurable, typeof value], key);
+    if (typeof value === "function") assert.deepEqual([ours.value.name, ours.value.length], [value.name, value.length]);
+  }
+  assert.equal(Object.getPrototypeOf(WebAssembly.Suspending), Function.prototype);
+  assert.ok(new platform.Suspending(() => {}) instanceof WebAssembly.Suspending);
+});
+
 test("fiberfill/polyfill installs the namespace on the global", () => {
   const script = `
     const platform = globalThis.WebAssembly;

@@ -57,14 +57,15 @@ function alike<T extends Function>(call: T, fn: Function): T {
   return Object.defineProperties(call, { name: { value: fn.name }, length: { value: fn.length } });
 }
 
-/** As WebAssembly.Suspending, which it extends. */
+/** The platform's, which remembers the functions. */
 const Suspending = hasJSPI
-  ? class Suspending extends platform.Suspending {
-      constructor(fn: Function) {
-        super(fn);
-        functions.set(this, fn);
-      }
-    }
+  ? new Proxy(platform.Suspending, {
+      construct(target, args, newTarget): object {
+        const mark = Reflect.construct(target, args, newTarget === Suspending ? target : newTarget);
+        functions.set(mark, args[0]);
+        return mark;
+      },
+    })
   : class Suspending {
       constructor() {
         needJSPI();

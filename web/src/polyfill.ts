@@ -4,6 +4,6 @@
 import { namespace } from "../../jsglue/src/jspi.js";
 
 Object.defineProperty(globalThis, "WebAssembly", { value: namespace, writable: true, enumerable: false, configurable: true });
-for (const constructor of [namespace.Module, namespace.Instance]) {
+for (const constructor of [namespace.Module, namespace.Instance, namespace.Suspending]) {
   Object.defineProperty(constructor.prototype, "constructor", { value: constructor, writable: true, enumerable: false, configurable: true });
 }
