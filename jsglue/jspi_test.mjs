@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import binaryen from "binaryen";
 
 const platform = globalThis.WebAssembly;
@@ -186,6 +187,20 @@ test("a Suspending made here works with the platform itself, and its functions w
     fiberfill: { yield: new WebAssembly.Suspending(() => {}) },
   });
   assert.equal(await WebAssembly.promising(instance.exports.yielding)(3), 3);
+});
+
+test("a Suspending that was made elsewhere works as in raw JSPI, beside those made here", async () => {
+  const module = binaryen.parseText(`(module
+    (import "env" "theirs" (func $theirs (param i32) (result i32))) (import "env" "ours" (func $ours (param i32) (result i32)))
+    (func (export "run") (param i32) (result i32) (call $ours (call $theirs (call $ours (local.get 0))))))`);
+  const guest = module.emitBinary();
+  module.dispose();
+  for (const { Suspending } of [platform, runInNewContext("WebAssembly")]) {
+    const env = { theirs: new Suspending(async (v) => 2 * v), ours: new WebAssembly.Suspending(async (v) => v + 1) };
+    const { instance } = await WebAssembly.instantiate(guest, { env });
+    const run = WebAssembly.promising(instance.exports.run);
+    assert.deepEqual(await Promise.all([run(1), run(2), run(3)]), [5, 7, 9]);
+  }
 });
 
 test("a function that is no export works as raw JSPI does, also below a fiber that runs and while others are named", async () => {

@@ -96,10 +96,13 @@ const Module: typeof platform.Module = new Proxy(platform.Module, {
   },
 });
 
-/** Reads an import object, each value once and in order, as the platform does; undefined if it is none, which the platform says better. */
-function read(module: WebAssembly.Module, given: any): [values: unknown[], table: any] | undefined {
+/**
+ * Reads an import object, each value once and in order, as the platform does. There are no values if the platform will
+ * refuse them, and if one is a Suspending that was not made here: its waits are seen by nobody, so all is raw JSPI then.
+ */
+function read(module: WebAssembly.Module, given: any): [table: any, values?: unknown[]] {
   const imports = platform.Module.imports(module);
-  if (!isObject(given)) return given === undefined && imports.length === 0 ? [[], given] : undefined;
+  if (!isObject(given)) return given === undefined && imports.length === 0 ? [given, []] : [given];
   const table = Object.create(null);
   const values: unknown[] = [];
   for (const { module, name, kind } of imports) {
@@ -109,11 +112,12 @@ function read(module: WebAssembly.Module, given: any): [values: unknown[], table
       continue;
     }
     const value = from[name];
-    const fn = kind === "function" ? functions.get(value) : undefined;
-    values.push(fn ? new Mark(fn as (...args: any[]) => unknown, undefined, true) : value);
     (table[module] ??= Object.create(null))[name] = value;
+    const fn = kind === "function" ? functions.get(value) : undefined;
+    if (fn) values.push(new Mark(fn as (...args: any[]) => unknown, undefined, true));
+    else if (kind !== "function" || typeof value === "function") values.push(value);
   }
-  return values.length === imports.length ? [values, table] : [[], table];
+  return values.length === imports.length ? [table, values] : [table];
 }
 
 function isObject(value: unknown): boolean {
@@ -123,9 +127,8 @@ function isObject(value: unknown): boolean {
 /** What the platform gets for imports, and what is to be done with the instance. */
 function link(module: WebAssembly.Module, given: any): [imports: any, made: (instance: WebAssembly.Instance) => WebAssembly.Instance] {
   const shape = module instanceof platform.Module ? shapes.get(module) : undefined;
-  const found = shape && read(module, given);
-  if (!shape || !found) return [given, (instance) => instance];
-  const [values, table] = found;
+  const [table, values] = shape ? read(module, given) : [given];
+  if (!shape || !values) return [table, (instance) => instance];
   const waits = values.some((value) => value instanceof Mark);
   if (waits) ready();
   let link = waits ? new Link(inspector(), module, shape, values) : undefined;
