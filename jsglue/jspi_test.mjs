@@ -98,6 +98,20 @@ test("a Suspending import always waits", async () => {
   await call;
 });
 
+test("what a call waits for is settled, and it goes on before the event loop has control", async () => {
+  const { requests, call } = await guest();
+  let before = 0;
+  for (let i = 0; i < 20; i++) {
+    const item = call("item", i);
+    requests.pop().value(i);
+    const first = await Promise.race([item.then(() => "call"), new Promise((resolve) => setImmediate(resolve, "event loop"))]);
+    if (first === "call") before++;
+    await item;
+  }
+  // Not each time: the scheduler gives the event loop control when it has been busy for some milliseconds.
+  assert.ok(before >= 10, `${before} of 20`);
+});
+
 test("an exception and a rejection keep their identity, undefined too", async () => {
   const { requests, call } = await guest();
   for (const reason of [undefined, new Error("gone"), "text"]) {

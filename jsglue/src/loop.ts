@@ -108,7 +108,7 @@ let timerAt = Infinity;
 // microtasks, without the event loop in between; together they have the budget
 // of one. Nobody tells whether the event loop was in between: of a pause, up to a
 // millisecond counts as ours.
-let began = 0; // the last turn
+let began = 0; // the last turn, or the call outside of a turn that a fiber began in
 let ended = 0; // the last turn
 let spent = 0; // ms since the event loop has had control for certain
 
@@ -138,6 +138,7 @@ function run(command: number): void {
     current = undefined;
     ended = read();
     spent += ended - began;
+    began = ended;
     arm();
     idle();
     watch(liveTasks);
@@ -238,6 +239,7 @@ function admit(task: Task, reference: number): boolean {
  */
 export function begin(task: Task): void {
   task.since = read();
+  if (!current) began = task.since;
   const reference = ask(core.begin);
   if (!admit(task, reference)) return;
   if (ask(core.running) !== reference) {
