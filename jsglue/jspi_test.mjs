@@ -247,6 +247,21 @@ test("what promising returns has the name and the length that the platform's has
   }
 });
 
+test("a guest whose stack pointer cannot be told is no worse off than in raw JSPI", async () => {
+  const module = binaryen.parseText(`(module
+    (import "env" "wait" (func $wait (param i64) (result i64))) (memory (export "memory") i64 1) (global $sp (mut i64) (i64.const 65536))
+    (func (export "run") (param i64) (result i64) (local $frame i64)
+      (global.set $sp (local.tee $frame (i64.sub (global.get $sp) (i64.const 16))))
+      (i64.store (local.get $frame) (call $wait (local.get 0)))
+      (global.set $sp (i64.add (local.get $frame) (i64.const 16)))
+      (i64.load (local.get $frame))))`);
+  module.setFeatures(binaryen.Features.Memory64);
+  const guest = module.emitBinary();
+  module.dispose();
+  const { instance } = await WebAssembly.instantiate(guest, { env: { wait: new WebAssembly.Suspending(async (v) => v + 1n) } });
+  assert.equal(await WebAssembly.promising(instance.exports.run)(41n), 42n);
+});
+
 test("the namespace and Suspending look like the platform's", () => {
   assert.deepEqual(Object.getOwnPropertyNames(WebAssembly), Object.getOwnPropertyNames(platform));
   for (const [key, { writable, enumerable, configurable, value }] of Object.entries(Object.getOwnPropertyDescriptors(platform))) {

@@ -11,7 +11,7 @@
 // parser cannot read, get the platform's own promising and Suspending: they work
 // as raw JSPI does.
 
-import { inspector } from "./core.js";
+import { CANNOT_TELL, inspector } from "./core.js";
 import type { Binding } from "./binding.js";
 import type { Thunk } from "./exports.js";
 import { Fiber, Task } from "./fiber.js";
@@ -131,7 +131,10 @@ function link(module: WebAssembly.Module, given: any): [imports: any, made: (ins
   if (!shape || !values) return [table, (instance) => instance];
   const waits = values.some((value) => value instanceof Mark);
   if (waits) ready();
-  let link = waits ? new Link(inspector(), module, shape, values) : undefined;
+  // Where nobody can tell which stack there is to keep apart, there is one, as in raw JSPI.
+  const options = shape.stackPointer === CANNOT_TELL ? { shadowStack: { pointer: null } } : undefined;
+  const newLink = () => new Link(inspector(), module, shape, values, options);
+  let link = waits ? newLink() : undefined;
   let border: ReturnType<Link["complete"]> | undefined;
   return [
     link ? link.imports : table,
@@ -139,7 +142,7 @@ function link(module: WebAssembly.Module, given: any): [imports: any, made: (ins
       // Most instances of a page have nothing to do with fibers: their border is made when promising is called.
       const complete = () => {
         ready();
-        return (border ??= (link ??= new Link(inspector(), module, shape, values)).complete(instance));
+        return (border ??= (link ??= newLink()).complete(instance));
       };
       if (link) complete();
       platform.Module.exports(module).forEach(({ name, kind }, k) => {
