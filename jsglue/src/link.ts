@@ -162,7 +162,7 @@ export class Link {
       throw new FiberError(
         "bad-argument",
         "the guest keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. " +
-          "Name it by the option shadowStack: { pointer }, an exported global or a global's index, or say null if the guest has no such stack. The stacks of a guest with a 64-bit memory cannot be kept apart: with null only one call may wait at a time",
+          "Name it by the option shadowStack: { pointer }, an exported global or a global's index, or say null if the guest has no such stack. With null only one call may wait at a time where the stacks cannot be kept apart: in a 64-bit memory, where they grow up (Emscripten before 1.39) and in programs of the Go toolchain",
       );
     }
     return this.shape.stackPointer;

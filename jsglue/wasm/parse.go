@@ -31,18 +31,24 @@ type Module struct {
 	firstType   int      // offset of the first of them
 	funcs       []uint32 // type index of each function, imported ones first
 	imported    int      // so many of funcs are imported
-	globals     []byte   // for each global, imported ones first, 1 if it is a mutable i32
+	globals     []byte   // for each global, imported ones first, what is known of it: mutableI32, falls, rises
 
 	named  int32 // the global called __stack_pointer by the name section or as import env.__stack_pointer, or -1
 	shaped int32 // the global that a module stripped of names may keep the stack pointer in, or -1
 
-	scanned  bool  // the code has been gone through: see scan
-	told     int32 // the global that a function of Emscripten's returns as the stack pointer, or -1
-	sizes    bool
-	descends bool
-	suspect  bool // a global other than shaped does
-	wide     bool // there is a mutable i64
+	scanned bool  // the code has been gone through: see scan
+	told    int32 // the global that a function of Emscripten's returns as the stack pointer, or -1
+	sizes   bool
+	suspect bool // a global falls or rises
+	wide    bool // there is a mutable i64
 }
+
+// What is known of a global.
+const (
+	mutableI32 = 1 << iota
+	falls      // it seems to be the pointer of a stack that grows down: see scan
+	rises      // or up
+)
 
 // An Export is one entry of the guest's export list.
 type Export struct {

@@ -229,13 +229,15 @@ func TestStackPointerOfEmscripten(t *testing.T) {
 		{"another function", "stackRestore", "\x23\x01", CannotTell},
 		{"it does more", "stackSave", "\x23\x01\x41\x10\x6a", CannotTell},
 		{"it returns a constant", "stackSave", "\x41\x01", CannotTell},
+		{"told, of a stack that grows up", "stackSave", "\x23\x02", CannotTell},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			// Function 0 is imported, 1 uses the stack, 2 tells where it is. Global 0 is a counter, 1 the pointer.
-			uses, tells := "\x00\x23\x01\x41\x10\x6b\x0b", "\x00"+c.body+"\x0b"
+			// Function 0 is imported, 1 uses the stacks, 2 tells where one is. Global 0 is a counter, 1 the pointer, 2 that of
+			// a stack that grows up.
+			uses, tells := "\x01\x01\x7f\x23\x01\x41\x10\x6b\x1a\x23\x02\x41\x10\x6a\x24\x02\x20\x00\x24\x02\x0b", "\x00"+c.body+"\x0b"
 			m := parse(t, sections(
 				secType, "\x01\x60\x00\x01\x7f", secImport, "\x01\x01m\x01f\x00\x00", secFunc, "\x02\x00\x00",
-				secMemory, "\x01\x00\x02", secGlobal, "\x02"+count+end,
+				secMemory, "\x01\x00\x02", secGlobal, "\x03"+count+end+count,
 				secExport, fmt.Sprintf("\x01%c%s\x00\x02", len(c.export), c.export),
 				secCode, fmt.Sprintf("\x02%c%s%c%s", len(uses), uses, len(tells), tells)))
 			if got := m.StackPointer(); got != c.want {
@@ -261,6 +263,12 @@ func TestStackPointerDescends(t *testing.T) {
 		{"of another global, which is not there", "\x23\x01\x41\x10\x6b\x1a", -1},
 		{"a counter", "\x23\x00\x41\x01\x6b\x1a", -1},
 		{"a large counter", "\x23\x00\x41\x0a\x6b\x1a", -1},
+		{"a frame off a local that holds the pointer, as Go does", "\x20\x00\x41\x20\x6b\x22\x00\x24\x00", 0},
+		{"the same by addition", "\x20\x00\x41\x60\x6a\x24\x00", 0},
+		{"set to something less, but in a count of eights", "\x20\x00\x41\x08\x6b\x24\x00", -1},
+		{"a difference of locals", "\x41\x10\x1a\x20\x00\x20\x01\x6b\x24\x00", -1},
+		{"a stack that grows up", "\x23\x00\x21\x00\x23\x00\x41\x10\x6a\x24\x00\x20\x00\x24\x00", CannotTell},
+		{"a heap that takes sixteen bytes", "\x23\x00\x21\x00\x23\x00\x41\x10\x6a\x24\x00", -1},
 		{"no code", "", -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func TestValidInWazero(t *testing.T) {
 func TestSQLJS(t *testing.T) {
 	m := parse(t, read(t, tool(t, "sql.js", "dist", "sql-wasm.wasm")))
 	sp := m.StackPointer()
-	if sp < 0 || m.globals[sp] != 1 {
+	if sp < 0 || !m.MutableI32(uint32(sp)) {
 		t.Errorf("StackPointer() = %d", sp)
 	}
 	if name, ok := m.ExportedAs(sp); ok {

@@ -6,9 +6,13 @@ package wasm
 // JavaScript that grows the memory, behind an import, and what shows in the code is only that the allocator asks how much
 // there is; it hands out all that it finds, whoever has added it.
 //
-// A global is the pointer of a stack that grows down if its value less a multiple of 16 is computed somewhere, as every
-// function with a frame of its own does first. A pointer to the next free byte of a heap looks the same in the sections
-// before the code, but nothing is taken off it; a counter may count down, but hardly in sixteens.
+// A global is the pointer of a stack that grows down if its value less a multiple of 16 is computed somewhere, or if it is
+// set to something less a multiple of 16, as every function with a frame of its own does first. A pointer to the next free
+// byte of a heap looks the same in the sections before the code, but nothing is taken off it; a counter may count down,
+// but hardly in sixteens.
+//
+// It is the pointer of a stack that grows up, as in what Emscripten wrote before it used LLVM's backend, if a function sets
+// it to something more and then to what a local holds; a heap only grows.
 //
 //go:noinline
 func (m *Module) scan() {
@@ -51,7 +55,7 @@ func (m *Module) tell(r reader) {
 	if r.byte() != opGlobalGet {
 		return
 	}
-	if g := r.leb(); g < uint32(len(m.globals)) && m.globals[g] == 1 && r.byte() == opEnd && !r.more() {
+	if g := r.leb(); m.MutableI32(g) && r.byte() == opEnd && !r.more() {
 		m.told = int32(g)
 	}
 }
@@ -60,7 +64,9 @@ func (m *Module) tell(r reader) {
 func (m *Module) scanBody(r *reader) {
 	const none = ^uint32(0)
 	before, pointer := none, none // the global that the last instruction but one, and the last, have read
-	frame := uint32(0)            // what the last one was, if an i32.const
+	raised := none                // the global that has been set to something more
+	frame := uint32(0)            // what the last one was, if an i32.const, or has taken off
+	last := byte(opEnd)           // its opcode
 	for r.more() {
 		from := r.pos
 		op := r.instruction()
@@ -77,11 +83,24 @@ func (m *Module) scanBody(r *reader) {
 			if op == opI32Add {
 				frame = -frame // an optimiser may add what is less than nothing
 			}
-			if before < uint32(len(m.globals)) && m.globals[before] == 1 && int32(frame) > 0 && frame%16 == 0 {
-				if int32(before) == m.shaped {
-					m.descends = true
-				} else {
-					m.suspect = true
+			if last != opI32Const || frame%16 != 0 {
+				frame = 0
+			}
+			if int32(frame) > 0 {
+				m.stack(before, falls)
+			}
+		case opLocalTee:
+			op = last // the value is still there
+		case opGlobalSet:
+			g := operand.leb()
+			if last == opLocalGet && g == raised {
+				m.stack(g, rises)
+			}
+			if last == opI32Sub || last == opI32Add {
+				if int32(frame) > 0 {
+					m.stack(g, falls)
+				} else if frame != 0 {
+					raised = g
 				}
 			}
 		}
@@ -89,6 +108,17 @@ func (m *Module) scanBody(r *reader) {
 		if op != opI32Const {
 			before = none
 		}
+		last = op
+	}
+}
+
+// stack notes what has been seen of a global, if it could be the pointer of a stack.
+//
+//go:noinline
+func (m *Module) stack(global uint32, way byte) {
+	if m.MutableI32(global) {
+		m.globals[global] |= way
+		m.suspect = true
 	}
 }
 

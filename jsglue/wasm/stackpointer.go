@@ -6,13 +6,13 @@ package wasm
 //
 //   - the export "__stack_pointer"
 //   - what the name section calls so, or the import env.__stack_pointer
-//   - what Emscripten's function for the current stack pointer returns, if that is exported
+//   - what Emscripten's function for the current stack pointer returns, if that is exported and the stack does not grow up
 //   - the first mutable i32 that the module defines, if it starts as the end of a stack could, at a constant above 0,
 //     within memory 0, divisible by 16, and if the code treats it as one: see scan (so it is in what the common
 //     toolchains write, stripped of names too)
 //
-// A module without a memory has none. In a 64-bit memory a mutable i64 may be one: the stubs could not set it, so that
-// is [CannotTell].
+// A module without a memory has none. A stack that grows up is [CannotTell]: a fiber's own would have to begin at the other
+// end of its region. In a 64-bit memory a mutable i64 may be a pointer: the stubs could not set it, so that is CannotTell too.
 //
 //go:noinline
 func (m *Module) StackPointer() int32 {
@@ -28,18 +28,18 @@ func (m *Module) StackPointer() int32 {
 	r := reader{bin: m.bin}
 	for i := range m.Exports {
 		e := &m.Exports[i]
-		if e.Kind == KindGlobal && m.globals[e.Index] == 1 && r.is(e.name, stackPointer) {
+		if e.Kind == KindGlobal && m.MutableI32(e.Index) && r.is(e.name, stackPointer) {
 			return int32(e.Index)
 		}
 	}
-	if m.named >= 0 && m.named < int32(len(m.globals)) && m.globals[m.named] == 1 {
+	if m.named >= 0 && m.MutableI32(uint32(m.named)) {
 		return m.named
 	}
 	m.scan()
-	if m.told >= 0 {
+	if m.told >= 0 && m.globals[m.told]&(falls|rises) != rises {
 		return m.told
 	}
-	if m.shaped >= 0 && m.descends {
+	if m.shaped >= 0 && m.globals[m.shaped]&falls != 0 {
 		return m.shaped
 	}
 	if m.suspect {
@@ -68,7 +68,7 @@ const CannotTell = -2
 
 // MutableI32 reports whether there is a global with this index that could hold a stack pointer.
 func (m *Module) MutableI32(global uint32) bool {
-	return global < uint32(len(m.globals)) && m.globals[global] == 1
+	return global < uint32(len(m.globals)) && m.globals[global]&mutableI32 != 0
 }
 
 // unseen is the value of Module.shaped until the module has defined a mutable i32.

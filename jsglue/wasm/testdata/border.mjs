@@ -13,21 +13,21 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0 } 
   const guestModule = load("guest.wasm");
   let running; // the fiber whose thunk runs
   let queued; // the one that the next worker to ask is for
-  let idle; // resolves with a thunk what an idle worker waits for
+  let idle; // resolves what an idle worker waits for
   let workers = 0;
   const worker = new WebAssembly.Instance(load("worker.wasm"), {
     js: {
       // Asking for the next job is how a worker says that the last one is done.
       next: new WebAssembly.Suspending(() => {
         running?.resolve(running.results);
-        return queued ? take() : new Promise(resolve => { idle = resolve; });
+        return queued ? undefined : new Promise(resolve => { idle = resolve; });
       }),
+      job() {
+        [running, queued] = [queued];
+        return running.thunk;
+      },
     },
   }).exports;
-  const take = () => {
-    [running, queued] = [queued];
-    return running.thunk;
-  };
   const thrown = () => {
     try { worker.rethrow(); } catch (e) { return { e }; }
   };
@@ -82,7 +82,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0 } 
     if (idle) {
       const give = idle;
       idle = undefined;
-      give(take());
+      give();
     } else {
       workers++;
       WebAssembly.promising(worker.worker)().catch(trap => running.reject({ trap }));
@@ -274,9 +274,4 @@ test("rethrow throws what was caught once, then traps", async () => {
   const { run, worker } = border({ imports: { wait: () => Promise.reject(1) } });
   assert.deepEqual(await run("keep", [1]).catch(e => e), { e: 1 });
   assert.throws(() => worker.rethrow(), WebAssembly.RuntimeError);
-});
-
-test("null ends a worker", async () => {
-  const { worker } = new WebAssembly.Instance(load("worker.wasm"), { js: { next: new WebAssembly.Suspending(async () => null) } }).exports;
-  assert.equal(await WebAssembly.promising(worker)(), undefined);
 });
