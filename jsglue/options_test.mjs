@@ -7,9 +7,10 @@ import * as fiberfill from "../web/dist/npm/esm/index.js";
 
 const suspending = (fn) => ({ env: { wait: fiberfill.suspending(fn) } });
 
-function bytes(text) {
+function bytes(text, passes = []) {
   const module = binaryen.parseText(text);
   module.setFeatures(binaryen.Features.All);
+  module.runPasses(passes);
   const binary = module.emitBinary();
   module.dispose();
   return binary;
@@ -38,9 +39,10 @@ const malloc = `(global $top (mut i32) (i32.const 131072))
   (func (export "free") (param i32))`;
 
 /** 20 overlapping calls that end in an order of their own. */
-async function overlap(text, options) {
+async function overlap(text, options, passes) {
   const ends = [];
-  const { exports } = await fiberfill.instantiate(bytes(text), suspending((v) => new Promise((end) => ends.push([v, end]))), options);
+  const { exports, instance } = await fiberfill.instantiate(bytes(text, passes), suspending((v) => new Promise((end) => ends.push([v, end]))), options);
+  if (passes) instance.exports.__set_stack_limits(65536, 1024); // as Emscripten's glue does
   const calls = Array.from({ length: 20 }, (_, i) => exports.keep(1000 + i, 16 * i));
   while (ends.length < 20) await new Promise(setImmediate);
   ends.sort(([a], [b]) => ((a * 7919) % 101) - ((b * 7919) % 101));
@@ -67,6 +69,30 @@ for (const [name, text, options] of [
 ]) {
   test(`overlapping calls keep their stacks apart: ${name}`, () => overlap(text, options && { shadowStack: options }));
 }
+
+// What Emscripten does to a module with -sSTACK_OVERFLOW_CHECK=2.
+test("overlapping calls keep their stacks apart: an allocator, and a pointer that is checked to stay within its stack", () =>
+  overlap(wat({ more: malloc }).replaceAll("$sp", "$__stack_pointer"), undefined, ["stack-check"]));
+
+test("a stack that grows up is refused, not run as one that grows down, nor as none", async () => {
+  // As Emscripten's fastcomp wrote it: minified, with a pointer that begins as anything, or with a function that tells it.
+  const text = (more) => `(module (import "env" "wait" (func $wait (param i32))) (memory (export "memory") 2)
+    (global $dynamic (mut i32) (i32.const 20000)) (global $top (mut i32) (i32.const 6368))
+    (func (export "f") (param i32) (result i32) (local $frame i32)
+      (local.set $frame (global.get $top))
+      (global.set $top (i32.add (global.get $top) (i32.const 16)))
+      (i32.store (local.get $frame) (local.get 0))
+      (call $wait (local.get 0))
+      (global.set $top (local.get $frame))
+      (i32.load (local.get $frame)))
+    ${more})`;
+  const imports = suspending(async () => {});
+  for (const more of ["", '(func (export "stackSave") (result i32) (global.get $top))']) {
+    await assert.rejects(fiberfill.instantiate(bytes(text(more)), imports), { code: "bad-argument", message: /grow up/ });
+    const { exports } = await fiberfill.instantiate(bytes(text(more)), imports, { shadowStack: { pointer: null } });
+    assert.equal(await exports.f(7), 7);
+  }
+});
 
 test("where it cannot tell which global is the pointer it says so, with the remedy", async () => {
   const text = wat({ global: "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))" });

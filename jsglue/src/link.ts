@@ -57,7 +57,9 @@ export class Link {
     this.#stackPointer = this.#pointer(chosen.pointer);
     this.#named = typeof chosen.pointer === "string";
     this.#size = chosen.size ?? (this.#stackPointer >= 0 ? REGION_SIZE : EVENT_SIZE);
-    this.#source = chosen.regions ?? (this.#malloc ? "allocator" : shape.grows || shape.room * PAGE < this.#size ? "copy" : "grow");
+    // Emscripten's -sSTACK_OVERFLOW_CHECK=2: the guest traps where its pointer leaves the stack that it began with.
+    const checks = this.#exports.some(({ name }) => name === "__set_stack_limits");
+    this.#source = chosen.regions ?? (checks ? "copy" : this.#malloc ? "allocator" : shape.grows || shape.room * PAGE < this.#size ? "copy" : "grow");
     if (this.#source === "allocator" && !this.#malloc) {
       throw new FiberError("bad-argument", 'shadowStack.regions is "allocator", and the guest exports no malloc and free; name the export that allocates by shadowStack.allocator');
     }

@@ -3,7 +3,8 @@
 // each other. A region is the piece of memory that one fiber uses for it. Where
 // regions come from, in this order:
 //
-//   allocator   the guest exports malloc and free
+//   allocator   the guest exports malloc and free, and does not check that its
+//               pointer stays within its own stack
 //   grow        memory is grown, once, when the instance is made; only where
 //               nothing in the module grows memory itself, because an allocator
 //               that finds memory grown behind its back hands that part out
