@@ -57,6 +57,8 @@ for (const [name, text, options] of [
   ["memory that cannot grow", wat({ memory: '(memory (export "memory") 2 2)' })],
   ["memory that the guest keeps to itself", wat({ memory: "(memory 2)" })],
   ["memory that is shared", wat({ memory: '(memory (export "memory") 2 4 shared)' })],
+  ["memory that is shared, growing by choice", wat({ memory: '(memory (export "memory") 2 64 shared)' }), { regions: "grow" }],
+  ["memory that is shared, and an allocator", wat({ memory: '(memory (export "memory") 2 64 shared)', more: malloc })],
   ["an allocator of its own", wat({ more: malloc })],
   ["an allocator of another name", wat({ more: malloc.replace('"malloc"', '"new"') }), { allocator: "new" }],
   ["a module that grows memory", wat({ more: '(func (export "more") (drop (memory.grow (i32.const 1))))' })],
@@ -153,6 +155,15 @@ test("bad choices are refused, each with a sentence", async () => {
     await refused({ pointer: "other" }, /"other", which is no mutable global/, wat({ more }));
   }
   await assert.rejects(fiberfill.instantiate(bytes(wat()), suspending(() => {}), 5), { code: "bad-argument" });
+});
+
+test("an allocator without room is told from one that has some, however it says so", async () => {
+  for (const at of [0, -1, -16, 131072 - 64, 2 ** 31]) {
+    const more = `(func (export "malloc") (param i32) (result i32) (i32.const ${at})) (func (export "free") (param i32))`;
+    const { exports } = await fiberfill.instantiate(bytes(wat({ more })), suspending(async () => {}));
+    await assert.rejects(exports.keep(1, 0), { code: "no-memory" });
+    assert.deepEqual(fiberfill.fibers(), []);
+  }
 });
 
 test("a guest without memory needs no stack in it", async () => {

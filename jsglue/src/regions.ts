@@ -72,8 +72,8 @@ export class Regions {
 
   /** Whether the guard of a region has not been written to: one word in each 16 bytes is looked at. */
   intact(region: Region): boolean {
-    const words = this.#words.length === 0 ? this.#view() : this.#words;
     const first = region.word;
+    const words = first + 12 < this.#words.length ? this.#words : this.#view(first + 13);
     return (
       words[first] === GUARD_WORD &&
       words[first + 4] === GUARD_WORD &&
@@ -84,7 +84,7 @@ export class Regions {
 
   /** Makes the guard of a region good again. Returns whose region lies below, if the guard was written through. */
   mend(region: Region): Tenant | undefined {
-    const words = this.#view();
+    const words = this.#view(region.word + 1);
     const through = words[region.low >>> 2] !== GUARD_WORD;
     this.#guard(region);
     return through ? this.#all.find((other) => other.high <= region.low && other.high > region.low - 2 * STAGGER)?.tenant : undefined;
@@ -92,19 +92,23 @@ export class Regions {
 
   /** How many bytes of a region have ever been written to, from its high end. */
   used({ low, high }: Region): number {
-    const words = this.#view();
+    const words = this.#view(high >>> 2);
     let i = (low + GUARD) >>> 2;
     while (i < high >>> 2 && words[i] === 0) i++;
     return high - 4 * i;
   }
 
   #guard({ low }: Region): void {
-    this.#view().fill(GUARD_WORD, low >>> 2, (low + GUARD) >>> 2);
+    const end = (low + GUARD) >>> 2;
+    this.#view(end).fill(GUARD_WORD, low >>> 2, end);
   }
 
-  /** The memory as words. A view of memory that has grown since has length zero; asking the memory itself is slow. */
-  #view(): Int32Array {
-    if (this.#words.length === 0) this.#words = new Int32Array(this.memory.buffer);
+  /**
+   * The memory as words, as far as `end` at least. A view of memory that has grown since has length zero, or, if the
+   * memory is shared, ends where it did; asking the memory itself is slow.
+   */
+  #view(end: number): Int32Array {
+    if (this.#words.length < end) this.#words = new Int32Array(this.memory.buffer);
     return this.#words;
   }
 
@@ -116,7 +120,8 @@ export class Regions {
       return this.#add(low);
     }
     const at = this.malloc!(this.size + 16) >>> 0;
-    if (at === 0) throw noRoom(this.size);
+    // Without room some allocators return 0, others -1, and none is to be believed that points out of the memory.
+    if (at === 0 || at + this.size + 16 > this.memory.buffer.byteLength) throw noRoom(this.size);
     return this.#add(((at + 15) & ~15) >>> 0);
   }
 
