@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import binaryen from "binaryen";
 import * as fiberfill from "../web/dist/npm/esm/index.js";
 
@@ -80,6 +81,58 @@ test("a Response may have no parameters in its MIME type, as on the platform", a
   const response = (type) => new Response(plusOne, { headers: { "content-type": type } });
   await assert.rejects(fiberfill.compileStreaming(response("application/wasm; charset=utf-8")), { code: "wrong-mime-type", message: /without parameters/ });
   await fiberfill.compileStreaming(response("application/wasm"));
+});
+
+test("what an import returns in the place of a plain Promise ends its wait once, or throws in its caller, and never in the scheduler", async () => {
+  const mine = new Error("mine");
+  const throws = () => {
+    throw mine;
+  };
+  const promise = (more) => Object.defineProperties(Promise.resolve(1), Object.getOwnPropertyDescriptors(more));
+  const nth = (n) => ({
+    get constructor() {
+      return n-- > 0 ? Promise : throws();
+    },
+  });
+  for (const [make, value] of [
+    [() => promise({ then: throws }), 1], // as await does it, a Promise's own then is not asked
+    [() => promise({ then(a) { a(5), a(6) } }), 1],
+    [() => promise({ then() {} }), 1],
+    [() => promise(nth(0)), mine],
+    [() => promise(nth(1)), mine],
+    [() => new (class extends Promise {})((resolve) => resolve(7)), 7],
+    [() => runInNewContext("Promise.resolve(9)"), 9],
+    [() => ({ then(a, b) { a(2), a(3), b(mine), throws() } }), 2],
+    [() => ({ then: throws }), mine],
+    [() => ({ get then() { return throws() } }), mine],
+    [() => new Proxy(Promise.resolve(1), { getPrototypeOf: throws }), mine],
+    [async () => Symbol("no number"), TypeError],
+    [() => 1n, TypeError],
+  ]) {
+    const { exports } = await fiberfill.instantiate(plusOne, { env: { wait: fiberfill.suspending(make) } });
+    for (const result of await Promise.allSettled([exports.f(1), exports.f(2)])) {
+      if (value === TypeError) assert.ok(result.reason instanceof TypeError);
+      else assert.equal(result.status === "fulfilled" ? result.value : result.reason, value, String(make));
+    }
+    assert.deepEqual(fiberfill.fibers(), []);
+  }
+});
+
+/** A value of which nothing can be asked. */
+function revoked() {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+test("what imports throw and reject with arrives unchanged, whatever it is", async () => {
+  for (const mine of [revoked(), undefined, null, NaN, Symbol("s"), Object.freeze([]), new WebAssembly.RuntimeError("mine"), new WebAssembly.SuspendError("mine")]) {
+    for (const make of [() => Promise.reject(mine), () => { throw mine; }]) {
+      const { exports } = await fiberfill.instantiate(plusOne, { env: { wait: fiberfill.suspending(make) } });
+      const [result] = await Promise.allSettled([exports.f(1)]);
+      assert.ok(result.status === "rejected" && Object.is(result.reason, mine));
+    }
+  }
 });
 
 test("an observer that throws is told as an unhandled rejection, and every fiber gets its answer", async () => {

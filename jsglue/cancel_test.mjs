@@ -309,7 +309,9 @@ test("with a signal that is aborted already a fiber never starts", async () => {
 test("a reason may be of any type, and arrives unchanged", async () => {
   const g = await waitingGuest()
   const pending = new Promise(() => {})
-  const odd = [null, 0, -0, NaN, "", "text", Symbol("s"), 1n, false, () => {}, Object.freeze({}), Object.create(null), new Error("e"), pending, { then: (resolve) => resolve(1) }, new Proxy({}, { get() { throw new Error("do not look") } })]
+  const { proxy: revoked, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const odd = [revoked, null, 0, -0, NaN, "", "text", Symbol("s"), 1n, false, () => {}, Object.freeze({}), Object.create(null), new Error("e"), pending, { then: (resolve) => resolve(1) }, new Proxy({}, { get() { throw new Error("do not look") } })]
   for (const given of odd) {
     const ways = [
       (fiber) => fiber.cancel(given),

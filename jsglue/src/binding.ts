@@ -1,7 +1,7 @@
 // What one guest instance has at the border: the memory and the stack pointer that
 // its fibers use, and the JavaScript behind its stubs and thunks.
 
-import { FiberError } from "./errors.js";
+import { FiberError, isA } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { Cancellable, type Life } from "./life.js";
 import { cancelWait, complete, current, sleep, wait, waitApart, yieldNow } from "./loop.js";
@@ -171,7 +171,7 @@ export class Binding {
       refused: (i: number) => {
         // The user's function may itself have thrown or rejected with one of these: that is no refusal.
         const error = caught();
-        return !always(i) && error instanceof WebAssembly.SuspendError && error !== this.#thrown && error !== current?.outcome;
+        return !always(i) && isA(error, WebAssembly.SuspendError) && error !== this.#thrown && error !== current?.outcome;
       },
       restore: () => {
         const task = current; // undefined on a stack that the platform's own promising has made
@@ -250,11 +250,15 @@ function caller(name: string): Task {
 
 /** Ends wait n of a fiber with what the Promise brings. Not inside the import: its arguments would be captured, too. */
 function hear(promise: Promise<unknown>, task: Task, n: number): void {
-  then.call(
-    promise,
-    (value) => complete(task, n, false, value),
-    (reason) => complete(task, n, true, reason),
-  );
+  try {
+    then.call(
+      promise,
+      (value) => complete(task, n, false, value),
+      (reason) => complete(task, n, true, reason),
+    );
+  } catch (error) {
+    complete(task, n, true, error); // by what the Promise says is its constructor: the fiber waits already, so nothing may be thrown at it
+  }
 }
 
 /** Throws if the fiber that a fiber is about to wait for waits, by way of whomever, for that fiber. */

@@ -48,6 +48,15 @@ export class FiberError extends Error {
   readonly fiber?: string;
 }
 
+/** What instanceof says, of any value: a revoked Proxy, which may be thrown like all else, cannot be asked. */
+export function isA<T>(value: unknown, kind: new (...args: any[]) => T): value is T {
+  try {
+    return value instanceof kind;
+  } catch {
+    return false;
+  }
+}
+
 /** The engine's words for an error, for use inside a message of ours. */
 export function words(error: unknown): string {
   try {

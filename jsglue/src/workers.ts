@@ -8,7 +8,7 @@
 // exception does not cost the worker, since the thunk catches it; a trap does.
 
 import workerBytes from "../worker.wasm";
-import { FiberError, words } from "./errors.js";
+import { FiberError, isA, words } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { current, left } from "./loop.js";
 import { WebAssembly } from "./platform.js";
@@ -149,7 +149,7 @@ export function trapError(task: Task, error: unknown): unknown {
 /** What the thunk of a fiber has let out: what was thrown, unless that is Firefox's word for a stack overflow, which wasm can catch. */
 export function thrown(task: Task): unknown {
   const error = caught();
-  return InternalError && error instanceof InternalError ? trapError(task, error) : error;
+  return InternalError && isA(error, InternalError) ? trapError(task, error) : error;
 }
 
 /** What a thunk or a stub has caught last, by identity. */
