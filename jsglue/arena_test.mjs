@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { afterEach, test } from "node:test"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
-import { rejection, waitingGuest } from "./waiting_guest.mjs"
+import { rejection, until, waitingGuest } from "./waiting_guest.mjs"
 
 const { all, arena, race, suspending } = fiberfill
 
@@ -336,6 +336,26 @@ test("more errors than a text can carry are told as unhandled rejections", async
   }
 })
 
+test("an error to which nothing can be attached does not keep its arena", async () => {
+  const untold = []
+  const before = process.listeners("unhandledRejection")
+  process.removeAllListeners("unhandledRejection")
+  process.on("unhandledRejection", (error) => untold.push(error))
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const written = Object.defineProperty({}, "suppressed", { value: 1 })
+  for (const first of [proxy, written, Object.freeze({}), "text"]) {
+    const g = await waitingGuest()
+    g.onWait = (n) => Promise.reject(n === 0 ? first : "second")
+    const result = await all([0, 1].map((n) => g.exports.wait(n))).catch((error) => [error])
+    assert.ok(Object.is(result[0], first))
+  }
+  await until(() => untold.length === 4)
+  process.removeAllListeners("unhandledRejection")
+  for (const listener of before) process.on("unhandledRejection", listener)
+  assert.deepEqual(untold, Array(4).fill("second"))
+})
+
 test("what is started while the arena ends, or after it, ends too", async () => {
   const g = await waitingGuest()
   let late, tooLate, self
@@ -376,7 +396,64 @@ test("what is no fiber is refused, and those that are do not stay", async () => 
   assert.equal((await rejection(arena(5))).code, "bad-argument")
   assert.equal((await rejection(arena((a) => a.go(Promise.resolve())))).code, "bad-argument")
   assert.equal((await rejection(all([g.exports.wait(1)], { signal: "now" }))).code, "bad-argument")
-  assert.ok((await rejection(all(undefined))) instanceof TypeError)
+  const alone = g.exports.wait(2)
+  for (const none of [undefined, null, 5, {}, alone]) for (const scope of [all, race]) assert.equal((await rejection(scope(none))).code, "bad-argument")
+  alone.cancel()
+  await rejection(alone)
+})
+
+test("options that cannot be used end the arena, and nobody is left outside of it", async () => {
+  const g = await waitingGuest()
+  const mine = new Error("mine")
+  const throws = Object.defineProperty({}, "signal", {
+    get() {
+      throw mine
+    },
+  })
+  for (const [options, is] of [
+    [throws, (error) => error === mine],
+    [{ signal: Object.create(AbortSignal.prototype) }, (error) => error.code === "bad-argument"],
+    ["now", (error) => error.code === "bad-argument"],
+    [null, (error) => error.code === "bad-argument"],
+  ]) {
+    const f = g.exports.wait(0)
+    for (const result of [all([f], options), race([f], options), arena(() => assert.fail("called"), options)]) assert.ok(is(await rejection(result)))
+    assert.equal(f.state, "cancelled")
+  }
+  assert.equal(g.calls, 0)
+})
+
+test("an arena that would wait for itself is told so", async () => {
+  for (const fn of [(a) => a.go(a), (a) => a]) assert.equal((await rejection(arena(fn))).code, "deadlock")
+})
+
+test("a fiber may stand in a list twice, and belong to several arenas", async () => {
+  const g = await waitingGuest()
+  g.onWait = (n) => (n === 9 ? Promise.reject("nine") : g.gate(n).promise)
+  const twice = g.exports.wait(0)
+  const both = [all([twice, twice, twice]), race([twice, twice])]
+  g.gate(0).resolve(4)
+  assert.deepEqual(await Promise.all(both), [[4, 4, 4], 4])
+  const nine = g.exports.wait(9)
+  assert.equal(await rejection(all([nine, nine])), "nine")
+  const shared = g.exports.wait(1)
+  const [first, second] = [all([shared]), all([shared])]
+  first.cancel("first")
+  assert.deepEqual([await rejection(first), await rejection(second)], ["first", "first"])
+})
+
+test("arenas nested a thousand deep end, and are cancelled, from the inside out", async () => {
+  const g = await waitingGuest()
+  const nest = (depth) => arena((a) => a.go(depth === 0 ? g.exports.wait(0) : nest(depth - 1)))
+  const [ends, cancelled] = [nest(1000), nest(1000)]
+  await began(g, 0)
+  g.gate(0).resolve(3)
+  assert.equal(await ends, 3)
+  g.onWait = () => new Promise(() => {})
+  const deep = nest(1000)
+  deep.cancel("deep")
+  assert.equal(await rejection(deep), "deep")
+  assert.equal(await cancelled, 3)
 })
 
 test("ten thousand fibers come and go in one arena, and an arena of a hundred thousand can be cancelled", async () => {

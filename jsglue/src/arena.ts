@@ -41,6 +41,7 @@ class Scope extends Life {
   add(member: Cancellable<any>, done?: (value: any) => void, failed?: (error: unknown) => void): void {
     const life = Cancellable.lifeOf(member);
     if (!life) throw new FiberError("bad-argument", `what belongs to an arena is a fiber or an arena, got ${describe(member)}`);
+    if (life === this) throw new FiberError("deadlock", "an arena cannot belong to itself: it would be over when it is over");
     if (this.#over) {
       life.cancel(new FiberError("cancelled", "the arena is over"));
       return life.interrupt();
@@ -129,8 +130,15 @@ class Scope extends Life {
 
 /** Tells of more errors than a Promise can reject with. */
 function attach(first: any, others: unknown[]): void {
-  if (Object.isExtensible(first)) first.suppressed = [].concat(first.suppressed ?? [], others as never[]);
-  else for (const other of others) void Promise.reject(other); // to whoever listens for errors that nobody is told
+  try {
+    if (Object.isExtensible(first)) {
+      first.suppressed = [].concat(first.suppressed ?? [], others as never[]);
+      return;
+    }
+  } catch {
+    // A property that cannot be written, or a Proxy: nothing can be attached to those either.
+  }
+  for (const other of others) void Promise.reject(other); // to whoever listens for errors that nobody is told
 }
 
 /**
@@ -185,7 +193,9 @@ export function arena<T>(fn: (arena: Arena<T>) => T | PromiseLike<T>, options?: 
   return open<T>(false, options, (scope, self) => {
     if (typeof fn !== "function") throw new FiberError("bad-argument", `arena takes a function, got ${describe(fn)}`);
     if (scope.cancelled) return;
-    Promise.resolve(fn(self)).then((value) => scope.close(false, value), (error) => scope.close(true, error));
+    const result = fn(self);
+    if (result === (self as unknown)) throw new FiberError("deadlock", "the function of the arena has returned the arena, which is over when that is");
+    Promise.resolve(result).then((value) => scope.close(false, value), (error) => scope.close(true, error));
   });
 }
 
@@ -198,7 +208,7 @@ export function arena<T>(fn: (arena: Arena<T>) => T | PromiseLike<T>, options?: 
  */
 export function all<T>(members: Iterable<Fiber<T> | Arena<T>>, options?: ArenaOptions): Arena<T[]> {
   return open<T[]>(false, options, (scope) => {
-    const list = [...members];
+    const list = listOf(members);
     const values: T[] = [];
     let left = list.length;
     if (left === 0 && !scope.cancelled) scope.close(false, values);
@@ -218,10 +228,15 @@ export function all<T>(members: Iterable<Fiber<T> | Arena<T>>, options?: ArenaOp
  */
 export function race<T>(members: Iterable<Fiber<T> | Arena<T>>, options?: ArenaOptions): Arena<T> {
   return open<T>(true, options, (scope) => {
-    const list = [...members];
+    const list = listOf(members);
     if (list.length === 0) throw new FiberError("bad-argument", "a race of nobody would never end");
     enter(scope, list, (value) => scope.close(false, value));
   });
+}
+
+function listOf<T>(members: Iterable<T>): T[] {
+  if (typeof members?.[Symbol.iterator] !== "function") throw new FiberError("bad-argument", `all and race take a list of fibers, or arenas, got ${describe(members)}`);
+  return [...members];
 }
 
 /** Adds all members, also if one of them is none: they are not to outlive the arena. */
@@ -238,18 +253,30 @@ function enter<T>(scope: Scope, members: (Fiber<T> | Arena<T>)[], done: (value: 
 }
 
 function open<T>(inOrder: boolean, options: ArenaOptions | undefined, start: (scope: Scope, self: Arena<T>) => void): Arena<T> {
-  const signal = options?.signal;
   const scope = new Scope(inOrder);
   const self = new Arena<T>(scope);
-  const aborted = signal?.aborted;
-  if (aborted) scope.cancel(signal!.reason);
+  let signal: AbortSignal | undefined;
   try {
-    start(scope, self);
-    checkSignal(signal);
-    if (aborted) scope.close(true, scope.reason);
+    signal = signalOf(options);
+    if (signal?.aborted) scope.cancel(signal.reason);
+  } catch (error) {
+    scope.cancel(error);
+  }
+  const ends = scope.cancelled;
+  try {
+    start(scope, self); // members belong to it also if it ends at once
+    if (ends) scope.close(true, scope.reason);
     scope.obey(signal);
   } catch (error) {
     scope.close(true, error);
   }
   return self;
+}
+
+function signalOf(options: unknown): AbortSignal | undefined {
+  if (options === undefined) return undefined;
+  if (typeof options !== "object" || options === null) throw new FiberError("bad-argument", `options are an object such as { signal }, got ${describe(options)}`);
+  const { signal } = options as ArenaOptions;
+  checkSignal(signal);
+  return signal;
 }
