@@ -69,11 +69,12 @@ test("an argument that cannot be looked at rejects the call, and throws nothing 
   const gone = new Uint8Array(8);
   structuredClone(gone.buffer, { transfer: [gone.buffer] });
   for (const argument of [gone, gone.buffer]) await assert.rejects(exports.f(argument), { code: "bad-argument", message: /detached/ });
-  const mine = new Error("mine");
   const trap = () => {
-    throw mine;
+    throw new Error("trap");
   };
-  await assert.rejects(exports.f(new Proxy({}, { get: trap, getPrototypeOf: trap })), mine);
+  for (const argument of [revoked(), new Proxy({}, { get: trap, getPrototypeOf: trap })]) {
+    await assert.rejects(exports.f(argument), { code: "bad-argument", message: /export f .* cannot be looked at/ });
+  }
   await assert.rejects(fiberfill.instantiate(gone), { code: "bad-argument", message: /detached/ });
 });
 
@@ -81,6 +82,66 @@ test("a Response may have no parameters in its MIME type, as on the platform", a
   const response = (type) => new Response(plusOne, { headers: { "content-type": type } });
   await assert.rejects(fiberfill.compileStreaming(response("application/wasm; charset=utf-8")), { code: "wrong-mime-type", message: /without parameters/ });
   await fiberfill.compileStreaming(response("application/wasm"));
+});
+
+test("a Response that says no, is used up, locked, breaks off or is none is refused, with a code", async () => {
+  const response = (body = plusOne, more = {}) => new Response(body, { headers: { "content-type": "application/wasm" }, ...more });
+  const used = response();
+  await used.arrayBuffer();
+  const locked = response();
+  locked.body.getReader();
+  const broken = new ReadableStream({ pull: (c) => c.error(new Error("gone")) });
+  for (const [given, code] of [
+    [response(plusOne, { status: 404, statusText: "Not Found" }), "bad-response"],
+    [Response.error(), "bad-response"],
+    [used, "bad-response"],
+    [locked, "bad-response"],
+    [response(broken), "bad-response"],
+    [response(null), "not-wasm"],
+    [Object.create(Response.prototype), "not-a-response"],
+    [{}, "not-a-response"],
+  ]) {
+    await assert.rejects(fiberfill.instantiateStreaming(given, env), { code });
+  }
+});
+
+test("what another realm has made is what it is: bytes, a module, a string in its buffer", async () => {
+  const other = (code) => runInNewContext(code, { bytes: [...plusOne] });
+  const source = other("new Uint8Array(bytes).buffer");
+  assert.equal(source instanceof ArrayBuffer, false);
+  const { exports } = await fiberfill.instantiate(source, env);
+  assert.equal(await exports.f(1), 2);
+  structuredClone(source, { transfer: [source] });
+  await assert.rejects(fiberfill.instantiate(source, env), { code: "bad-argument", message: /detached/ });
+  await assert.rejects(fiberfill.instantiate(other("new WebAssembly.Module(new Uint8Array(bytes))"), env), { code: "foreign-module" });
+  const guest = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+    (func (export "second") (param i32 i32) (result i32) (drop (call $wait (local.get 1))) (i32.load8_u (i32.add (local.get 0) (i32.const 1)))))`);
+  const { exports: buffers } = await fiberfill.instantiate(guest, env);
+  const shared = new SharedArrayBuffer(3);
+  new Uint8Array(shared).set([7, 8, 9]);
+  for (const given of [other("new Uint8Array([7, 8, 9]).buffer"), other("new Uint8Array([7, 8, 9])"), shared, new Uint8Array(shared)]) assert.equal(await buffers.second(given), 8);
+});
+
+test("the name and the signal of a call are read once, and a later call throws nothing", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  const mine = new Error("mine");
+  const once = (key, value) => {
+    let read = false;
+    return Object.defineProperty({}, key, {
+      get() {
+        if (read) throw mine;
+        read = true;
+        return value;
+      },
+    });
+  };
+  for (const options of [once("name", "it"), once("signal", new AbortController().signal)]) {
+    const f = exports.f.with(options);
+    assert.deepEqual(await Promise.all([f(1), f(2)]), [2, 3]);
+    assert.throws(() => exports.f.with(options), mine);
+  }
+  assert.throws(() => exports.f.with({ signal: Object.create(AbortSignal.prototype) }), { code: "bad-argument" });
+  assert.deepEqual(fiberfill.fibers(), []);
 });
 
 test("what an import returns in the place of a plain Promise ends its wait once, or throws in its caller, and never in the scheduler", async () => {
@@ -118,6 +179,11 @@ test("what an import returns in the place of a plain Promise ends its wait once,
   }
 });
 
+test("an import that is a WebAssembly.Suspending of the platform is refused: nobody would see it wait", async () => {
+  const wait = new WebAssembly.Suspending(async (v) => v);
+  await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait } }), { code: "bad-import", message: /import env\.wait .*fiberfill\.suspending/ });
+});
+
 /** A value of which nothing can be asked. */
 function revoked() {
   const { proxy, revoke } = Proxy.revocable({}, {});
@@ -133,6 +199,30 @@ test("what imports throw and reject with arrives unchanged, whatever it is", asy
       assert.ok(result.status === "rejected" && Object.is(result.reason, mine));
     }
   }
+});
+
+test("what the start function throws arrives unchanged", async () => {
+  const guest = bytes(`(module (import "env" "go" (func $go)) (start $go))`);
+  for (const mine of [new TypeError("mine"), new RangeError("mine"), { mine: true }, null, revoked()]) {
+    const go = () => {
+      throw mine;
+    };
+    const [result] = await Promise.allSettled([fiberfill.instantiate(guest, { env: { go } })]);
+    assert.ok(result.status === "rejected" && Object.is(result.reason, mine));
+  }
+});
+
+test("exports may have any name, ours too", async () => {
+  const names = ["then", "constructor", "toString", "valueOf", "toJSON", "with", "name", "prototype", "length", "", "0", "fiberfill:f"];
+  const guest = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $sp (mut i32) (i32.const 65536))
+    (func $f (param i32) (result i32) (global.set $sp (i32.sub (global.get $sp) (i32.const 16))) (i32.store (global.get $sp) (local.get 0)) (drop (call $wait (i32.const 0)))
+      (i32.load (global.get $sp)) (global.set $sp (i32.add (global.get $sp) (i32.const 16))))
+    ${names.map((name) => `(export ${JSON.stringify(name)} (func $f))`).join(" ")})`);
+  const { exports } = await fiberfill.instantiate(guest, env);
+  assert.deepEqual(Object.keys(exports).sort(), [...names].sort());
+  const calls = names.map((name, i) => exports[name].with({ name: `call ${i}` })(i));
+  assert.deepEqual(calls.map((fiber) => fiber.export), names);
+  assert.deepEqual(await Promise.all(calls), names.map((_, i) => i));
 });
 
 test("an observer that throws is told as an unhandled rejection, and every fiber gets its answer", async () => {
@@ -152,7 +242,7 @@ test("an observer that throws is told as an unhandled rejection, and every fiber
 
 test("what is no function cannot observe, and what is no object has no limits", () => {
   for (const bad of [undefined, null, {}, "f"]) assert.throws(() => fiberfill.observe(bad), { code: "bad-argument" });
-  for (const bad of [undefined, null, 5]) assert.throws(() => fiberfill.limits(bad), { code: "bad-argument" });
+  for (const bad of [undefined, null, 5, { soft: 1n }, { soft: Symbol("s") }, { hard: Object.create(null) }]) assert.throws(() => fiberfill.limits(bad), { code: "bad-argument" });
 });
 
 test("below the platform's own promising nothing can wait, and no fiber comes to harm", async () => {

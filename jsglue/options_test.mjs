@@ -155,6 +155,9 @@ test("bad choices are refused, each with a sentence", async () => {
     await refused({ pointer: "other" }, /"other", which is no mutable global/, wat({ more }));
   }
   await assert.rejects(fiberfill.instantiate(bytes(wat()), suspending(() => {}), 5), { code: "bad-argument" });
+  for (const shadowStack of [5, "copy", () => {}]) await refused(shadowStack, /shadowStack is an object/);
+  const empty = Object.create(null); // has no text either
+  for (const key of ["size", "regions", "pointer", "allocator"]) await refused({ [key]: empty }, new RegExp(`shadowStack.${key}`));
 });
 
 test("an allocator without room is told from one that has some, however it says so", async () => {
@@ -164,6 +167,17 @@ test("an allocator without room is told from one that has some, however it says 
     await assert.rejects(exports.keep(1, 0), { code: "no-memory" });
     assert.deepEqual(fiberfill.fibers(), []);
   }
+});
+
+test("a global is named by its index when the module is compiled, and not otherwise later", async () => {
+  const text = wat({ global: "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))" });
+  const imports = suspending(async () => {});
+  const named = await fiberfill.compile(bytes(text), { shadowStack: { pointer: 1 } });
+  for (const options of [undefined, { shadowStack: { pointer: 1 } }]) assert.equal(await (await fiberfill.instantiate(named, imports, options)).exports.keep(5, 0), 5);
+  const refused = { code: "bad-argument", message: /when the module is compiled/ };
+  await assert.rejects(fiberfill.instantiate(named, imports, { shadowStack: { pointer: 0 } }), refused);
+  const unnamed = await fiberfill.compile(bytes(text));
+  await assert.rejects(fiberfill.instantiate(unnamed, imports, { shadowStack: { pointer: 1 } }), refused);
 });
 
 test("a guest without memory needs no stack in it", async () => {

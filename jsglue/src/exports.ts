@@ -4,7 +4,7 @@ import type { Binding } from "./binding.js";
 import { FiberError } from "./errors.js";
 import { Task, type Fiber } from "./fiber.js";
 import { nextId, spawn } from "./loop.js";
-import { describe } from "./module.js";
+import { describe, has } from "./module.js";
 
 /** How a call differs from others. */
 export interface CallOptions {
@@ -32,28 +32,24 @@ export interface Thunk {
 
 /** Makes the function that the user calls. */
 export function fiberFunction(binding: Binding, thunk: Thunk): FiberFunction {
-  const call = (args: unknown[], options?: CallOptions): Fiber<any> => {
-    const task = new Task(nextId(), options?.name, thunk, binding, args);
-    spawn(task, options?.signal);
+  const call = (args: unknown[], name?: string, signal?: AbortSignal): Fiber<any> => {
+    const task = new Task(nextId(), name, thunk, binding, args);
+    spawn(task, signal);
     return task.fiber;
   };
   const fn = ((...args: unknown[]) => call(args)) as FiberFunction;
   fn.with = (options) => {
-    check(options);
-    return (...args) => call(args, options);
+    if (typeof options !== "object" || options === null) throw new FiberError("bad-argument", `with takes { name, signal }, got ${describe(options)}`);
+    const { name, signal } = options; // once: a later call throws nothing, whatever the object has become
+    if (name !== undefined && typeof name !== "string") throw new FiberError("bad-argument", `a fiber's name is a string, got ${describe(name)}`);
+    checkSignal(signal);
+    return (...args) => call(args, name, signal);
   };
   return Object.defineProperty(fn, "name", { value: thunk.name });
 }
 
-function check(options: CallOptions): void {
-  if (typeof options !== "object" || options === null) throw new FiberError("bad-argument", `with takes { name, signal }, got ${describe(options)}`);
-  const { name, signal } = options;
-  if (name !== undefined && typeof name !== "string") throw new FiberError("bad-argument", `a fiber's name is a string, got ${describe(name)}`);
-  checkSignal(signal);
-}
-
-export function checkSignal(signal: unknown): void {
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new FiberError("bad-argument", `signal is an AbortSignal, got ${describe(signal)}`);
+export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
+  if (signal !== undefined && !has(AbortSignal, "aborted", signal)) throw new FiberError("bad-argument", `signal is an AbortSignal, got ${describe(signal)}`);
 }
 
 // What JavaScript itself asks any object for.

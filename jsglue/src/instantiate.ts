@@ -1,11 +1,11 @@
 // The way in: shaped like the platform's functions of the same names.
 
 import { inspector } from "./core.js";
-import { FiberError, words } from "./errors.js";
+import { FiberError, isA, words } from "./errors.js";
 import { fiberFunction, strict, type FiberFunction } from "./exports.js";
 import { Link } from "./link.js";
 import { ready } from "./loop.js";
-import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "./module.js";
+import { compile, compileStreaming, isModule, needJSPI, platformInstantiate, shapeOf } from "./module.js";
 import type { Options } from "./options.js";
 import { WebAssembly } from "./platform.js";
 import { newMachine, systemOf, type GuestFiber } from "./proposals.js";
@@ -32,7 +32,7 @@ export interface Instantiated {
  */
 export async function instantiate(source: BufferSource | WebAssembly.Module, imports?: ImportObject, options?: Options): Promise<Instantiated> {
   needJSPI();
-  const module = source instanceof WebAssembly.Module ? source : await compile(source, options);
+  const module = isModule(source) ? source : await compile(source, options);
   return link(module, imports, options);
 }
 
@@ -58,14 +58,19 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
     throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
   }
+  const raw = imports.find((_, i) => isA(values[i], WebAssembly.Suspending));
+  if (raw) {
+    const text = `import ${raw.module}.${raw.name} is a WebAssembly.Suspending, and while a fiber waited in it none could go on; mark the function by fiberfill.suspending, or take WebAssembly from fiberfill/webassembly`;
+    throw new FiberError("bad-import", text);
+  }
   const link = new Link(inspector(), module, shape, values, options, machine);
   const instance = await platformInstantiate(module, link.imports).catch((error) => {
     throw refusal(error, link.mayWait);
   });
   const { binding, thunks } = link.complete(instance);
   const exports: Record<string, unknown> = Object.create(null);
-  WebAssembly.Module.exports(module).forEach(({ name }, k) => {
-    if (name.startsWith("fiberfill:")) return; // added by the module editor
+  WebAssembly.Module.exports(module).forEach(({ name, kind }, k) => {
+    if (kind !== "function" && name.startsWith("fiberfill:")) return; // added by the module editor
     const thunk = thunks[k];
     exports[name] = thunk ? fiberFunction(binding, thunk) : instance.exports[name];
     if (!thunk) return;
@@ -91,10 +96,10 @@ function linked(value: unknown): unknown {
 }
 
 function refusal(error: unknown, mayWait: boolean): unknown {
-  if (error instanceof WebAssembly.LinkError || error instanceof TypeError) {
+  if (isA(error, WebAssembly.LinkError)) {
     return new FiberError("bad-import", `the engine refuses the import object: ${words(error)}`, { cause: error });
   }
-  if (error instanceof WebAssembly.RuntimeError) {
+  if (isA(error, WebAssembly.RuntimeError)) {
     const hint = mayWait ? " A start function cannot call an import that may wait: no fiber runs yet." : "";
     return new FiberError("trap", `the module trapped while it was instantiated: ${words(error)}.${hint}`, { cause: error });
   }

@@ -160,6 +160,9 @@ export class Link {
       if (k < 0) throw new FiberError("bad-argument", `shadowStack.pointer is ${JSON.stringify(named)}, and the guest exports no global of this name`);
       return k;
     }
+    if (named !== undefined && named !== this.shape.global) {
+      throw new FiberError("bad-argument", `shadowStack.pointer is ${named}, and this module has been compiled for another stack pointer, or none; a global is named by its index when the module is compiled`);
+    }
     if (this.shape.stackPointer === CANNOT_TELL && this.mayWait) {
       throw new FiberError(
         "bad-argument",

@@ -43,12 +43,11 @@ let hard = 4000;
 export function limits(chosen: { soft?: number; hard?: number }): void {
   if (typeof chosen !== "object" || chosen === null) throw new FiberError("bad-argument", `limits takes { soft, hard }, got ${describe(chosen)}`);
   const whole = (n: unknown) => Number.isInteger(n) && (n as number) >= 1 && (n as number) < INDEX;
-  const next = { soft, hard, ...chosen };
-  if (chosen.hard === undefined) next.hard = Math.max(hard, next.soft);
-  if (!whole(next.soft) || !whole(next.hard) || next.hard < next.soft) {
-    throw new FiberError("bad-argument", `limits takes { soft, hard }, whole numbers of fibers with 1 <= soft <= hard, got soft ${String(next.soft)} and hard ${String(next.hard)}`);
+  const { soft: few = soft, hard: most = whole(few) ? Math.max(hard, few) : hard } = chosen;
+  if (!whole(few) || !whole(most) || most < few) {
+    throw new FiberError("bad-argument", `limits takes { soft, hard }, whole numbers of fibers with 1 <= soft <= hard, got soft ${words(few)} and hard ${words(most)}`);
   }
-  ({ soft, hard } = next);
+  [soft, hard] = [few, most];
   if (!core) return;
   ask(core.limit, soft, hard);
   schedule();

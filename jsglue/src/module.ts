@@ -16,6 +16,8 @@ export interface Shape {
   header: Uint8Array;
   /** Which export is the shadow stack's pointer; -1 if there is none, CANNOT_TELL if that is not clear. */
   stackPointer: number;
+  /** Which global that is; negative if there is none. */
+  global: number;
   /** Which export is memory 0; -1 if it has none, or imports it. */
   memory: number;
   /** The module may grow its memory itself. */
@@ -67,17 +69,17 @@ export async function compileStreaming(source: Response | PromiseLike<Response>,
   needJSPI();
   const { pointer } = shadowStack(options);
   const response = await source;
-  if (!(response instanceof Response)) {
+  if (!has(Response, "ok", response)) {
     throw new FiberError("not-a-response", `compileStreaming takes a Response or a Promise of one, got ${describe(response)}; for bytes there is compile`);
   }
   if (!response.ok) {
-    throw new FiberError("bad-response", `${response.url || "the server"} answered with status ${response.status} ${response.statusText}`);
+    throw new FiberError("bad-response", `${response.url || "the server"} answered with status ${`${response.status} ${response.statusText}`.trim()}`);
   }
   const type = response.headers.get("content-type") ?? "";
   if (type.trim().toLowerCase() !== "application/wasm") {
     throw new FiberError("wrong-mime-type", `${response.url || "the Response"} has the MIME type ${JSON.stringify(type)}; a server must send wasm as application/wasm, without parameters`);
   }
-  if (response.bodyUsed) throw new FiberError("bad-response", "the body of the Response has been used already");
+  if (response.bodyUsed || response.body?.locked) throw new FiberError("bad-response", "the body of the Response has been used already, or a reader has locked it");
   const copy = response.clone();
   const streamed = WebAssembly.compileStreaming(response);
   streamed.catch(() => {}); // looked at below, if the bytes arrive at all
@@ -130,13 +132,15 @@ function notWasm(error: unknown): never {
 /** The bytes as they are now: the caller may change its own. */
 function copyOf(source: BufferSource): Uint8Array {
   if (detached(source)) throw new FiberError("bad-argument", "the ArrayBuffer of a module's bytes is detached: it has been transferred");
-  if (source instanceof ArrayBuffer || (typeof SharedArrayBuffer === "function" && source instanceof SharedArrayBuffer)) {
-    return new Uint8Array(source as ArrayBuffer).slice();
-  }
-  if (ArrayBuffer.isView(source)) {
-    return new Uint8Array(source.buffer, source.byteOffset, source.byteLength).slice();
-  }
-  throw new FiberError("bad-argument", `a module's bytes are an ArrayBuffer or a view of one, got ${describe(source)}`);
+  const bytes = bytesOf(source);
+  if (!bytes) throw new FiberError("bad-argument", `a module's bytes are an ArrayBuffer or a view of one, got ${describe(source)}`);
+  return bytes;
+}
+
+/** A copy of the bytes of a value that has some, which may be shared with others. Throws if they are detached. */
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
+  return isBuffer(value) ? new Uint8Array(value).slice() : undefined;
 }
 
 /** Parses a whole module; returns its shape, or a sentence if that fails, and the edited module, if it had to be edited. */
@@ -155,6 +159,7 @@ export function inspect(core: Inspector, bytes: Uint8Array, pointer?: string | n
   return [
     {
       stackPointer: global < 0 ? global : core.export_of(global),
+      global,
       memory: core.memory_export(),
       grows,
       room,
@@ -192,15 +197,52 @@ export function generate(core: Inspector, shape: Shape, marks: Uint8Array, stack
   return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies))! };
 }
 
+/**
+ * Whether a value is an object of a class of the platform, also one that another window has made, which instanceof
+ * denies; and not one that only has the prototype. getter is one of the class: it refuses all others.
+ */
+export function has(platform: { prototype: object }, getter: string, value: unknown): boolean {
+  try {
+    Reflect.get(platform.prototype, getter, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a value is a module, whoever has made it. */
+export function isModule(value: unknown): value is WebAssembly.Module {
+  try {
+    WebAssembly.Module.customSections(value as WebAssembly.Module, "");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isBuffer(value: any): value is ArrayBuffer {
+  try {
+    // The name first: what is no buffer is not to cost an exception, since arguments of calls are asked, too.
+    const name = value[Symbol.toStringTag];
+    return (name === "ArrayBuffer" && has(ArrayBuffer, "byteLength", value)) || (name === "SharedArrayBuffer" && has(SharedArrayBuffer, "byteLength", value));
+  } catch {
+    return false;
+  }
+}
+
 /** Whether the bytes of a value have gone to another owner. */
 function detached(value: unknown): boolean {
   const buffer = ArrayBuffer.isView(value) ? value.buffer : value;
-  return buffer instanceof ArrayBuffer && buffer.detached;
+  return isBuffer(buffer) && buffer.detached;
 }
 
 export function describe(value: unknown): string {
   if (value === null) return "null";
+  if (typeof value !== "object") return typeof value;
   if (detached(value)) return "bytes whose ArrayBuffer is detached";
-  if (typeof value === "object") return `an object of type ${value.constructor?.name ?? "unknown"}`;
-  return typeof value;
+  try {
+    return `an object of type ${value.constructor?.name ?? "unknown"}`;
+  } catch {
+    return "an object that cannot be looked at";
+  }
 }

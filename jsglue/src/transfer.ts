@@ -9,7 +9,7 @@
 import { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { current } from "./loop.js";
-import { describe } from "./module.js";
+import { bytesOf, describe } from "./module.js";
 
 /** The import of module B with this name: "arg:<type>" or "result:<type>", the type in hex. */
 export function transfer(name: string): Function {
@@ -69,7 +69,7 @@ function place(task: Task, i: number, bytes: Uint8Array): number {
   if (i + 1 >= task.thunk.parameters) {
     throw new FiberError(
       "bad-argument",
-      `export ${task.exportName} has no parameter behind number ${i + 1} for the length of the ${describe(task.args[task.cursor])} passed there`,
+      `export ${task.exportName} has no parameter behind number ${i + 1} for the length of what was passed there, ${describe(task.args[task.cursor])}`,
       { fiber: task.name },
     );
   }
@@ -115,11 +115,11 @@ export function encode(args: readonly unknown[]): Encoded {
   return encoded;
 }
 
-/** The bytes of an object that has some. A detached buffer has none, and a Proxy may throw: what is wrong with those is told when the fiber starts. */
+/** The bytes of an object that has some. A detached buffer has none; what is wrong with that is told when the fiber starts. */
 function copyOf(value: object): Uint8Array | undefined {
   try {
-    if (value instanceof ArrayBuffer) return new Uint8Array(value).slice();
-    if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
-  } catch {}
-  return undefined;
+    return bytesOf(value);
+  } catch {
+    return undefined;
+  }
 }

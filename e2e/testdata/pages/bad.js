@@ -34,7 +34,15 @@ const anything = [
   undefined, null, 0, -0, NaN, "", "text", 7n, Symbol("s"), false, () => {}, [], Object.freeze({}), Object.create(null),
   { then(resolve) { resolve("followed"); } }, Promise.resolve("followed"), new Error("an error"), new DOMException("a DOMException", "AbortError"),
   new FiberError("trap", "not ours"), new Proxy({}, { get() { throw new Error("do not look"); } }),
+  revoked(),
 ];
+
+/** A value of which nothing can be asked, not even its class. */
+function revoked() {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
 
 /** By identity, also where the reason is something that a Promise would follow. */
 async function rejectsWith(fiber, reason) {
@@ -54,6 +62,22 @@ globalThis.bad = {
         check(error.cause instanceof WebAssembly.CompileError, "the cause is the engine's error");
       }
     }
+  },
+  async anotherWindow() {
+    const frame = document.body.appendChild(document.createElement("iframe"));
+    const other = frame.contentWindow;
+    const { buffer } = new other.Uint8Array(new Uint8Array(await bytes())); // a copy
+    check(!(buffer instanceof ArrayBuffer), "another window's buffer");
+    const modules = [await compile(buffer), await compileStreaming(other.fetch(url("/wat/rules.wasm")))];
+    check(modules.every((module) => module instanceof WebAssembly.Module), "its bytes and its Responses are taken");
+    refusal(await rejection(instantiate(new other.WebAssembly.Module(buffer))), "foreign-module");
+    const controller = new other.AbortController();
+    const { exports, asked } = await scene();
+    const fiber = exports.wait.with({ signal: controller.signal })(1);
+    await asked(1);
+    controller.abort("its signal");
+    equal(await rejection(fiber), "its signal");
+    frame.remove();
   },
   async notBytes() {
     for (const source of [undefined, null, 7, "text", {}, [], await rules()]) {
