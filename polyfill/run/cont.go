@@ -48,7 +48,7 @@ func (c *Cont) New(name string, params, results polyfill.Types, f ContFunc) poly
 	c.enter()
 	k, trap := c.system.New(f != nil, params, results)
 	c.check(cont.OpNew, trap)
-	c.add(k.Fiber(), name, func() []Value { return f(c.message.event().Values) })
+	c.add(k.Fiber(), name, func() []Value { return f(c.message.first().Values) })
 	return k
 }
 

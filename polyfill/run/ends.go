@@ -106,7 +106,7 @@ func (w *world) call(f func() []Value) (results []Value, err error) {
 	case thrown != nil:
 		return nil, thrown
 	}
-	return results, nil
+	return append([]Value(nil), results...), nil // they may be what f has received last
 }
 
 // Close ends all fibers that are left. There must be no Call. The system can be

@@ -37,7 +37,7 @@ func (v *V1) New(name string, results polyfill.Types, start polyfill.Table, f Fu
 	v.enter()
 	self, trap := v.system.New(results, start)
 	v.check(fibers1.OpNew, trap)
-	v.add(self, name, func() []Value { return f(self, v.message.event()) })
+	v.add(self, name, func() []Value { return f(self, v.message.first()) })
 	return self
 }
 
@@ -47,7 +47,7 @@ func (v *V1) Spawn(name string, results polyfill.Types, on polyfill.Table, f Fun
 	to, trap := v.system.Spawn(results, on)
 	v.check(fibers1.OpSpawn, trap)
 	v.message.put(nil, nil)
-	v.add(to.To, name, func() []Value { return f(to.To, v.message.event()) })
+	v.add(to.To, name, func() []Value { return f(to.To, v.message.first()) })
 	return v.transfer(to)
 }
 

@@ -43,7 +43,7 @@ func (v *V2) New(name string, returns *Tag, start polyfill.Table, f Func) polyfi
 	v.enter()
 	self, trap := v.system.New(v.number(returns), start)
 	v.check(fibers2.OpNew, trap)
-	v.add(self, name, func() []Value { return f(self, v.message.event()) })
+	v.add(self, name, func() []Value { return f(self, v.message.first()) })
 	return self
 }
 
@@ -112,7 +112,7 @@ func (v *V2) SwitchNew(name string, f polyfill.Fiber, on polyfill.Table, g Func)
 
 func (v *V2) start(to polyfill.Transition, name string, f Func) Event {
 	v.message.put(nil, nil)
-	v.add(to.To, name, func() []Value { return f(to.To, v.message.event()) })
+	v.add(to.To, name, func() []Value { return f(to.To, v.message.first()) })
 	e := v.transfer(to)
 	if e.Label == 0 {
 		e.Tag = nil

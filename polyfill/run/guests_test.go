@@ -8,6 +8,7 @@ import (
 
 	"github.com/fiberfill/fiberfill/polyfill"
 	"github.com/fiberfill/fiberfill/polyfill/run"
+	"github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
 // What runs outside of the fibers runs where Call was called, while the fiber that asked for it waits, and a fiber that is
@@ -133,5 +134,91 @@ func TestRaw(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("%v, want %v", c.got, c.want)
 		}
+	}
+}
+
+func TestK_4_the_parameters_of_a_function_are_its_own(t *testing.T) {
+	one, both := polyfill.List(polyfill.I32), polyfill.List(polyfill.I32, polyfill.I32)
+	for name, play := range map[string]func() ([]run.Value, error){
+		"fibers1": func() ([]run.Value, error) {
+			v := run.NewV1()
+			defer v.Close()
+			tag := v.Tag("tag", polyfill.I32)
+			on := v.On(tag)
+			return v.Call(func() []run.Value {
+				f := v.New("f", one, on, func(self polyfill.Fiber, first run.Event) []run.Value {
+					v.Suspend(self, on, tag, run.I32(2))
+					return first.Values
+				})
+				v.Resume(f, on, tag, run.I32(1))
+				return v.Resume(f, on, tag, run.I32(3)).Values
+			})
+		},
+		"fibers2": func() ([]run.Value, error) {
+			v := run.NewV2()
+			defer v.Close()
+			tag := v.Tag("tag", polyfill.I32)
+			on := v.On(tag)
+			return v.Call(func() []run.Value {
+				f := v.New("f", tag, on, func(self polyfill.Fiber, first run.Event) []run.Value {
+					v.Dismount(self, on, tag, run.I32(2))
+					return first.Values
+				})
+				v.Mount(f, on, tag, run.I32(1))
+				return v.Mount(f, on, tag, run.I32(3)).Values
+			})
+		},
+		"stacks": func() ([]run.Value, error) {
+			s := run.NewStacks()
+			defer s.Close()
+			awaits := stacks.Awaits{Values: one, Nullable: true}
+			return s.Call(func() []run.Value {
+				f := s.New("f", awaits, func(values run.Values, sender polyfill.Token) {
+					_, sender = s.Switch(sender, awaits, run.I32(2))
+					s.SwitchRetire(sender, values...)
+				})
+				_, f = s.Switch(f, awaits, run.I32(1))
+				values, _ := s.Switch(f, awaits, run.I32(3))
+				return values
+			})
+		},
+		"cont": func() ([]run.Value, error) {
+			c := run.NewCont()
+			defer c.Close()
+			event := c.Event("event", both, one)
+			on := c.On(event)
+			return c.Call(func() []run.Value {
+				_, e := c.Resume(c.New("f", one, one, func(values run.Values) []run.Value {
+					c.Suspend(event, run.I32(2), run.I32(4))
+					return values
+				}), on, run.I32(1))
+				results, _ := c.Resume(e.Cont, on, run.I32(3))
+				return results
+			})
+		},
+	} {
+		values, err := play()
+		if err != nil || len(values) != 1 || run.Values(values).I32(0) != 1 {
+			t.Errorf("%s: the function was called with 1 and returns %v, %v", name, values, err)
+		}
+	}
+}
+
+func TestTheResultsOfACallOutliveTheNext(t *testing.T) {
+	c := run.NewCont()
+	defer c.Close()
+	call := func(n int32) run.Values {
+		results, err := c.Call(func() []run.Value {
+			results, _ := c.Resume(c.New("f", 0, polyfill.List(polyfill.I32), func(run.Values) []run.Value { return []run.Value{run.I32(n)} }), 0)
+			return results
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results
+	}
+	first, second := call(1), call(2)
+	if first.I32(0) != 1 || second.I32(0) != 2 {
+		t.Errorf("the calls returned %d and %d, want 1 and 2", first.I32(0), second.I32(0))
 	}
 }

@@ -63,7 +63,7 @@ func (s *Stacks) NewRef(name string, awaits stacks.Awaits, f StackFunc) polyfill
 func (s *Stacks) made(o stacks.Operation, t polyfill.Token, trap polyfill.Trap, name string, f StackFunc) polyfill.Token {
 	s.check(o, trap)
 	s.add(t.Fiber(), name, func() []Value {
-		f(s.message.event().Values, s.message.token)
+		f(s.message.first().Values, s.message.token)
 		return nil
 	})
 	return t

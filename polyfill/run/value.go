@@ -44,7 +44,8 @@ func Raw(t polyfill.Type, bits uint64) Value {
 }
 
 // Values are what a computation receives. They are valid until its next
-// operation: events are transient (K-5).
+// operation, as events are transient (K-5): what is needed later has to be taken
+// out. Those that a function is called with are its own, as parameters are.
 type Values []Value
 
 // The accessors return value number i; they panic if it is of another type.

@@ -41,6 +41,9 @@ type message struct {
 
 func (m *message) event() Event { return Event{m.tag, m.label, m.buffer[:m.n]} }
 
+// first is the event that a function begins with. Its values are the function's parameters, so the function has them for itself.
+func (m *message) first() Event { return Event{m.tag, m.label, append(Values(nil), m.buffer[:m.n]...)} }
+
 func (m *message) put(tag *Tag, values []Value) {
 	m.tag, m.n = tag, int32(copy(m.buffer[:], values))
 }
