@@ -287,6 +287,27 @@ func TestOverflow(t *testing.T) {
 			after.want(t, "7")
 		})
 	}
+	t.Run("through regions that are nobody's", func(t *testing.T) {
+		g := load(t, stacks, Options{Stacks: Stacks{Source: Grow}})
+		keep := func() {
+			t.Helper()
+			var calls []*Call
+			for i := range 6 {
+				calls = append(calls, call(t, g, fmt.Sprint("keep#", i), "keep", fmt.Sprint(i), "5"))
+			}
+			g.Run()
+			for i, c := range calls {
+				c.want(t, fmt.Sprint(i))
+			}
+		}
+		keep() // the last one had the highest region, which is taken first
+		deep := call(t, g, "deep", "deep", fmt.Sprint(4*65536))
+		g.Run()
+		if deep.State != Failed {
+			t.Errorf("deep: %s, %v", deep.State, deep.Err)
+		}
+		keep()
+	})
 	t.Run("enough", func(t *testing.T) {
 		g := load(t, stacks, Options{Stacks: Stacks{Source: Grow, Size: 131072}})
 		deep := call(t, g, "deep", "deep", "65792")

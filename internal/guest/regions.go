@@ -137,6 +137,9 @@ func (r *regions) take(c *Call) (*region, error) {
 	taken := r.free[last]
 	r.free = r.free[:last]
 	taken.call, taken.lost = c, nil
+	if !r.intact(taken) {
+		r.guard(taken) // a fiber that overflowed wrote through it when it was nobody's
+	}
 	return taken, nil
 }
 
