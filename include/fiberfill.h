@@ -1,4 +1,4 @@
-// fiberfill.h: fibers for C programs compiled to wasm, in the words of the four proposals.
+// fiberfill.h: fibers for C and C++ programs compiled to wasm, in the words of the four proposals.
 //
 // Every operation of a proposal is a function here, imported from fiberfill. A guest uses one of the four systems:
 //
@@ -85,7 +85,7 @@ typedef struct ff_event {
   ff_value values[8];
 } ff_event;
 
-_Static_assert(sizeof(ff_event) == 88, "ff_event is laid out as the host reads it");
+typedef char ff_event_is_laid_out_as_the_host_reads_it[sizeof(ff_event) == 88 ? 1 : -1];
 
 // The function of a fiber. It finds what it was started with in *e, and what it was made with in env; it returns the
 // types of its results, which it has put into e->values. In systems C and D self is 0, because nobody has a lasting
@@ -96,6 +96,7 @@ typedef ff_types ff_body(ff_fiber self, void *env, ff_event *e);
 typedef void ff_raise(void *env);
 
 #define FF_IMPORT(module, name) __attribute__((import_module("fiberfill/" module), import_name(name)))
+#define FF_NORETURN __attribute__((noreturn))
 
 // ---- System A: fibers v1 ----
 
@@ -117,9 +118,9 @@ FF_IMPORT("fibers1", "resume") int fibers1_resume(ff_fiber fiber, ff_event *e, f
 // Suspends fiber and lets to take its place below its parent, which is not told (A-SWITCH-1).
 FF_IMPORT("fibers1", "switch") int fibers1_switch(ff_fiber fiber, ff_fiber to, ff_event *e, ff_table on);
 // Ends fiber and all below it, the issuer among them, and sends *e to its parent (A-RETIRE-1).
-FF_IMPORT("fibers1", "retire") _Noreturn void fibers1_retire(ff_fiber fiber, ff_event *e);
+FF_IMPORT("fibers1", "retire") FF_NORETURN void fibers1_retire(ff_fiber fiber, ff_event *e);
 // Ends fiber and all below it; to takes its place (A-RETIRETO-1).
-FF_IMPORT("fibers1", "retireto") _Noreturn void fibers1_retireto(ff_fiber fiber, ff_fiber to, ff_event *e);
+FF_IMPORT("fibers1", "retireto") FF_NORETURN void fibers1_retireto(ff_fiber fiber, ff_fiber to, ff_event *e);
 // Ends fiber, which must be suspended, and all that it carries. None of their code runs (A-RELEASE-1).
 FF_IMPORT("fibers1", "release") void fibers1_release(ff_fiber fiber);
 
@@ -160,7 +161,7 @@ FF_IMPORT("stacks", "new_ref") void stacks_new_ref(ff_types types, int nullable,
 // Activates the coroutine of e->ref with the values of *e, and waits (C-SWITCH-1).
 FF_IMPORT("stacks", "switch") void stacks_switch(ff_event *e, ff_types types, int nullable);
 // The same, and the issuer is over (C-RETIRE-1).
-FF_IMPORT("stacks", "switch_retire") _Noreturn void stacks_switch_retire(ff_event *e);
+FF_IMPORT("stacks", "switch_retire") FF_NORETURN void stacks_switch_retire(ff_event *e);
 // The same as switch with an exception: what raise throws, called with env before anything else happens, arrives where the
 // target waits, and the reference to the thrower in e->ref of the operation that the target waits in (C-THROW-1, C-THROW-3).
 FF_IMPORT("stacks", "switch_throw") void stacks_switch_throw(ff_event *e, ff_raise *raise, void *env, ff_types types, int nullable);
