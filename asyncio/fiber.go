@@ -18,7 +18,8 @@ import (
 // its behalf: [Fetch], [Sleep], [Block]. While it waits the other fibers of its
 // loop run. It is not a goroutine: it is not preempted, and what blocks in Go's
 // own way, a channel, a mutex, time.Sleep, blocks the whole loop. Such a call belongs
-// into [Block].
+// into [Block]. A goroutine must not wait on behalf of a fiber: where Go programs have
+// a go statement and a WaitGroup, a fiber has [Fiber.Go] and [Fiber.WaitAll].
 //
 // A Fiber is a [context.Context] that is done when the fiber has been cancelled
 // or is over. When it is cancelled, whatever it waits for ends with the cause as
@@ -218,12 +219,12 @@ func (f *Fiber) Value(key any) any { return f.ctx.Value(key) }
 // mustRun catches the mistake of letting another fiber wait in one's own place,
 // which the scheduler would take for its own.
 func (f *Fiber) mustRun(op string) {
-	if f.loop.running != f {
-		who := "no fiber runs"
-		if r := f.loop.running; r != nil {
-			who = r.name + " runs"
-		}
-		panic(fmt.Sprintf("asyncio: %s on behalf of fiber %s while %s: a fiber waits for itself only", op, f.name, who))
+	switch r := f.loop.running; r {
+	case f:
+	case nil:
+		panic(fmt.Sprintf("asyncio: %s on behalf of fiber %s while no fiber runs: in place of a go statement start a fiber by Fiber.Go, and let Block run only what blocks", op, f.name))
+	default:
+		panic(fmt.Sprintf("asyncio: %s on behalf of fiber %s while %s runs: a fiber waits for itself only", op, f.name, r.name))
 	}
 }
 

@@ -325,3 +325,26 @@ func TestMisuse_panics_with_the_reason(t *testing.T) {
 		t.Errorf("Run() = %v, want a refusal of the inner Run", err)
 	}
 }
+
+func TestA_wait_that_is_no_fibers_own_panics_and_says_what_to_do(t *testing.T) {
+	said := func(wait func()) (text any) {
+		defer func() { text = recover() }()
+		wait()
+		return nil
+	}
+	var main *asyncio.Fiber
+	asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		main = f
+		return f.Wait(f.Go("child", func(*asyncio.Fiber) error {
+			want := "asyncio: Sleep on behalf of fiber main while child runs: a fiber waits for itself only"
+			if got := said(func() { asyncio.Sleep(main, time.Hour) }); got != want {
+				t.Errorf("from another fiber: %v, want %q", got, want)
+			}
+			return nil
+		}))
+	})
+	want := "asyncio: Sleep on behalf of fiber main while no fiber runs: in place of a go statement start a fiber by Fiber.Go, and let Block run only what blocks"
+	if got := said(func() { asyncio.Sleep(main, time.Hour) }); got != want {
+		t.Errorf("from no fiber: %v, want %q", got, want)
+	}
+}
