@@ -74,9 +74,9 @@ func All[T any](f *Fiber, fns ...func(f *Fiber) (T, error)) ([]T, error) {
 // the order of fns, each when the one before is over; those that have not started
 // never do, and what the others return then is dropped. It returns when all are over.
 //
-// An error that one of the others ends with and that is not the cause it was
-// cancelled with, a panic for instance, is attached to the winner's as by
-// [errors.Join]; the value is the winner's even then. If f is cancelled the error is
+// An error that one of the others ends with and that is neither the cause it was
+// cancelled with nor what its Err returns then, a panic for instance, is attached to the winner's as by
+// [errors.Join]; the value is the winner's even then. So who loses has to return what its wait has returned. If f is cancelled the error is
 // the cause. Race panics without fns: it would never end.
 func Race[T any](f *Fiber, fns ...func(f *Fiber) (T, error)) (T, error) {
 	if len(fns) == 0 {

@@ -5,6 +5,7 @@ package asyncio_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -216,4 +217,39 @@ func TestArena_deadlock_inside_an_arena(t *testing.T) {
 			t.Errorf("Run() = %v, want a deadlock that names a", err)
 		}
 	})
+}
+
+// Go programs are used to returning ctx.Err().
+func TestA_fiber_that_ends_with_its_contexts_error_has_not_failed(t *testing.T) {
+	boom := errors.New("boom")
+	polite := func(f *asyncio.Fiber) (int, error) {
+		asyncio.Sleep(f, time.Hour)
+		return 0, fmt.Errorf("polite: %w", f.Err())
+	}
+	for name, test := range map[string]struct {
+		main func(f *asyncio.Fiber) error
+		want error
+	}{
+		"a child": {func(f *asyncio.Fiber) error {
+			f.Go("polite", func(f *asyncio.Fiber) error { _, err := polite(f); return err })
+			f.Yield()
+			return boom
+		}, boom},
+		"a loser": {func(f *asyncio.Fiber) error {
+			_, err := asyncio.Race(f, polite, func(*asyncio.Fiber) (int, error) { return 1, nil })
+			return err
+		}, nil},
+		"a member": {func(f *asyncio.Fiber) error {
+			_, err := asyncio.All(f, polite, func(*asyncio.Fiber) (int, error) { return 0, boom })
+			return err
+		}, boom},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if err := asyncio.Run(t.Context(), test.main); err != test.want {
+					t.Errorf("Run() = %v, want %v", err, test.want)
+				}
+			})
+		})
+	}
 }

@@ -61,25 +61,26 @@ func endOf(err error) error {
 	return fmt.Errorf("asyncio: %w, because the scope of this fiber has failed: %w", context.Canceled, err)
 }
 
-// ownCause reports whether err is what somebody cancelled f with: then f has not failed.
+// ownCause reports whether err is what somebody cancelled f with, or the error
+// that f as a context has since then: in both cases f has not failed.
 func (f *Fiber) ownCause(err error) bool {
 	if f.ctx.Err() == nil {
 		return false
 	}
 	cause := context.Cause(f.ctx)
 	_, deadlock := cause.(*DeadlockError) // nobody's wish
-	return !deadlock && onlyCause(err, cause)
+	return !deadlock && onlyCause(err, cause, f.ctx.Err())
 }
 
-// onlyCause reports whether err says nothing but cause: what others have failed
-// with on the way is not lost behind it.
-func onlyCause(err, cause error) bool {
+// onlyCause reports whether err says nothing but cause or done: what others have
+// failed with on the way is not lost behind it.
+func onlyCause(err, cause, done error) bool {
 	var j *joinedError
 	if !errors.As(err, &j) {
-		return errors.Is(err, cause)
+		return errors.Is(err, cause) || errors.Is(err, done)
 	}
 	for _, err := range j.errs {
-		if !onlyCause(err, cause) {
+		if !onlyCause(err, cause, done) {
 			return false
 		}
 	}

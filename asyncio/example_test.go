@@ -187,7 +187,9 @@ func ExampleRace() {
 		answer, err := asyncio.Race(f,
 			func(f *asyncio.Fiber) (string, error) { return "answer", asyncio.Sleep(f, time.Hour) },
 			func(f *asyncio.Fiber) (string, error) {
-				asyncio.Sleep(f, time.Millisecond)
+				if err := asyncio.Sleep(f, time.Millisecond); err != nil {
+					return "", err // the other one has won
+				}
 				return "", late
 			})
 		fmt.Printf("%q\n", answer)

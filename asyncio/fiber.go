@@ -126,8 +126,8 @@ func (f *Fiber) Wait(other *Fiber) error {
 // WaitAll waits until all children of f are over and returns nil, or until one
 // has failed and returns its error while the others go on. Each failure is
 // returned once: call WaitAll again to wait for the others, or return the error,
-// which cancels them. A child that ends with the cause it was cancelled with
-// has not failed. If f is cancelled, before or meanwhile, WaitAll returns the cause.
+// which cancels them. A child that ends with the cause it was cancelled with,
+// or with what its Err returns then, has not failed. If f is cancelled, before or meanwhile, WaitAll returns the cause.
 func (f *Fiber) WaitAll() error {
 	f.mustRun("WaitAll")
 	for {

@@ -103,7 +103,7 @@ func (l *Loop) Go(name string, fn func(f *Fiber) error) *Fiber {
 // fibers it returns at once. It may be called again after it has returned.
 //
 // The error joins those of the loop's fibers that failed and that no fiber has
-// waited for; a fiber that ends with the cause it was cancelled with has not
+// waited for; a fiber that ends with the cause it was cancelled with, or with what its Err returns then, has not
 // failed. If the loop's context is done it is the context's cause.
 //
 // Run panics if the loop is running already. A fiber that ends the goroutine by
