@@ -108,7 +108,11 @@ func (m *Module) Close() { m.runtime.Close(context.Background()) }
 
 func (m *Module) compile(ctx context.Context, binary []byte, options Options) error {
 	var parsed parser.Module
-	if code := parser.Parse(binary, &parsed); code != parser.OK {
+	switch code := parser.Parse(binary, &parsed); code {
+	case parser.OK:
+	case parser.NotWasm:
+		return fmt.Errorf("%w: a wasm file begins with the bytes 00 61 73 6d, this one with % x", ErrModule, binary[:min(4, len(binary))])
+	default:
 		return fmt.Errorf("%w: the parser gives up with error %d at byte %d", ErrModule, code, parsed.At)
 	}
 	m.pointer, m.grows = parsed.StackPointer(), parsed.Grows()

@@ -318,6 +318,10 @@ func TestCompile_says_what_is_wrong(t *testing.T) {
 			t.Errorf("Compile(%s) = %v, want %v", path, err, want)
 		}
 	}
+	_, err := Compile(t.Context(), []byte("hello"), Options{})
+	if want := "actors: the guest: not a module that can be an actor: a wasm file begins with the bytes 00 61 73 6d, this one with 68 65 6c 6c"; err == nil || err.Error() != want {
+		t.Errorf("Compile() = %v, want %s", err, want)
+	}
 	wrong := map[string]Import{"twice": {Params: []api.ValueType{i64}, Results: []api.ValueType{i32}}}
 	bytes, _ := os.ReadFile("testdata/plain.wasm")
 	if _, err := Compile(t.Context(), bytes, Options{Imports: wrong}); !errors.Is(err, ErrImport) || !strings.Contains(err.Error(), "twice") {
