@@ -12,22 +12,30 @@
 // A generator in system A and the function that adds up what it yields:
 //
 //	v := run.NewV1()
+//	defer v.Close()
 //	yield, next := v.Tag("yield", polyfill.I32), v.Tag("next")
 //	onYield, onNext := v.On(yield), v.On(next)
-//	generator := v.New("generator", 0, onNext, func(self polyfill.Fiber, _ run.Event) []run.Value {
-//		for _, el := range els {
-//			v.Suspend(self, onNext, yield, run.I32(el))
+//	results, err := v.Call(func() []run.Value {
+//		generator := v.New("generator", 0, onNext, func(self polyfill.Fiber, _ run.Event) []run.Value {
+//			for _, el := range els {
+//				v.Suspend(self, onNext, yield, run.I32(el))
+//			}
+//			return nil
+//		})
+//		total := int32(0)
+//		for {
+//			switch e := v.Resume(generator, onYield, next); e.Tag {
+//			case yield:
+//				total += e.I32(0)
+//			default: // returned
+//				return []run.Value{run.I32(total)}
+//			}
 //		}
-//		return nil
 //	})
-//	for {
-//		switch e := v.Resume(generator, onYield, next); e.Tag {
-//		case yield:
-//			total += e.I32(0)
-//		default: // returned
-//			return total
-//		}
-//	}
+//
+// Everything that makes, enters or leaves a fiber happens inside of Call, which is
+// the embedder's entry; tags and tables are made anywhere. The examples show the
+// same in the other systems.
 //
 // # How control jumps
 //

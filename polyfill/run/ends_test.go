@@ -230,7 +230,7 @@ func TestMisusePanics(t *testing.T) {
 		misuse func()
 		want   string
 	}{
-		"outside of Call":    {func() { v.Release(0) }, "polyfill/run: operation outside of Call"},
+		"outside of Call":    {func() { v.Release(0) }, "polyfill/run: operation outside of Call: fibers are made and entered inside the function that Call is given"},
 		"a tag of another":   {func() { v.On(other.tag) }, "polyfill/run: On: nil tag, or tag of another system (K-3)"},
 		"nine values in one": {func() { v.Tag("nine", 1, 1, 1, 1, 1, 1, 1, 1, 1) }, "polyfill: more than 8 values in one list of types"},
 	} {

@@ -94,7 +94,7 @@ func (w *world) at(f polyfill.Fiber) *coroutine {
 func (w *world) enter() {
 	c := w.current
 	if c == nil {
-		panic("polyfill/run: operation outside of Call")
+		panic("polyfill/run: operation outside of Call: fibers are made and entered inside the function that Call is given")
 	}
 	if !c.is() {
 		panic(fmt.Sprintf("polyfill/run: operation on a goroutine other than that of %s, which runs", c.name))
