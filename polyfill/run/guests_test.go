@@ -222,3 +222,20 @@ func TestTheResultsOfACallOutliveTheNext(t *testing.T) {
 		t.Errorf("the calls returned %d and %d, want 1 and 2", first.I32(0), second.I32(0))
 	}
 }
+
+func TestK_4_a_value_without_a_type_is_refused(t *testing.T) {
+	for _, values := range [][]run.Value{{{}}, {run.I32(1), {}}, {run.Raw(polyfill.NullRef+1, 0)}, {run.Raw(polyfill.I32|0x10, 0)}} {
+		v := newV1(t)
+		empty, one := v.Tag("empty"), v.Tag("one", polyfill.I32)
+		for _, tag := range []*run.Tag{empty, one} {
+			_, err := v.Call(func() []run.Value {
+				v.Resume(v.New("f", 0, v.On(tag), func(polyfill.Fiber, run.Event) []run.Value { return nil }), 0, tag, values...)
+				return nil
+			})
+			var trap *run.Trap
+			if !errors.As(err, &trap) || trap.Code != polyfill.WrongPayload {
+				t.Errorf("%v sent as %v: %v, want %v", values, tag, err, polyfill.WrongPayload)
+			}
+		}
+	}
+}

@@ -70,13 +70,17 @@ func (v Values) at(i int, t polyfill.Type) *Value {
 // Bits returns value number i as it would lie in a register.
 func (v Values) Bits(i int) uint64 { return v[i].bits }
 
-// typesOf returns the types of values; more than can be carried have no types that anybody takes.
+// typesOf returns the types of values; more than can be carried, and one that is of no type, have no types that anybody takes.
 func typesOf(values []Value) (types polyfill.Types) {
 	if len(values) > polyfill.MaxValues {
 		return ^polyfill.Types(0)
 	}
 	for i := range values {
-		types |= polyfill.Types(values[i].Type) << (4 * i)
+		t := values[i].Type
+		if t == 0 || t > polyfill.NullRef {
+			return ^polyfill.Types(0)
+		}
+		types |= polyfill.Types(t) << (4 * i)
 	}
 	return types
 }
