@@ -138,6 +138,40 @@ test("an overflow says how deep it went and which size to ask for, and that size
   assert.equal(await wide.exports.keep(7, at), 7);
 });
 
+test("an overflow ends those whose stacks it has run through, and nobody else, then or later", async () => {
+  // deep(n) fills n bytes of stack, from above, gives them back and returns n: what it has done is only seen at its end.
+  const more = `(func (export "deep") (param $n i32) (result i32) (local $frame i32) (local $at i32)
+    (global.set $sp (local.tee $frame (i32.sub (local.tee $at (global.get $sp)) (local.get $n))))
+    (loop $fill
+      (i32.store (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (i32.const -1))
+      (br_if $fill (i32.gt_u (local.get $at) (local.get $frame))))
+    (global.set $sp (i32.add (local.get $frame) (local.get $n)))
+    (local.get $n))`;
+  let go;
+  const opened = new Promise((resolve) => (go = resolve));
+  const { exports } = await fiberfill.instantiate(bytes(wat({ more })), suspending(() => opened), { shadowStack: { regions: "grow" } });
+  const settled = (calls) => Promise.allSettled(calls).then((ends) => ends.map(({ value, reason }) => reason?.message ?? value));
+  // Regions are made upwards and taken again from above: the last of these lies above nine that are taken.
+  const waiting = Array.from({ length: 9 }, (_, i) => exports.keep(i, 0));
+  await fiberfill.all([]); // a turn
+  const depth = 3 * 65536;
+  const error = await exports.deep(depth).then(() => assert.fail("it did not overflow"), (e) => e);
+  assert.equal(error.code, "region-overflow");
+  const [, least, size] = /at least (\d+)\. .* size: (\d+)/.exec(error.message).map(Number);
+  assert.ok(least > 2 * 65536 && least <= depth && size > depth && size <= 4 * depth, error.message);
+  go();
+  const ends = await settled(waiting);
+  assert.deepEqual(ends.slice(0, 7), [0, 1, 2, 3, 4, 5, 6]);
+  for (const end of ends.slice(7)) assert.match(end, /lost its shadow stack: fiber deep#/);
+  assert.deepEqual(await settled(Array.from({ length: 20 }, (_, i) => exports.keep(i, 0))), Array.from({ length: 20 }, (_, i) => i));
+  // Now those that it runs through are nobody's.
+  await assert.rejects(exports.deep(depth), { code: "region-overflow" });
+  assert.deepEqual(await settled(Array.from({ length: 20 }, (_, i) => exports.keep(i, 0))), Array.from({ length: 20 }, (_, i) => i));
+  const wide = await fiberfill.instantiate(bytes(wat({ more })), suspending(() => opened), { shadowStack: { regions: "grow", size } });
+  assert.equal(await wide.exports.deep(depth), depth);
+  assert.deepEqual(fiberfill.fibers(), []);
+});
+
 test("bad choices are refused, each with a sentence", async () => {
   const refused = (shadowStack, message, text = wat()) =>
     assert.rejects(fiberfill.instantiate(bytes(text), suspending(() => {}), { shadowStack }), (e) => e instanceof fiberfill.FiberError && message.test(e.message));

@@ -101,7 +101,7 @@ export class Binding {
   }
 
   #look(task: Task, name: string): Promise<unknown> | undefined {
-    const overflow = this.overflow(task);
+    const overflow = this.overflow(task, (this.parked?.value as number) >>> 0);
     if (overflow || task.death) {
       task.death ??= overflow;
       throw deadly();
@@ -207,21 +207,21 @@ export class Binding {
   }
 
   /**
-   * The error for a fiber that has written below its region, if it has, which costs its neighbour's life if that was hit;
-   * or for a refused operation that JavaScript below it has kept from ending it.
+   * The error for a fiber that has written below its region, if it has, which costs its neighbours' lives if they were hit;
+   * or for a refused operation that JavaScript below it has kept from ending it. `end` is where its stack ends now, if it waits.
    */
-  overflow(task: Task): FiberError | undefined {
+  overflow(task: Task, end = Infinity): FiberError | undefined {
     if (this.machine?.failure) return this.machine.failure;
     const { region } = task;
     if (!region || this.regions!.intact(region)) return undefined;
-    const below = this.regions!.mend(region);
-    // How deep it went is only known if it is there still; else what has been overwritten says that it was more than it has.
+    // How deep it went is only known if it is there still; else the guards that have been overwritten say that it was more.
+    const [low, tenants] = this.regions!.mend(region);
     const { size } = this.regions!;
-    const depth = Math.max(size, region.high - ((this.parked?.value as number) >>> 0));
+    const depth = region.high - Math.min(low, end);
     const text =
       `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: at least ${depth}. ` +
       `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} }`;
-    below?.lose(new FiberError("region-overflow", `fiber ${below.name} lost its shadow stack: ${text}`, { fiber: below.name }));
+    for (const lost of tenants) lost.lose(new FiberError("region-overflow", `fiber ${lost.name} lost its shadow stack: ${text}`, { fiber: lost.name }));
     return new FiberError("region-overflow", text, { fiber: task.name });
   }
 

@@ -62,7 +62,10 @@ export class Regions {
 
   /** A region for a fiber that starts. Throws a FiberError when there is no room. */
   take(): Region {
-    return this.#free.pop() ?? this.#more();
+    const region = this.#free.pop();
+    if (!region) return this.#more();
+    if (!this.intact(region)) this.#guard(region); // an overflow has run through it while it was nobody's
+    return region;
   }
 
   give(region: Region): void {
@@ -82,12 +85,21 @@ export class Regions {
     );
   }
 
-  /** Makes the guard of a region good again. Returns whose region lies below, if the guard was written through. */
-  mend(region: Region): Tenant | undefined {
-    const words = this.#view(region.word + 1);
-    const through = words[region.low >>> 2] !== GUARD_WORD;
-    this.#guard(region);
-    return through ? this.#all.find((other) => other.high <= region.low && other.high > region.low - 2 * STAGGER)?.tenant : undefined;
+  /**
+   * Makes good the guard of a region, and those of the regions below that an overflow has run through, too. Returns
+   * where the last of them lies, and whose regions it has reached.
+   */
+  mend(region: Region): [low: number, tenants: Tenant[]] {
+    const tenants: Tenant[] = [];
+    for (let at = region; ; ) {
+      const { low } = at;
+      const through = this.#view(at.word + 1)[at.word] !== GUARD_WORD;
+      this.#guard(at);
+      const below = through ? this.#all.find((other) => other.high <= low && other.high > low - 2 * STAGGER) : undefined;
+      if (below?.tenant) tenants.push(below.tenant);
+      if (!below || this.intact(below)) return [low, tenants];
+      at = below;
+    }
   }
 
   /** How many bytes of a region have ever been written to, from its high end. */
