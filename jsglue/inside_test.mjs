@@ -22,17 +22,22 @@ async function guest(fetch_text) {
 const body = (id) => new TextEncoder().encode(`{"id":${id},"value":7}`);
 const pause = () => new Promise(setImmediate);
 
+/** Resolves when so many of the calls wait: on a busy machine that may take several turns. */
+const waiting = async (calls, n) => {
+  while (calls.filter(({ state }) => state === "waiting").length < n) await pause();
+};
+
 test("limits bound how many fibers are started, and can be changed while they run", async () => {
   const open = [];
   const exports = await guest((url, write) => new Promise((resolve) => open.push(() => (write(body(1)), resolve(body(1).length)))));
   fiberfill.limits({ soft: 2, hard: 2 });
   const calls = Array.from({ length: 5 }, () => exports.item("http://h/item?id=1"));
-  await pause();
+  await waiting(calls, 2);
   assert.deepEqual(calls.map((c) => c.state), ["waiting", "waiting", "queued", "queued", "queued"]);
   fiberfill.limits({ soft: 4 });
-  await pause();
+  await waiting(calls, 4);
   assert.deepEqual(calls.map((c) => c.state), ["waiting", "waiting", "waiting", "waiting", "queued"]);
-  while (open.length) open.pop()(), await pause();
+  while (calls.some(({ state }) => state !== "done")) open.pop()?.(), await pause();
   assert.deepEqual(await Promise.all(calls), [7, 7, 7, 7, 7]);
   fiberfill.limits({ soft: 1000, hard: 4000 });
   for (const bad of [{ soft: 0 }, { soft: 1.5 }, { soft: 10, hard: 5 }, { hard: NaN }, { soft: "many" }]) {
@@ -93,7 +98,7 @@ test("a fiber tells what it waits for, since when, and how much stack it uses", 
   const exports = await guest((url, write) => new Promise((resolve) => (answer = () => (write(body(1)), resolve(body(1).length)))));
   const before = performance.now();
   const call = exports.item.with({ name: "look at me" })("http://h/item?id=1");
-  await pause();
+  await waiting([call], 1);
   const [fiber] = fiberfill.fibers();
   assert.equal(fiber, call);
   assert.deepEqual([fiber.name, fiber.export, fiber.state, fiber.waitsFor], ["look at me", "item", "waiting", "env.fetch_text"]);
