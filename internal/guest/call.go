@@ -274,7 +274,7 @@ func (g *Guest) park(wait func() error) (err error) {
 }
 
 // overflow returns the error for a fiber that has written below its region, or has the stack pointer there now. It costs its
-// neighbour's life if that was hit.
+// neighbours' lives if they were hit.
 func (c *Call) overflow(now bool) error {
 	g, region := c.guest, c.region
 	if g.proposal != nil && g.proposal.current != nil {
@@ -287,13 +287,16 @@ func (c *Call) overflow(now bool) error {
 	if !now && g.regions.intact(region) {
 		return nil
 	}
-	below := g.regions.mend(region, now)
-	// How deep it went is only known if it is there still; else what has been overwritten says that it was more than it has.
+	// How deep it went is only known if it is there still; else the guards that have been overwritten say that it was more.
+	low, into := g.regions.mend(region, now)
 	size := g.regions.size
-	depth := max(size, region.high-uint32(g.stackPointer()))
+	depth := region.high - low
+	if now {
+		depth = max(depth, region.high-uint32(g.stackPointer()))
+	}
 	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by --stack-size %d",
 		size, depth, uint64(1)<<bits.Len32(2*depth-1))
-	if below != nil {
+	for _, below := range into {
 		below.lost = fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)
 		if other := below.call; other != nil && other != c {
 			other.kill(&TrapError{Fiber: other.Name, Export: other.Export, Reason: below.lost})

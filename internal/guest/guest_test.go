@@ -287,6 +287,25 @@ func TestOverflow(t *testing.T) {
 			after.want(t, "7")
 		})
 	}
+	t.Run("through several regions", func(t *testing.T) {
+		g := load(t, stacks, Options{Stacks: Stacks{Source: Grow}})
+		var keep []*Call
+		for i := range 5 {
+			keep = append(keep, call(t, g, fmt.Sprint("keep#", i), "keep", fmt.Sprint(i), "5"))
+		}
+		deep := call(t, g, "deep", "deep", fmt.Sprint(3*65536-200))
+		g.Run()
+		for i, c := range keep {
+			if i < 3 {
+				c.want(t, fmt.Sprint(i))
+			} else if c.Err == nil || !strings.Contains(c.Err.Error(), "lost its shadow stack to fiber deep") {
+				t.Errorf("%s: %s, %v", c.Name, c.State, c.Err)
+			}
+		}
+		if deep.Err == nil || !strings.Contains(deep.Err.Error(), "Ask for more by --stack-size 524288") {
+			t.Errorf("deep: %s, %v", deep.State, deep.Err)
+		}
+	})
 	t.Run("through regions that are nobody's", func(t *testing.T) {
 		g := load(t, stacks, Options{Stacks: Stacks{Source: Grow}})
 		keep := func() {

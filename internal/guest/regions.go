@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/tetratelabs/wazero/api"
@@ -221,18 +222,22 @@ func (r *regions) intact(of *region) bool {
 	return true
 }
 
-// mend makes the guard of a region good again. It returns the region that lies below, if the guard was written through, or
-// if it is known that the stack has reached it.
-func (r *regions) mend(of *region, reached bool) *region {
-	lowest, _ := r.guest.memory.ReadUint32Le(of.low)
-	r.guard(of)
-	if lowest == guardWord && !reached {
-		return nil
-	}
-	for _, other := range r.all {
-		if other.high == of.low {
-			return other
+// mend makes good the guard of a region, and those of the regions below that an overflow has run through, too. It returns
+// where the last of them lies and the regions that have been written into. reached says that the first guard has been passed,
+// whatever is in it.
+func (r *regions) mend(of *region, reached bool) (low uint32, into []*region) {
+	for {
+		lowest, _ := r.guest.memory.ReadUint32Le(of.low)
+		r.guard(of)
+		i := slices.IndexFunc(r.all, func(other *region) bool { return other.high == of.low })
+		if i < 0 || lowest == guardWord && !reached {
+			return of.low, into
 		}
+		below := r.all[i]
+		into = append(into, below)
+		if r.intact(below) {
+			return of.low, into
+		}
+		of, reached = below, false
 	}
-	return nil
 }
