@@ -425,6 +425,14 @@ test("options that cannot be used end the arena, and nobody is left outside of i
 
 test("an arena that would wait for itself is told so", async () => {
   for (const fn of [(a) => a.go(a), (a) => a]) assert.equal((await rejection(arena(fn))).code, "deadlock")
+  // By way of two others; the one that would close the circle is told.
+  const open = []
+  const three = [0, 1, 2].map((i) => arena(() => new Promise((resolve) => (open[i] = resolve))))
+  three[0].go(three[1])
+  three[1].go(three[2])
+  assert.throws(() => three[2].go(three[0]), { code: "deadlock" })
+  for (const end of open) end("fine")
+  assert.deepEqual(await Promise.all(three), ["fine", "fine", "fine"])
 })
 
 test("a fiber may stand in a list twice, and belong to several arenas", async () => {

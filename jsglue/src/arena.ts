@@ -37,11 +37,21 @@ class Scope extends Life {
     return true;
   }
 
+  /** Whether an arena is this one, or belongs to it, or to one that does. */
+  #holds(scope: Scope): boolean {
+    const scopes: Scope[] = [this];
+    for (const each of scopes) {
+      if (each === scope) return true;
+      for (const member of each.#members) if (member instanceof Scope) scopes.push(member);
+    }
+    return false;
+  }
+
   /** Has a fiber or an arena belong to this one. done and failed are told how it ends. */
   add(member: Cancellable<any>, done?: (value: any) => void, failed?: (error: unknown) => void): void {
     const life = Cancellable.lifeOf(member);
     if (!life) throw new FiberError("bad-argument", `what belongs to an arena is a fiber or an arena, got ${describe(member)}`);
-    if (life === this) throw new FiberError("deadlock", "an arena cannot belong to itself: it would be over when it is over");
+    if (life instanceof Scope && life.#holds(this)) throw new FiberError("deadlock", "an arena cannot belong to itself, also by way of others: it would be over when it is over");
     if (this.#over) {
       life.cancel(new FiberError("cancelled", "the arena is over"));
       return life.interrupt();
