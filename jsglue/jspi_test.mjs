@@ -262,6 +262,41 @@ test("a guest whose stack pointer cannot be told is no worse off than in raw JSP
   assert.equal(await WebAssembly.promising(instance.exports.run)(41n), 42n);
 });
 
+test("what fiberfill exports of a guest for itself is seen by nobody", async () => {
+  const module = binaryen.parseText(`(module
+    (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $__stack_pointer (mut i32) (i32.const 65536))
+    (func (export "fiberfill:run") (export "__proto__") (param i32) (result i32) (local $frame i32)
+      (global.set $__stack_pointer (local.tee $frame (i32.sub (global.get $__stack_pointer) (i32.const 16))))
+      (i32.store (local.get $frame) (local.get 0)) (drop (call $wait (i32.const 0)))
+      (global.set $__stack_pointer (i32.add (local.get $frame) (i32.const 16)))
+      (i32.load (local.get $frame)))
+    (global (export "fiberfill:count") (mut i32) (i32.const 7)))`);
+  const guest = module.emitBinary();
+  module.dispose();
+  const list = (wasm) => platform.Module.exports(new wasm.Module(guest)).length;
+  assert.equal(list(WebAssembly), list(platform) + 2, "the module is edited");
+  const shown = (wasm, { exports, ...rest }, module) => {
+    const kinds = Object.entries(exports).map(([name, value]) => [name, typeof value]);
+    return [wasm.Module.exports(module), kinds, Object.getPrototypeOf(exports), Object.isFrozen(exports), exports["fiberfill:count"].value, rest];
+  };
+  const theirs = new platform.Module(guest);
+  const want = shown(platform, new platform.Instance(theirs, { env: { wait() {} } }), theirs);
+  // With an import that may wait, with none, and with one that was made elsewhere, below which there is one stack.
+  for (const [wait, ids] of [[new WebAssembly.Suspending(async () => 0), [1, 2]], [() => 0, [1]], [new platform.Suspending(async () => 0), [1]]]) {
+    const { module, instance } = await WebAssembly.instantiate(guest, { env: { wait } });
+    for (const i of [instance, new WebAssembly.Instance(module, { env: { wait } })]) {
+      assert.deepEqual(shown(WebAssembly, i, module), want);
+      assert.equal(i.exports, i.exports);
+      assert.equal(i.exports["fiberfill:run"], i.exports["__proto__"]);
+      assert.ok(i instanceof WebAssembly.Instance);
+      const run = WebAssembly.promising(i.exports["fiberfill:run"]);
+      assert.deepEqual(await Promise.all(ids.map((id) => run(id))), ids);
+    }
+  }
+  assert.throws(() => WebAssembly.Module.exports({}), TypeError);
+  assert.deepEqual([WebAssembly.Module.exports.name, WebAssembly.Module.exports.length], ["exports", 1]);
+});
+
 test("the namespace and Suspending look like the platform's", () => {
   assert.deepEqual(Object.getOwnPropertyNames(WebAssembly), Object.getOwnPropertyNames(platform));
   for (const [key, { writable, enumerable, configurable, value }] of Object.entries(Object.getOwnPropertyDescriptors(platform))) {

@@ -54,9 +54,14 @@ func stackPointer() int32 { return module.StackPointer() }
 //go:wasmexport mutable_i32
 func mutableI32(global uint32) bool { return module.MutableI32(global) }
 
+// exports returns how many exports there are.
+//
+//go:wasmexport exports
+func exports() int32 { return int32(len(module.Exports)) }
+
 // expose returns the size of the input edited so that it exports a global, its
-// shadow stack's pointer, and its memory; 0 if it does already. The global may
-// be -1: it has none.
+// shadow stack's pointer, and its memory, behind its own exports; 0 if it does
+// already. The global may be -1: it has none.
 //
 //go:wasmexport expose
 func expose(sp int32) int32 {

@@ -49,6 +49,7 @@ export interface Inspector {
   error_at(): number;
   stack_pointer(): number;
   mutable_i32(global: number): number;
+  exports(): number;
   expose(stackPointer: number): number;
   header(): number;
   export_of(global: number): number;

@@ -69,8 +69,7 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
   });
   const { binding, thunks } = link.complete(instance);
   const exports: Record<string, unknown> = Object.create(null);
-  WebAssembly.Module.exports(module).forEach(({ name, kind }, k) => {
-    if (kind !== "function" && name.startsWith("fiberfill:")) return; // added by the module editor
+  WebAssembly.Module.exports(module).slice(0, shape.own).forEach(({ name }, k) => {
     const thunk = thunks[k];
     exports[name] = thunk ? fiberFunction(binding, thunk) : instance.exports[name];
     if (!thunk) return;

@@ -89,7 +89,11 @@ function remember(module: WebAssembly.Module, shape: Shape | undefined): WebAsse
   return module;
 }
 
+/** The guest's own exports: code written for JSPI copies all that it finds. */
+const exports = alike((module: WebAssembly.Module) => platform.Module.exports(module).slice(0, shapes.get(module)?.own), platform.Module.exports);
+
 const Module: typeof platform.Module = new Proxy(platform.Module, {
+  get: (target, name, receiver) => (name === "exports" ? exports : Reflect.get(target, name, receiver)),
   construct(target, args, newTarget): WebAssembly.Module {
     const [source, shape] = isBuffer(args[0]) && hasJSPI ? prepare(args[0]) : [args[0], undefined];
     return remember(Reflect.construct(target, [source, ...args.slice(1)], newTarget === Module ? target : newTarget), shape);
@@ -124,11 +128,21 @@ function isObject(value: unknown): boolean {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
+/** Hides what the module editor has added to an instance's exports, if anything. */
+function hide(instance: WebAssembly.Instance, all: WebAssembly.ModuleExportDescriptor[], own: number): WebAssembly.Instance {
+  if (all.length === own) return instance;
+  const value = Object.create(null);
+  for (const { name } of all.slice(0, own)) value[name] = instance.exports[name];
+  return Object.defineProperty(instance, "exports", { value: Object.freeze(value), configurable: true });
+}
+
 /** What the platform gets for imports, and what is to be done with the instance. */
 function link(module: WebAssembly.Module, given: any): [imports: any, made: (instance: WebAssembly.Instance) => WebAssembly.Instance] {
   const shape = module instanceof platform.Module ? shapes.get(module) : undefined;
-  const [table, values] = shape ? read(module, given) : [given];
-  if (!shape || !values) return [table, (instance) => instance];
+  if (!shape) return [given, (instance) => instance];
+  const [table, values] = read(module, given);
+  const all = platform.Module.exports(module);
+  if (!values) return [table, (instance) => hide(instance, all, shape.own)];
   const waits = values.some((value) => value instanceof Mark);
   if (waits) ready();
   // Where nobody can tell which stack there is to keep apart, there is one, as in raw JSPI.
@@ -139,16 +153,17 @@ function link(module: WebAssembly.Module, given: any): [imports: any, made: (ins
   return [
     link ? link.imports : table,
     (instance) => {
+      const { exports } = instance; // what is hidden of them, too
       // Most instances of a page have nothing to do with fibers: their border is made when promising is called.
       const complete = () => {
         ready();
-        return (border ??= (link ??= newLink()).complete(instance));
+        return (border ??= (link ??= newLink()).complete({ exports }));
       };
       if (link) complete();
-      platform.Module.exports(module).forEach(({ name, kind }, k) => {
-        if (kind === "function") ways.set(instance.exports[name] as Function, { complete, k });
+      all.forEach(({ name, kind }, k) => {
+        if (kind === "function") ways.set(exports[name] as Function, { complete, k });
       });
-      return instance;
+      return hide(instance, all, shape.own);
     },
   ];
 }

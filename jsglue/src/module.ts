@@ -20,6 +20,8 @@ export interface Shape {
   global: number;
   /** Which export is memory 0; -1 if it has none, or imports it. */
   memory: number;
+  /** How many exports are the guest's own; what follows them the module editor has added. */
+  own: number;
   /** The module may grow its memory itself. */
   grows: boolean;
   /** By how many pages its memory may grow. */
@@ -154,6 +156,7 @@ export function inspect(core: Inspector, bytes: Uint8Array, pointer?: string | n
   const global = pointer === undefined ? core.stack_pointer() : typeof pointer === "number" ? pointer : -1;
   const grows = core.grows() !== 0;
   const room = core.room();
+  const own = core.exports();
   const edited = output(core, core.expose(global));
   if (edited) feed(core, edited);
   return [
@@ -161,6 +164,7 @@ export function inspect(core: Inspector, bytes: Uint8Array, pointer?: string | n
       stackPointer: global < 0 ? global : core.export_of(global),
       global,
       memory: core.memory_export(),
+      own,
       grows,
       room,
       small: bytes.length <= SMALL,
