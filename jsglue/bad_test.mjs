@@ -212,6 +212,23 @@ test("what the start function throws arrives unchanged", async () => {
   }
 });
 
+test("a start function may call a marked import that does not wait; what has to wait is refused, and a trap is one", async () => {
+  const guest = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32)))
+    (global $got (export "got") (mut i32) (i32.const 0)) (func (export "f") (param i32) (result i32) (call $wait (local.get 0)))
+    (func $start (global.set $got (call $wait (i32.const 1)))) (start $start))`);
+  const asked = [];
+  const wait = fiberfill.suspending((v) => (asked.push(v), v === 1 ? 7 : Promise.resolve(v)));
+  const { instance, exports } = await fiberfill.instantiate(guest, { env: { wait } });
+  assert.equal(instance.exports.got.value, 7);
+  assert.equal(await exports.f(2), 2);
+  assert.deepEqual(asked, [1, 2]);
+  await assert.rejects(fiberfill.instantiate(guest, env), { code: "cannot-suspend", message: /^import env\.wait has to wait.* start function/ });
+
+  // Nothing here starts, so the message must not speak of a start.
+  const outside = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (data (i32.const 65536) "x"))`);
+  await assert.rejects(fiberfill.instantiate(outside, env), ({ code, message }) => code === "trap" && !message.includes("start"));
+});
+
 test("exports may have any name, ours too", async () => {
   const names = ["then", "constructor", "toString", "valueOf", "toJSON", "with", "name", "prototype", "length", "", "0", "fiberfill:f"];
   const guest = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $sp (mut i32) (i32.const 65536))

@@ -127,6 +127,15 @@ test("where the engine cannot suspend a plain call throws SuspendError", async (
   assert.equal(requests.length, 0);
 });
 
+test("a start function that calls a Suspending import throws SuspendError", async () => {
+  const module = binaryen.parseText('(module (import "env" "wait" (func $wait)) (func $start (call $wait)) (start $start))');
+  const guest = module.emitBinary();
+  module.dispose();
+  const wait = new WebAssembly.Suspending(() => assert.fail("called"));
+  const ways = (wasm) => [() => wasm.instantiate(guest, { env: { wait } }), async () => new wasm.Instance(new wasm.Module(guest), { env: { wait } })];
+  for (const way of [...ways(platform), ...ways(WebAssembly)]) await assert.rejects(way, WebAssembly.SuspendError);
+});
+
 test("a trap rejects with the engine's own error, and the others go on", async () => {
   const { instance, requests, call } = await guest();
   const other = call("item", 3);

@@ -273,7 +273,7 @@ function refuseCircle(task: Task, on: Life): void {
 
 /**
  * The user's function as it is called where the engine refuses to suspend: below
- * a plain call of an export, or below JavaScript. It may answer, but not wait.
+ * a plain call of an export, or below JavaScript, or in a start function. It may answer, but not wait.
  */
 export function direct(name: string, mark: Suspending): (...args: any[]) => unknown {
   if (mark instanceof Jump) return mark.direct;
@@ -290,6 +290,6 @@ export function direct(name: string, mark: Suspending): (...args: any[]) => unkn
 function cannotSuspend(name: string): FiberError {
   const why = current
     ? `it was reached through JavaScript: fiber ${current.name} called an import, which called an export as a plain function. The frames of JavaScript in between cannot be suspended; call the export from fiberfill's exports instead`
-    : "the export was called as a plain function; call it from fiberfill's exports, which makes it a fiber";
+    : "no fiber has called it. A start function is none; an export is one if you call it from fiberfill's exports, not as a plain function";
   return new FiberError("cannot-suspend", `import ${name} has to wait, and cannot here: ${why}.`, { ...(current && { fiber: current.name }) });
 }

@@ -65,7 +65,7 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
   }
   const link = new Link(inspector(), module, shape, values, options, machine);
   const instance = await platformInstantiate(module, link.imports).catch((error) => {
-    throw refusal(error, link.mayWait);
+    throw refusal(error);
   });
   const { binding, thunks } = link.complete(instance);
   const exports: Record<string, unknown> = Object.create(null);
@@ -94,13 +94,12 @@ function linked(value: unknown): unknown {
   return (typeof value === "function" && marks.get(value)) || value;
 }
 
-function refusal(error: unknown, mayWait: boolean): unknown {
+function refusal(error: unknown): unknown {
   if (isA(error, WebAssembly.LinkError)) {
     return new FiberError("bad-import", `the engine refuses the import object: ${words(error)}`, { cause: error });
   }
   if (isA(error, WebAssembly.RuntimeError)) {
-    const hint = mayWait ? " A start function cannot call an import that may wait: no fiber runs yet." : "";
-    return new FiberError("trap", `the module trapped while it was instantiated: ${words(error)}.${hint}`, { cause: error });
+    return new FiberError("trap", `the module trapped while it was instantiated: ${words(error)}`, { cause: error });
   }
   return error;
 }

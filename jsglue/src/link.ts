@@ -22,12 +22,11 @@ const EVENT_SIZE = 1024; // of a region, for a guest that has no stack: its own 
 
 /** A guest on its way to being instantiated. */
 export class Link {
-  /** Whether any import may wait. */
-  readonly mayWait: boolean;
   /** What the platform is given to instantiate the guest with. */
   readonly imports: WebAssembly.Imports;
 
   readonly #binding = new Binding();
+  readonly #mayWait: boolean; // any import
   readonly #exports: WebAssembly.ModuleExportDescriptor[];
   readonly #functions: unknown[]; // the values of the imports that are functions
   readonly #names: string[]; // theirs
@@ -51,7 +50,7 @@ export class Link {
     this.#names = imports.filter(({ kind }) => kind === "function").map(({ module, name }) => `${module}.${name}`);
     this.#importedMemory = values[imports.findIndex(({ kind }) => kind === "memory")];
     const marks = Uint8Array.from(this.#functions, (value) => (value instanceof Suspending ? 1 : 0));
-    this.mayWait = marks.includes(1);
+    this.#mayWait = marks.includes(1);
     const chosen = shadowStack(options);
     this.#malloc = this.#allocator(chosen.allocator);
     this.#stackPointer = this.#pointer(chosen.pointer);
@@ -65,7 +64,9 @@ export class Link {
     }
     if (machine) this.#checkOwn();
     const { trampolines, stubs } = generate(core, shape, marks, this.#stackPointer >= 0, this.#copies);
-    this.#slots = instance(trampolines, {}).exports;
+    // What a start function calls, where nothing can wait: the engine itself refuses what always does.
+    const start = this.#each((value, name) => (value.always ? this.#binding.waiting(name, value) : direct(name, value)));
+    this.#slots = instance(trampolines, { start }).exports;
     this.#stubs = stubs;
 
     // Without a prototype: a module may call an import anything, "__proto__" too. One that it imports twice, with two
@@ -104,13 +105,11 @@ export class Link {
       const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
       binding.regions = new Regions(this.#source, this.#size, binding.memory!, malloc);
     }
-    const each = <T>(make: (value: Suspending, name: string) => T): Record<string, T> =>
-      Object.fromEntries(this.#functions.flatMap((value, i) => (value instanceof Suspending ? [[i, make(value, this.#names[i]!)]] : [])));
     const b = instance(this.#stubs, {
       guest: new Proxy({}, { get: (_, k: string) => (k === "sp" ? binding.stackPointer : exported(Number(k))) }),
       slots: this.#slots,
-      wait: each((value, name) => binding.waiting(name, value)),
-      direct: each((value, name) => direct(name, value)),
+      wait: this.#each((value, name) => binding.waiting(name, value)),
+      direct: this.#each((value, name) => direct(name, value)),
       worker: workerModule(),
       js: new Proxy(binding.glue((i) => (this.#functions[i] as Suspending).always), { get: (glue, name: string) => glue[name] ?? transfer(name) }),
     }).exports;
@@ -122,6 +121,11 @@ export class Link {
       kind === "function" ? { name, job: b[`t${k}`] as Function, parameters: (guest.exports[name] as Function).length } : undefined,
     );
     return { binding, thunks };
+  }
+
+  /** Something for each import that may wait, by its number among the functions. */
+  #each<T>(make: (value: Suspending, name: string) => T): Record<string, T> {
+    return Object.fromEntries(this.#functions.flatMap((value, i) => (value instanceof Suspending ? [[i, make(value, this.#names[i]!)]] : [])));
   }
 
   /** Throws if the guest cannot have fibers of its own. */
@@ -139,7 +143,7 @@ export class Link {
 
   /** A fiber that cannot wait needs no stack of its own: it is over before another starts. */
   get separate(): boolean {
-    return this.mayWait && this.#stackPointer >= 0;
+    return this.#mayWait && this.#stackPointer >= 0;
   }
 
   get #copies(): boolean {
@@ -163,7 +167,7 @@ export class Link {
     if (named !== undefined && named !== this.shape.global) {
       throw new FiberError("bad-argument", `shadowStack.pointer is ${named}, and this module has been compiled for another stack pointer, or none; a global is named by its index when the module is compiled`);
     }
-    if (this.shape.stackPointer === CANNOT_TELL && this.mayWait) {
+    if (this.shape.stackPointer === CANNOT_TELL && this.#mayWait) {
       throw new FiberError(
         "bad-argument",
         "the guest keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. " +

@@ -16,7 +16,7 @@
 // cannot do the last, as it does not see the instant of resumption, and no frame of JavaScript may stand on a stack that suspends. Now
 // the guest imports its stubs, so they must exist before it does; a stub uses the guest's stack pointer, so the guest must exist
 // before it. Module A is how the knot is cut: it is instantiated first and gives the guest, for each import that may wait, a
-// trampoline through an empty slot; module B is instantiated last and fills the slots.
+// trampoline through a slot; module B is instantiated last and fills the slots.
 //
 //	A -> guest -> B
 //
@@ -28,14 +28,15 @@
 //
 // For function import i (counting functions only) of type T that is marked as one that may wait:
 //
-//	(global $s (export "s<i>") (mut (ref null T)) (ref.null T))
+//	(import "start" "<i>" (func $start (type T)))
+//	(global $s (export "s<i>") (mut (ref null T)) (ref.func $start))
 //	(func (export "f<i>") (type T)
 //	  local.get <each parameter>
 //	  global.get $s
 //	  call_ref T)
 //
-// It costs 2 to 4 ns a call. Imports that never wait are not in A. A wait in the guest's start function finds its slot empty and
-// traps: nothing could have been suspended there.
+// It costs 2 to 4 ns a call. Imports that never wait are not in A. Until B exists a call goes to start.<i>: it is
+// the guest's start function that calls, where nothing can be suspended.
 //
 // # Module B: thunks
 //

@@ -1,13 +1,23 @@
 package wasm
 
 // AppendTrampolines appends module A to out and returns the extended slice: for every function import i whose marks[i] is
-// not 0 a slot "s<i>" and a function "f<i>" that calls what is in the slot. Imports beyond the marks count as 0.
+// not 0 a slot "s<i>" and a function "f<i>" that calls what is in the slot: at first the import start.<i>. Imports beyond the
+// marks count as 0.
 func (m *Module) AppendTrampolines(out []byte, marks []byte) []byte {
 	w := writer{out}
 	waits := m.waiting(marks)
 	n := uint32(len(waits))
 	section, count := m.begin(&w)
 	m.endTypes(&w, section, count, 0)
+
+	section = w.section(secImport)
+	w.u32(n)
+	for _, i := range waits {
+		w.raw("\x05start")
+		w.numbered("", i)
+		w.op(KindFunc, m.typeOf(i))
+	}
+	w.close(section)
 
 	section = w.section(secFunc)
 	w.u32(n)
@@ -18,10 +28,10 @@ func (m *Module) AppendTrampolines(out []byte, marks []byte) []byte {
 
 	section = w.section(secGlobal)
 	w.u32(n)
-	for _, i := range waits {
+	for k, i := range waits {
 		w.refNull(m.typeOf(i))
-		w.raw("\x01\xd0") // mutable; ref.null
-		w.s32(m.typeOf(i))
+		w.byte(1) // mutable
+		w.op(opRefFunc, uint32(k))
 		w.byte(opEnd)
 	}
 	w.close(section)
@@ -32,7 +42,7 @@ func (m *Module) AppendTrampolines(out []byte, marks []byte) []byte {
 		w.numbered("s", i)
 		w.op(KindGlobal, uint32(k))
 		w.numbered("f", i)
-		w.op(KindFunc, uint32(k))
+		w.op(KindFunc, n+uint32(k))
 	}
 	w.close(section)
 

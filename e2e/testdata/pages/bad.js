@@ -154,7 +154,7 @@ globalThis.bad = {
   async startFunctionThatWaits() {
     const wait = suspending(async () => 1);
     const error = await rejection(instantiateStreaming(fetch("/wat/start.wasm"), { env: { wait } }));
-    refusal(error, "trap", "start function");
+    refusal(error, "cannot-suspend", "import env.wait has to wait", "start function");
     const { instance } = await instantiateStreaming(fetch("/wat/start.wasm"), { env: { wait: () => 1 } });
     check(instance instanceof WebAssembly.Instance, "without a wait it works");
   },
