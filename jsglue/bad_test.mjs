@@ -56,6 +56,17 @@ test("what every object has is neither an export of the guest nor one of our imp
   await assert.rejects(fiberfill.instantiate(bytes(`(module (import "fiberfill" "toString" (func)))`)), { code: "missing-import" });
 });
 
+test("an imported global may be undefined, and is missing only where the import object does not have it", async () => {
+  const guest = bytes(`(module (import "env" "global" (global $g externref)) (func (export "get") (result externref) (global.get $g)))`);
+  const inherited = Object.create({ global: undefined });
+  for (const env of [{ global: undefined }, inherited, Object.assign(() => {}, { global: undefined })]) {
+    const { exports } = await fiberfill.instantiate(guest, { env });
+    assert.equal(await exports.get(), undefined);
+  }
+  for (const env of [undefined, null, 7, "text", {}]) await assert.rejects(fiberfill.instantiate(guest, { env }), { code: "missing-import", message: /env\.global \(global\)/ });
+  await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait: undefined } }), { code: "bad-import", message: /wait/ });
+});
+
 test("an import that a module has twice, with two types, may wait with both", async () => {
   const guest = bytes(`(module (import "env" "wait" (func $a (param i32) (result i32))) (import "env" "wait" (func $b (param f64) (result f64)))
     (func (export "a") (param i32) (result i32) (call $a (local.get 0)))

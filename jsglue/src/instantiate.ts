@@ -53,7 +53,8 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     ({ module, name }) =>
       linked(given?.[module]?.[name]) ?? (module === "fiberfill" ? builtins[name] : module === `fiberfill/${system}` ? machine!.imports[name] : undefined),
   );
-  const missing = imports.filter((_, i) => values[i] === undefined);
+  // A global may have the value undefined.
+  const missing = imports.filter(({ module, name }, i) => values[i] === undefined && !contains(given?.[module], name));
   if (missing.length > 0) {
     const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
     throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
@@ -79,6 +80,10 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     if (link.separate || machine) marks.set(plain, mark);
   });
   return { module, instance, exports: strict(exports), fibers: () => machine?.fibers() ?? [] };
+}
+
+function contains(object: unknown, name: string): boolean {
+  return ((typeof object === "object" && object !== null) || typeof object === "function") && name in object;
 }
 
 // Exports of guests, as other guests can be given them as imports.
