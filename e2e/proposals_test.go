@@ -31,19 +31,20 @@ func guests(o *webserver.Options) { o.Files["/guests/"] = os.DirFS("../jsglue/te
 // Guests with fibers of their own run wherever fiberfill does, under the strictest policy that allows wasm at all. What only
 // they need is asked for when the first of them is instantiated, beside the script.
 func TestProposals(t *testing.T) {
-	for name, function := range map[string]string{
-		"page":           "proposals.run",
-		"classic worker": "proposals.classicWorker",
-		"module worker":  "proposals.moduleWorker",
+	for name, in := range map[string]struct{ page, function string }{
+		"page":           {"proposals.html", "proposals.run"},
+		"module":         {"proposals-module.html", "proposals.run"},
+		"classic worker": {"proposals.html", "proposals.classicWorker"},
+		"module worker":  {"proposals.html", "proposals.moduleWorker"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var files record
-			tab := open(t, "proposals.html", policy, guests, files.keep)
+			tab := open(t, in.page, policy, guests, files.keep)
 			if slices.Contains(files.paths(), "/dist/fiberfill-proposals.js") {
 				t.Error("the second file was loaded before any guest needed it")
 			}
 			var got proposalsRun
-			if tab.Eval(t, function, &got); !reflect.DeepEqual(got, wantProposals) {
+			if tab.Eval(t, in.function, &got); !reflect.DeepEqual(got, wantProposals) {
 				t.Errorf("got %+v\nwant %+v", got, wantProposals)
 			}
 			if second := slices.Contains(files.paths(), "/dist/fiberfill-proposals.js"); second != (name != "module worker") {
@@ -76,5 +77,15 @@ func TestProposalsWithoutTheirFile(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q does not say %q", got, want)
 		}
+	}
+
+	tab.Eval(t, `async () => {
+		const script = document.createElement("script");
+		script.src = URL.createObjectURL(await (await fetch("/dist/fiberfill.js")).blob());
+		await new Promise((loaded) => { script.onload = loaded; document.head.append(script); });
+		return proposals.fails();
+	}`, &got)
+	if want := "load-failed: fiberfill-proposals.js, which guests that import fiberfill/fibers1 need, cannot be loaded"; !strings.Contains(got, want) {
+		t.Errorf("from a blob: %q does not say %q", got, want)
 	}
 }

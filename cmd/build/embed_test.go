@@ -50,7 +50,7 @@ func TestEmbeddedBytesArriveUnchanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := scriptTag
-	out.entry, out.out, out.global = filepath.Join(dir, "entry.ts"), filepath.Join(dir, "out.js"), ""
+	out.entry, out.out = filepath.Join(dir, "entry.ts"), filepath.Join(dir, "out.js")
 	if err := build(out); err != nil {
 		t.Fatal(err)
 	}

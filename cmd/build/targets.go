@@ -17,7 +17,6 @@ type target struct {
 	also   []string // further entries; they share with the first what both use, so that there is one of each thing
 	out    string   // of the first; the others lie beside it
 	format api.Format
-	global string // name of the variable that a script tag defines
 	minify bool
 	budget int // most bytes in brotli; 0: no limit
 }
@@ -31,7 +30,7 @@ const proposalsBudget = 13 * 1024
 var (
 	scriptTag = target{
 		entry: "web/src/script.ts", out: "web/dist/fiberfill.js",
-		format: api.FormatIIFE, global: "fiberfill", minify: true, budget: scriptBudget,
+		format: api.FormatIIFE, minify: true, budget: scriptBudget,
 	}
 	// What the script tag loads when a guest imports the operations of a proposal.
 	scriptProposals = target{
@@ -85,7 +84,6 @@ func buildInto(dir string, t target) error {
 		Splitting:   len(t.also) > 0,
 		Bundle:      true,
 		Format:      t.format,
-		GlobalName:  t.global,
 		// Only Node's CommonJS loader needs a hint which names a file exports; esbuild writes it for this platform.
 		Platform: map[bool]api.Platform{true: api.PlatformNode, false: api.PlatformNeutral}[t.format == api.FormatCommonJS],
 		// Old enough that an engine without JSPI reaches our error instead of a SyntaxError.

@@ -70,9 +70,10 @@ const here = SCRIPT_TAG ? (globalThis.document?.currentScript as HTMLScriptEleme
 
 /** Makes the machine of a guest. Rejects with a FiberError if its code cannot be loaded. */
 export async function newMachine(system: string): Promise<Machine> {
-  const url = here ? new URL(FILE, here).href : `./${FILE}`;
+  let url = `./${FILE}`;
   let code: typeof import("./machine.js");
   try {
+    if (here) url = new URL(FILE, here).href; // there is no such place beside a script that was made of a blob
     code = SCRIPT_TAG ? await import(url) : await import("./machine.js");
   } catch (error) {
     const advice = SCRIPT_TAG ? ` It has to lie beside fiberfill.js: ${url}` : "";
