@@ -161,7 +161,7 @@ describe("fibers v1", () => {
 
   test("A-TYPE-1 A-HDL-7: results of other types, and an event that nobody takes", async () => {
     const g = await guest("fibers1")
-    assert.match((await rejection(g.exports.end(2))).message, /: fibers1: return refused: wrong number or types of results \[A-TYPE-1\]$/)
+    assert.match((await rejection(g.exports.end(2))).message, /: fibers1\.return refused: wrong number or types of results \[A-TYPE-1\]$/)
     assert.match((await rejection(g.exports.end(4))).message, /: fibers1\.resume refused: .*\[.*\]$/)
     assert.equal(g.fibers().length, 1)
     assert.deepEqual(g.fibers().map(({ state, started }) => [state, started]), [["suspended", false]])
@@ -291,6 +291,71 @@ describe("fibers v1", () => {
   })
 })
 
+describe("K-4: what is no list of types is refused by every operation that takes one, in the words of wazero", () => {
+  // The exports of the guest are the operations; number 1 of its table is a function of a fiber. E is the address of an event.
+  const E = 1024
+  for (const [system, operation, ...args] of [
+    ["fibers1", "tag", "types"],
+    ["fibers1", "block", 0, "types"],
+    ["fibers1", "new", "types", 0, 1, 0],
+    ["fibers1", "spawn", "types", 1, 0, E, 0],
+    ["fibers1", "suspend", 0, E, 0],
+    ["fibers1", "resume", 0, E, 0],
+    ["fibers1", "switch", 0, 0, E, 0],
+    ["fibers1", "retire", 0, E],
+    ["fibers1", "retireto", 0, 0, E],
+    ["fibers2", "tag", "types"],
+    ["fibers2", "mount", 0, E, 0],
+    ["fibers2", "switch", 0, 0, E, 0],
+    ["fibers2", "dismount", 0, E, 0],
+    ["fibers2", "dismount_release", 0, E],
+    ["fibers2", "switch_release", 0, 0, E],
+    ["stacks", "new", "types", 1, 1, 0, E],
+    ["stacks", "new_ref", "types", 1, 1, 0, E],
+    ["stacks", "switch", E, 0, 1],
+    ["stacks", "switch_retire", E],
+    ["stacks", "bind", E],
+    ["stacks", "return_switch", E, 0, 1],
+    ["cont", "event", "types", 0],
+    ["cont", "event", 0, "types"],
+    ["cont", "new", "types", 0, 1, 0, E],
+    ["cont", "new", 0, "types", 1, 0, E],
+    ["cont", "resume", E, 0, 0, 0],
+    ["cont", "suspend", E],
+  ]) {
+    test(`${system} ${operation} ${args.join(" ")}`, async () => {
+      const file = new URL(`../internal/guest/testdata/raw_${system}.wasm`, import.meta.url)
+      for (const types of [0x7, 0x10, 0x101, 0xf0000000]) {
+        const { instance, exports } = await fiberfill.instantiate(readFileSync(file))
+        new DataView(instance.exports.memory.buffer).setUint32(E + 8, types, true)
+        const error = await rejection(exports[operation](...args.map((arg) => (arg === "types" ? types | 0 : arg))))
+        assert.equal(error.code, "trap")
+        assert.equal(error.message, `fiber ${error.fiber} trapped in export ${operation}: ${system}.${operation} refused: 0x${types.toString(16)} is no list of types`)
+      }
+    })
+  }
+
+  for (const operation of ["switch", "return_switch"]) {
+    test(`stacks ${operation} that awaits it`, async () => {
+      const { exports } = await fiberfill.instantiate(readFileSync(new URL("../internal/guest/testdata/raw_stacks.wasm", import.meta.url)))
+      assert.match((await rejection(exports[operation](E, 0x10, 1))).message, /refused: 0x10 is no list of types$/)
+    })
+  }
+
+  test("A-TYPE-1: and when a function returns it", async () => {
+    const wat = `(module
+      (import "fiberfill/fibers1" "spawn" (func $spawn (param i32 i32 i32 i32 i32) (result i32)))
+      (memory (export "memory") 1)
+      (table (export "functions") 1 funcref)
+      (elem (i32.const 0) $body)
+      (func $body (param i32 i32 i32) (result i32) (i32.const 0x10))
+      (func (export "go") (drop (call $spawn (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 1024) (i32.const 0)))))`
+    const g = await fiberfill.instantiate(assemble(wat))
+    assert.match((await rejection(g.exports.go())).message, /: fibers1\.return refused: 0x10 is no list of types$/)
+    none(g)
+  })
+})
+
 describe("fibers v2", () => {
   test("B-MOUNT-1 B-DISMOUNT-1 B-NEW-5: a generator, whose return is an event", async () => {
     const g = await guest("fibers2")
@@ -338,7 +403,7 @@ describe("fibers v2", () => {
     const g = await guest("fibers2")
     await refuses(g, 0, "fibers2.mount refused: null reference [K-2]")
     await refuses(g, 1, "fibers2.mount refused: fiber is moribund [B-STATE-1]")
-    await refuses(g, 2, "fibers2: return refused: receiver has no handler for the event [B-NEW-6]")
+    await refuses(g, 2, "fibers2.return refused: receiver has no handler for the event [B-NEW-6]")
     await refuses(g, 3, "fibers2.dismount refused:", "[B-DISMOUNT-1]")
     await refuses(g, 4, "fibers2.switch refused:", "[B-SWITCH-2]")
     await refuses(g, 5, "fibers2.release refused: null reference [B-RELEASE-5]")
@@ -402,9 +467,9 @@ describe("coroutines by single-use references", () => {
     await refuses(g, 4, "stacks.new_ref refused: null reference [C-NEWREF-1]")
     await refuses(g, 5, "stacks.new refused: there is no ff_body at 0")
     await refuses(g, 6, "stacks.bind refused: reference already consumed [C-BIND-3]")
-    await refuses(g, 7, "stacks: throw refused: exception left the coroutine function [C-EXC-1]")
-    await refuses(g, 8, "stacks: return refused: coroutine function returned [C-RET-1]")
-    await refuses(g, 9, "stacks: throw refused: exception left the coroutine function [C-EXC-1]")
+    await refuses(g, 7, "stacks.throw refused: exception left the coroutine function [C-EXC-1]")
+    await refuses(g, 8, "stacks.return refused: coroutine function returned [C-RET-1]")
+    await refuses(g, 9, "stacks.throw refused: exception left the coroutine function [C-EXC-1]")
     await refuses(g, 10, "stacks.switch refused: host frames on the stack to be parked [C-SWITCH-7]")
     await refuses(g, 11, "stacks.return_switch refused: null reference [C-REF-3]")
     await refuses(g, 12, "stacks.switch_throw refused: there is no ff_raise at 0")

@@ -12,6 +12,8 @@ const FIBER = 12;
 const REF = 16;
 const VALUES = 24;
 
+const LAST_TYPE = 6; // of those in a list
+
 /** The label of the next instruction. */
 export const NEXT = -1;
 
@@ -97,7 +99,14 @@ export abstract class GuestSide {
   }
 
   types(e: number): number {
-    return this.at(e, SIZE).getInt32((e >>> 0) + TYPES, true);
+    return this.list(this.at(e, SIZE).getInt32((e >>> 0) + TYPES, true));
+  }
+
+  /** A list of types as the guest gives it, which has to be one. */
+  list(types: number): number {
+    const why = noList(types);
+    if (why) this.refuse(why);
+    return types;
   }
 
   /** A half of the single-use reference in an event: 0 the fiber, 1 the number. */
@@ -154,6 +163,14 @@ export abstract class GuestSide {
 /** The types of values that are bound, and of those behind them. */
 export function join(bound: Bound | undefined, types: number): number {
   return bound ? bound.types | (types << (bound.bytes.length / 2)) : types;
+}
+
+/** Why a number is no list of types, which has no gaps; undefined if it is one. */
+export function noList(types: number): string | undefined {
+  for (let rest = types >>> 0; rest !== 0; rest >>>= 4) {
+    if ((rest & 15) === 0 || (rest & 15) > LAST_TYPE) return `0x${(types >>> 0).toString(16)} is no list of types`;
+  }
+  return undefined;
 }
 
 /** The number of types in a list of four bits each. */

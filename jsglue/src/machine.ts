@@ -28,7 +28,7 @@ import type { Task } from "./fiber.js";
 import { WebAssembly } from "./platform.js";
 import type { Glue, GuestFiber, Machine } from "./proposals.js";
 import type { Suspending } from "./suspending.js";
-import { GuestSide, NEXT, SIZE, join } from "./guestside.js";
+import { GuestSide, NEXT, SIZE, join, noList } from "./guestside.js";
 import { systems, type Core, type Ends } from "./systems.js";
 
 const HOST_FRAMES = 16; // a trap of package polyfill
@@ -227,12 +227,19 @@ export class MachineOf extends GuestSide implements Machine {
 
   /** Ends the chain that runs by a trap. */
   refuse(why: string): never {
-    const { entry } = this;
-    const text = `${this.system}.${this.#operation} refused: ${why}`;
     const error = this.glue.deadly() as Error;
-    if (entry && this.#running()) this.#die(new this.glue.FiberError("trap", `fiber ${entry.name} trapped in export ${entry.exportName}: ${text}`, { fiber: entry.name }));
-    else error.message = text;
+    if (this.entry && this.#running()) this.#die(this.#refusal(why));
+    else error.message = this.#refused(why);
     throw error;
+  }
+
+  #refused(why: string): string {
+    return `${this.system}.${this.#operation} refused: ${why}`;
+  }
+
+  #refusal(why: string): FiberError {
+    const task = this.entry!;
+    return new this.glue.FiberError("trap", `fiber ${task.name} trapped in export ${task.exportName}: ${this.#refused(why)}`, { fiber: task.name });
   }
 
   /** Puts the single-use reference that the core has made into an event. */
@@ -435,11 +442,10 @@ export class MachineOf extends GuestSide implements Machine {
   /** What the end of the current fiber's function means. */
   #end(c: Coroutine): void {
     c.over = true;
-    const trap = c.threw ? this.#ends.throws() : this.#ends.returns(c.results);
-    if (trap !== 0) {
-      const task = this.entry!;
-      const text = `fiber ${task.name} trapped in export ${task.exportName}: ${this.system}: ${c.threw ? "throw" : "return"} refused: ${this.#explain(trap)}`;
-      this.#die(new this.glue.FiberError("trap", text, { fiber: task.name }));
+    this.#operation = c.threw ? "throw" : "return";
+    const why = this.#endRefused(c);
+    if (why) {
+      this.#die(this.#refusal(why));
       this.reap([c]);
       return;
     }
@@ -454,6 +460,14 @@ export class MachineOf extends GuestSide implements Machine {
       this.#enter(target, this.#deliver(target, target.event, c.first, label, tag, c.results));
     }
     this.#drop(c);
+  }
+
+  /** Ends the current fiber in the core; returns why it cannot end so. */
+  #endRefused(c: Coroutine): string | undefined {
+    const wrong = c.threw ? undefined : noList(c.results);
+    if (wrong) return wrong;
+    const trap = c.threw ? this.#ends.throws() : this.#ends.returns(c.results);
+    return trap === 0 ? undefined : this.#explain(trap);
   }
 
   /** Takes back what a fiber has that is over. */

@@ -89,7 +89,7 @@ function imports(m: MachineOf, plain: Record<string, (...args: any[]) => number 
 
 /** What systems with tags have for them. */
 const tags = (m: MachineOf) => ({
-  tag: (params: number) => m.core.tag(params, 0),
+  tag: (params: number) => m.core.tag(m.list(params), 0),
   table: (tags: number, count: number) => m.tableOf(tags, count),
 });
 
@@ -103,10 +103,10 @@ function fibers1(m: MachineOf): Imports {
     m,
     {
       ...tags(m),
-      block: (tag: number, params: number) => m.check(core.a_block(tag, params)),
+      block: (tag: number, params: number) => m.check(core.a_block(tag, m.list(params))),
       new: (results: number, start: T, body: number, env: number) => {
         m.need(body, BODY);
-        m.check(core.a_new(results, start));
+        m.check(core.a_new(m.list(results), start));
         return m.add(m.out(0), m.out(0), body, env);
       },
       release: (f: F) => {
@@ -119,7 +119,7 @@ function fibers1(m: MachineOf): Imports {
       spawn(results, body, env, e, on) {
         m.need(body!, BODY);
         m.at(e!, SIZE);
-        m.check(core.a_spawn(results!, on!));
+        m.check(core.a_spawn(m.list(results!), on!));
         m.add(m.out(0), m.out(0), body!, env!);
         return m.go(e!, 0, 0);
       },
@@ -203,7 +203,7 @@ function stacks(m: MachineOf): Imports {
     (returns: boolean): Operation =>
     (e, awaits, nullable) => {
       const types = m.types(e!);
-      m.check(core.c_switch(m.ref(e!, 0), m.ref(e!, 1), types, awaits!, nullable!, returns));
+      m.check(core.c_switch(m.ref(e!, 0), m.ref(e!, 1), types, m.list(awaits!), nullable!, returns));
       return m.go(e!, 0, types);
     };
   const throwTo =
@@ -211,7 +211,7 @@ function stacks(m: MachineOf): Imports {
     (e, raise, env, awaits, nullable) => {
       m.at(e!, SIZE);
       const error = m.raised(raise!, env!);
-      m.check(core.c_switch_throw(m.ref(e!, 0), m.ref(e!, 1), awaits!, nullable!, returns));
+      m.check(core.c_switch_throw(m.ref(e!, 0), m.ref(e!, 1), m.list(awaits!), nullable!, returns));
       return m.throwTo(e!, error);
     };
   return imports(
@@ -220,12 +220,12 @@ function stacks(m: MachineOf): Imports {
       new: (types: number, nullable: number, body: number, env: number, e: E) => {
         m.at(e, SIZE);
         m.need(body, BODY);
-        m.check(core.c_new(types, nullable));
+        m.check(core.c_new(m.list(types), nullable));
         made(body, env, e);
       },
       new_ref: (types: number, nullable: number, body: number, env: number, e: E) => {
         m.at(e, SIZE);
-        m.check(core.c_new_ref(types, nullable, m.function(body, BODY)));
+        m.check(core.c_new_ref(m.list(types), nullable, m.function(body, BODY)));
         made(body, env, e);
       },
       bind: (e: E) => {
@@ -270,11 +270,11 @@ function cont(m: MachineOf): Imports {
   return imports(
     m,
     {
-      event: (params: number, results: number) => core.tag(params, results),
+      event: (params: number, results: number) => core.tag(m.list(params), m.list(results)),
       table: tags(m).table,
       new: (params: number, results: number, body: number, env: number, e: E) => {
         m.at(e, SIZE);
-        m.check(core.d_new(params, results, m.function(body, BODY)));
+        m.check(core.d_new(m.list(params), m.list(results), m.function(body, BODY)));
         m.add(m.out(3), 0, body, env);
         m.refer(e);
       },
