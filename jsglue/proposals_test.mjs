@@ -467,7 +467,7 @@ describe("coroutines by single-use references", () => {
     await refuses(g, 4, "stacks.new_ref refused: null reference [C-NEWREF-1]")
     await refuses(g, 5, "stacks.new refused: there is no ff_body at 0")
     await refuses(g, 6, "stacks.bind refused: reference already consumed [C-BIND-3]")
-    await refuses(g, 7, "stacks.throw refused: exception left the coroutine function [C-EXC-1]")
+    await refuses(g, 7, "stacks.switch_throw refused: exception left the coroutine function [C-EXC-1]")
     await refuses(g, 8, "stacks.return refused: coroutine function returned [C-RET-1]")
     await refuses(g, 9, "stacks.throw refused: exception left the coroutine function [C-EXC-1]")
     await refuses(g, 10, "stacks.switch refused: host frames on the stack to be parked [C-SWITCH-7]")
@@ -475,6 +475,43 @@ describe("coroutines by single-use references", () => {
     await refuses(g, 12, "stacks.switch_throw refused: there is no ff_raise at 0")
     assert.equal(await g.exports.new(0), 8)
     assert.ok(g.fibers().every(({ started }) => !started))
+  })
+})
+
+describe("a function that is there to throw, or to choose, must not use the system or wait, as on wazero", () => {
+  const wat = `(module
+    (import "fiberfill/stacks" "new" (func $new (param i32 i32 i32 i32 i32)))
+    (import "fiberfill/stacks" "switch_throw" (func $switch_throw (param i32 i32 i32 i32 i32)))
+    (import "fiberfill" "sleep_ms" (func $sleep (param i32)))
+    (memory (export "memory") 1)
+    (table (export "functions") 3 funcref)
+    (elem (i32.const 0) $body $makes $waits)
+    (func $body (param i32 i32 i32) (result i32) (i32.const 0))
+    (func $makes (param i32) (call $new (i32.const 0) (i32.const 1) (i32.const 0) (i32.const 0) (i32.const 2048)))
+    (func $waits (param i32) (call $sleep (i32.const 1)))
+    (func (export "go") (param $raise i32) (call $switch_throw (i32.const 1024) (local.get $raise) (i32.const 0) (i32.const 0) (i32.const 1))))`
+  for (const [raise, text] of [
+    [1, "stacks.new refused: it was called inside of the function that throws for stacks.switch_throw"],
+    [2, "stacks.switch_throw refused: the function that throws for stacks.switch_throw must not wait"],
+  ]) {
+    test(`C-THROW-1: ${text}`, async () => {
+      const g = await fiberfill.instantiate(assemble(wat))
+      const error = await rejection(g.exports.go(raise))
+      assert.equal(error.code, "trap")
+      assert.equal(error.message, `fiber ${error.fiber} trapped in export go: ${text}`)
+      none(g)
+      assert.ok((await rejection(g.exports.go(raise))).message.endsWith(text), "and again")
+    })
+  }
+
+  test("D-FILT-1: a filter", async () => {
+    const { instance, exports } = await fiberfill.instantiate(readFileSync(new URL("../internal/guest/testdata/raw_cont.wasm", import.meta.url)))
+    const words = new Int32Array(instance.exports.memory.buffer)
+    words[(508 + 4) / 4] = await exports.event(0, 0)
+    const table = await exports.table(512, 1)
+    await exports.new(0, 0, 7, 0, 2048)
+    words[(1024 + 4) / 4] = 1
+    assert.match((await rejection(exports.resume(2048, table, 6, 0))).message, /: cont\.table refused: it was called inside of the filter of a resume, asked by cont\.suspend$/)
   })
 })
 

@@ -34,6 +34,8 @@ export abstract class GuestSide {
   #memory!: () => Uint8Array;
   #functions!: WebAssembly.Table;
   #kind!: (i: number) => number;
+  /** Not empty: a function of the guest's runs that must not use the system. */
+  protected inside = "";
   #bytes: Uint8Array = new Uint8Array(0);
   #view: DataView = new DataView(new ArrayBuffer(0));
 
@@ -60,17 +62,26 @@ export abstract class GuestSide {
     if (!this.function(i, kind)) this.refuse(`there is no ${KINDS[kind]} at ${i >>> 0} in the guest's table`);
   }
 
-  call(i: number, ...args: number[]): number {
-    return (this.#functions.get(i >>> 0) as (...args: number[]) => number)(...args);
+  /** Calls a function that must not use the system; what says in words what it is. */
+  call(what: string, i: number, ...args: number[]): number {
+    const inside = this.inside;
+    this.inside = what;
+    try {
+      return (this.#functions.get(i >>> 0) as (...args: number[]) => number)(...args);
+    } finally {
+      this.inside = inside;
+    }
   }
 
-  /** What a function of the guest throws, which is there to throw. */
-  raised(fn: number, env: number): unknown {
+  /** What a function of the guest throws, which is there to throw for an operation. */
+  raised(operation: string, fn: number, env: number): unknown {
     this.need(fn, RAISE);
+    const what = `the function that throws for ${operation}`;
     try {
-      this.call(fn, env);
+      this.call(what, fn, env);
     } catch (error) {
       if (error instanceof WebAssembly.RuntimeError) throw error; // it trapped
+      if ((error as { code?: unknown } | null)?.code === "cannot-suspend") this.refuse(`${what} must not wait`);
       return error;
     }
     this.refuse(`function ${fn >>> 0} has thrown nothing`);

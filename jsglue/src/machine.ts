@@ -168,7 +168,7 @@ export class MachineOf extends GuestSide implements Machine {
   /** An operation that does not enter another fiber. It may be called at any time, also while no entry is open. */
   plain(name: string, fn: (...args: number[]) => number | void): Function {
     return (...args: number[]) => {
-      this.#operation = name;
+      this.#begin(name);
       return fn(...args);
     };
   }
@@ -178,7 +178,7 @@ export class MachineOf extends GuestSide implements Machine {
     const { glue } = this;
     return new glue.Jump(
       (...args) => {
-        this.#operation = name;
+        this.#begin(name);
         if (!this.#running()) throw this.#outside();
         const error = this.entry!.death ?? this.#binding.overflow(this.entry!);
         if (error) {
@@ -188,13 +188,18 @@ export class MachineOf extends GuestSide implements Machine {
         return fn(...args);
       },
       (...args) => {
-        this.#operation = name;
+        this.#begin(name);
         if (!this.#running()) throw this.#outside();
         if (this.system !== "stacks") this.check(HOST_FRAMES);
         this.core.c_host(1); // other reasons go first (C-SWITCH-4)
         return fn(...args);
       },
     );
+  }
+
+  #begin(name: string): void {
+    this.#operation = name;
+    if (this.inside !== "") this.refuse(`it was called inside of ${this.inside}`);
   }
 
   /** Whether it is code of this guest's entry that has called. */
@@ -442,7 +447,7 @@ export class MachineOf extends GuestSide implements Machine {
   /** What the end of the current fiber's function means. */
   #end(c: Coroutine): void {
     c.over = true;
-    this.#operation = c.threw ? "throw" : "return";
+    if (c.started) this.#operation = c.threw ? "throw" : "return"; // else it is the operation that has thrown into it
     const why = this.#endRefused(c);
     if (why) {
       this.#die(this.#refusal(why));

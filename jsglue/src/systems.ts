@@ -210,7 +210,7 @@ function stacks(m: MachineOf): Imports {
     (returns: boolean): Operation =>
     (e, raise, env, awaits, nullable) => {
       m.at(e!, SIZE);
-      const error = m.raised(raise!, env!);
+      const error = m.raised(`stacks.${returns ? "return_switch_throw" : "switch_throw"}`, raise!, env!);
       m.check(core.c_switch_throw(m.ref(e!, 0), m.ref(e!, 1), m.list(awaits!), nullable!, returns));
       return m.throwTo(e!, error);
     };
@@ -254,11 +254,11 @@ function stacks(m: MachineOf): Imports {
 function cont(m: MachineOf): Imports {
   const { core } = m;
   /** The continuation of which the resumer admits the event at e; 0 if there is none (D-FILT-3). */
-  const outer = (e: E, tag: number) => {
+  const outer = (operation: string, e: E, tag: number) => {
     let f = core.d_outer(0, tag);
     for (; f !== 0; f = core.d_outer(f, tag)) {
       const { admits, admitsEnv } = m.of(core.parent(f));
-      if (admits === 0 || m.call(admits, admitsEnv, e) !== 0) break;
+      if (admits === 0 || m.call(`the filter of a resume, asked by cont.${operation}`, admits, admitsEnv, e) !== 0) break;
     }
     return f;
   };
@@ -295,19 +295,19 @@ function cont(m: MachineOf): Imports {
       suspend(e) {
         const tag = m.tag(e!);
         const types = m.types(e!);
-        m.check(core.d_suspend(outer(e!, tag), tag, types));
+        m.check(core.d_suspend(outer("suspend", e!, tag), tag, types));
         return m.go(e!, tag, types);
       },
       forward(e, on, admits, env) {
         const tag = m.tag(e!);
         if (admits !== 0) m.need(admits!, ADMITS);
-        m.check(core.d_forward(m.ref(e!, 0), m.ref(e!, 1), outer(e!, tag), tag, on!));
+        m.check(core.d_forward(m.ref(e!, 0), m.ref(e!, 1), outer("forward", e!, tag), tag, on!));
         filter(admits!, env!);
         return m.go(e!, tag, m.types(e!));
       },
       throw(e, raise, env) {
         m.at(e!, SIZE);
-        const error = m.raised(raise!, env!);
+        const error = m.raised("cont.throw", raise!, env!);
         m.check(core.d_throw(m.ref(e!, 0), m.ref(e!, 1)));
         filter(0, 0);
         return m.throwTo(e!, error);
