@@ -96,7 +96,7 @@ func newCont(p *proposal) {
 			s[0] = arrived(s[0], on, results, again)
 		}},
 		{"throw", 3, 0, true, func(s []uint64) {
-			_, _, k := p.received(s[0])
+			k := p.ref(s[0])
 			p.raise(s[1], s[2])
 			arrived(s[0], 0, v.Throw(k, p.exception), nil)
 		}},

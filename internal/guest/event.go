@@ -72,6 +72,11 @@ func (p *proposal) putFiber(at uint64, f polyfill.Fiber) {
 	binary.LittleEndian.PutUint32(p.event(at)[fiberAt:], uint32(f))
 }
 
+// ref returns the single-use reference in an event of which nothing else is sent.
+func (p *proposal) ref(at uint64) polyfill.Token {
+	return polyfill.TokenOf(binary.LittleEndian.Uint64(p.event(at)[refAt:]))
+}
+
 func (p *proposal) putRef(at uint32, ref uint64) {
 	binary.LittleEndian.PutUint64(p.event(uint64(at))[refAt:], ref)
 }

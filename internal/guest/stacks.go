@@ -50,7 +50,7 @@ func newStacks(p *proposal) {
 			v.SwitchRetire(to, values...)
 		}},
 		{"switch_throw", 5, 0, true, func(s []uint64) {
-			_, _, to := p.received(s[0])
+			to := p.ref(s[0])
 			p.raise(s[1], s[2])
 			values, sender := v.SwitchThrow(to, awaits(s[3], s[4]), p.exception)
 			arrived(s[0], values, sender)
@@ -67,7 +67,7 @@ func newStacks(p *proposal) {
 			}, values...)
 		}},
 		{"return_switch_throw", 5, 0, true, func(s []uint64) {
-			_, _, to := p.received(s[0])
+			to := p.ref(s[0])
 			p.raise(s[1], s[2])
 			v.ReturnSwitchThrow(to, awaits(s[3], s[4]), func(values run.Values, sender polyfill.Token) []run.Value {
 				arrived(s[0], values, sender)
