@@ -348,6 +348,10 @@ func (p *proposal) start(f *fiber, self, env uint64, put func(at uint32)) []run.
 	function := p.bodies.ExportedFunction("body")
 	results, err := function.Call(p.context(), uint64(f.body), self, env, uint64(at))
 	if err != nil {
+		// That its stack was too small is the reason for whatever has come of it.
+		if overflow := p.overflowed(f); overflow != nil {
+			err = overflow
+		}
 		panic(err)
 	}
 	p.current, p.doing = f, "return"
@@ -359,6 +363,14 @@ func (p *proposal) start(f *fiber, self, env uint64, put func(at uint32)) []run.
 		run.Throw(p.exception)
 	}
 	return p.values(at, p.types(results[0]))
+}
+
+// overflowed is why a fiber that has trapped had to, nil if its stack is as it should be, or if others have ended it.
+func (p *proposal) overflowed(f *fiber) error {
+	if p.entry == nil || p.current != f {
+		return nil
+	}
+	return p.entry.overflow(false)
 }
 
 // A ProposalFiber is a fiber of a guest that imports one of the proposals' systems.

@@ -305,6 +305,7 @@ func TestWrongInput(t *testing.T) {
 		{"stacks", "switch_retire 1024", "switch_retire refused: null reference [C-RETIRE-3]"},
 		{"stacks", "switch_retire 300000", "switch_retire refused: its event"},
 		{"stacks", "switch_throw 1024 3 0 0 1", "switch_throw refused: the function at place 3 of the table, which is to throw, has returned"},
+		{"stacks", "put 1024 0 0x7 0; switch_throw 1024 3 0 0 1", "switch_throw refused: the function at place 3"}, // no values are sent
 		{"stacks", "switch_throw 1024 4 0 0 1", "the function that throws for stacks.switch_throw: wasm error: unreachable"},
 		{"stacks", "switch_throw 1024 9 0 0 1", "switch_throw refused: there is no function (i32) at place 9 of the table"},
 		{"stacks", "switch_throw 300000 3 0 0 1", "switch_throw refused: its event"},
@@ -333,6 +334,7 @@ func TestWrongInput(t *testing.T) {
 		{"cont", "event 0 0; put 508 1 0 0; table 512 1; new 0 0 7 0 2048; put 1024 1 0 0; resume 2048 1 4 0",
 			"resume refused: there is no function (i32, i32) -> i32 at place 4 of the table"},
 		{"cont", "throw 1024 3 0", "throw refused: the function at place 3 of the table, which is to throw, has returned"},
+		{"cont", "put 1024 0 0x7 0; throw 1024 3 0", "throw refused: the function at place 3"},
 		{"cont", "throw 300000 3 0", "throw refused: its event"},
 	} {
 		t.Run(c.system+" "+c.steps, func(t *testing.T) {
@@ -354,6 +356,40 @@ func TestWrongInput(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A fiber whose stack was too small traps in any way; that is not the reason which is told.
+func TestOverflowBeforeATrap(t *testing.T) {
+	t.Run("K-9", func(t *testing.T) {
+		g := load(t, "testdata/overflows.wasm", Options{})
+		c := call(t, g, "one", "go")
+		g.Run()
+		if c.Err == nil || !strings.Contains(c.Err.Error(), "it needs more shadow stack than the 65536 bytes it has") {
+			t.Errorf("%v", c.Err)
+		}
+		emptied(t, g)
+	})
+}
+
+// A function with one local writes one word in 16 bytes.
+func TestGuardIsWatchedInEveryWord(t *testing.T) {
+	t.Run("K-9", func(t *testing.T) {
+		g := load(t, generators, Options{})
+		region, err := g.regions.take(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := region.low; at < region.low+guardSize; at += 4 {
+			g.memory.WriteUint32Le(at, 1)
+			if g.regions.intact(region) {
+				t.Errorf("the word at %d was written to", at-region.low)
+			}
+			g.regions.mend(region, false)
+			if !g.regions.intact(region) {
+				t.Errorf("the word at %d was not mended", at-region.low)
+			}
+		}
+	})
 }
 
 // What is wrong with a guest is told before anything of it runs.
