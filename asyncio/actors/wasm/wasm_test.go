@@ -253,6 +253,23 @@ func TestStack_overflow_is_a_trap_that_says_so(t *testing.T) {
 }
 
 // A function of the program's own, made of the same yield: it asks a server, and the guest sees a call that takes a while.
+// A function with one local writes one word in 16 bytes.
+func TestStack_overflow_is_found_in_every_word(t *testing.T) {
+	t.Run("E-CLASS-1", func(t *testing.T) {
+		w := newWorld(t, actors.Config{})
+		m := compile(t, guestPath, Options{})
+		for at := uint32(0); at < guardSize; at += 4 {
+			id, in := w.guest(m, actors.Stack32K)
+			in.memory.WriteUint32Le(in.guard+at, 1)
+			w.from(id, 300)
+			w.steps(3)
+			if err := w.ended[id]; !errors.Is(err, ErrStack) {
+				t.Errorf("word at %d: the actor ended with %v", at, err)
+			}
+		}
+	})
+}
+
 func TestHigher_blocking_calls(t *testing.T) {
 	t.Run("E-HOST-1", func(t *testing.T) {
 		w := newWorld(t, actors.Config{Clock: actors.RealClock()})
