@@ -172,6 +172,21 @@ test("an overflow ends those whose stacks it has run through, and nobody else, t
   assert.deepEqual(fiberfill.fibers(), []);
 });
 
+test("an overflow by functions with one local is noticed, wherever in their frames that lies", async () => {
+  // small(n, at) goes n bytes deep in frames of 16, of each of which it writes one word.
+  const more = `(func (export "small") (param $n i32) (param $at i32) (local $end i32)
+    (local.set $end (i32.sub (global.get $sp) (local.get $n)))
+    (loop $again
+      (local.set $n (i32.sub (local.get $n) (i32.const 16)))
+      (i32.store (i32.add (i32.add (local.get $end) (local.get $n)) (local.get $at)) (i32.const 7))
+      (br_if $again (local.get $n))))`;
+  const { exports } = await fiberfill.instantiate(bytes(wat({ more })), suspending(async () => {}));
+  for (const at of [0, 4, 8, 12]) {
+    await exports.small(65536 - 64, at);
+    for (const deep of [65536 - 48, 65536]) await assert.rejects(exports.small(deep, at), { code: "region-overflow" }, `${deep} ${at}`);
+  }
+});
+
 test("bad choices are refused, each with a sentence", async () => {
   const refused = (shadowStack, message, text = wat()) =>
     assert.rejects(fiberfill.instantiate(bytes(text), suspending(() => {}), { shadowStack }), (e) => e instanceof fiberfill.FiberError && message.test(e.message));

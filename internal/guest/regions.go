@@ -223,10 +223,11 @@ func (r *regions) intact(of *region) bool {
 // whatever is in it.
 func (r *regions) mend(of *region, reached bool) (low uint32, into []*region) {
 	for {
-		lowest, _ := r.guest.memory.ReadUint32Le(of.low)
+		lowest, _ := r.guest.memory.Read(of.low, 16) // of a function with one local, which writes one word of it
+		through := reached || !bytes.Equal(lowest, untouched[:16])
 		r.guard(of)
 		i := slices.IndexFunc(r.all, func(other *region) bool { return other.high == of.low })
-		if i < 0 || lowest == guardWord && !reached {
+		if i < 0 || !through {
 			return of.low, into
 		}
 		below := r.all[i]

@@ -28,7 +28,7 @@ export interface Tenant {
 }
 
 export interface Region {
-  readonly word: number; // low, as an index of words
+  readonly at: number; // low, as an index of eights of bytes
   readonly low: number; // the guard begins here
   readonly high: number; // the shadow stack begins here and grows down
   tenant: Tenant | undefined; // now
@@ -39,7 +39,7 @@ export const REGION_SIZE = 65536; // bytes: what C compilers give a program's on
 const GUARD = 64; // bytes: a line of the cache
 // Regions lie three lines further apart than they are long: at 64 KB sharp all their ends would share a few lines of the cache.
 const STAGGER = 192;
-const GUARD_WORD = 0x0f1be4f1 | 0;
+const UNTOUCHED = new Float64Array(Int32Array.of(0x0f1be4f1, 0x0f1be4f1).buffer)[0]!; // eight bytes of it
 const PAGE = 65536;
 const COUNT = 1000; // regions taken at once: as many as fibers that are started by default
 
@@ -48,7 +48,7 @@ export class Regions {
   readonly #all: Region[] = [];
   #next = 0; // the part of grown memory that no region has been made of
   #end = 0;
-  #words: Int32Array;
+  #eights: Float64Array;
 
   constructor(
     readonly source: RegionSource,
@@ -56,7 +56,7 @@ export class Regions {
     readonly memory: WebAssembly.Memory,
     readonly malloc: ((size: number) => number) | undefined,
   ) {
-    this.#words = new Int32Array(memory.buffer);
+    this.#eights = new Float64Array(memory.buffer);
     if (source === "grow" && !this.#grow()) throw noRoom(size);
   }
 
@@ -73,15 +73,21 @@ export class Regions {
     this.#free.push(region);
   }
 
-  /** Whether the guard of a region has not been written to: one word in each 16 bytes is looked at. */
-  intact(region: Region): boolean {
-    const first = region.word;
-    const words = first + 12 < this.#words.length ? this.#words : this.#view(first + 13);
+  /**
+   * Whether the guard of a region has not been written to. All of it is looked at: a function with one local writes one
+   * word in 16 bytes, and which of the four depends on the compiler.
+   */
+  intact({ at }: Region): boolean {
+    const eights = at + 7 < this.#eights.length ? this.#eights : this.#view(at + 8);
     return (
-      words[first] === GUARD_WORD &&
-      words[first + 4] === GUARD_WORD &&
-      words[first + 8] === GUARD_WORD &&
-      words[first + 12] === GUARD_WORD
+      eights[at] === UNTOUCHED &&
+      eights[at + 1] === UNTOUCHED &&
+      eights[at + 2] === UNTOUCHED &&
+      eights[at + 3] === UNTOUCHED &&
+      eights[at + 4] === UNTOUCHED &&
+      eights[at + 5] === UNTOUCHED &&
+      eights[at + 6] === UNTOUCHED &&
+      eights[at + 7] === UNTOUCHED
     );
   }
 
@@ -91,37 +97,37 @@ export class Regions {
    */
   mend(region: Region): [low: number, tenants: Tenant[]] {
     const tenants: Tenant[] = [];
-    for (let at = region; ; ) {
-      const { low } = at;
-      const through = this.#view(at.word + 1)[at.word] !== GUARD_WORD;
-      this.#guard(at);
+    for (let each = region; ; ) {
+      const { low, at } = each;
+      const eights = this.#view(at + 2);
+      const through = eights[at] !== UNTOUCHED || eights[at + 1] !== UNTOUCHED;
+      this.#guard(each);
       const below = through ? this.#all.find((other) => other.high <= low && other.high > low - 2 * STAGGER) : undefined;
       if (below?.tenant) tenants.push(below.tenant);
       if (!below || this.intact(below)) return [low, tenants];
-      at = below;
+      each = below;
     }
   }
 
   /** How many bytes of a region have ever been written to, from its high end. */
   used({ low, high }: Region): number {
-    const words = this.#view(high >>> 2);
+    const words = new Int32Array(this.memory.buffer);
     let i = (low + GUARD) >>> 2;
     while (i < high >>> 2 && words[i] === 0) i++;
     return high - 4 * i;
   }
 
-  #guard({ low }: Region): void {
-    const end = (low + GUARD) >>> 2;
-    this.#view(end).fill(GUARD_WORD, low >>> 2, end);
+  #guard({ at }: Region): void {
+    this.#view(at + GUARD / 8).fill(UNTOUCHED, at, at + GUARD / 8);
   }
 
   /**
-   * The memory as words, as far as `end` at least. A view of memory that has grown since has length zero, or, if the
+   * The memory in eights of bytes, as far as `end` at least. A view of memory that has grown since has length zero, or, if the
    * memory is shared, ends where it did; asking the memory itself is slow.
    */
-  #view(end: number): Int32Array {
-    if (this.#words.length < end) this.#words = new Int32Array(this.memory.buffer);
-    return this.#words;
+  #view(end: number): Float64Array {
+    if (this.#eights.length < end) this.#eights = new Float64Array(this.memory.buffer);
+    return this.#eights;
   }
 
   #more(): Region {
@@ -153,7 +159,7 @@ export class Regions {
   }
 
   #add(low: number): Region {
-    const region = { word: low >>> 2, low, high: low + this.size, tenant: undefined };
+    const region = { at: low >>> 3, low, high: low + this.size, tenant: undefined };
     this.#all.push(region);
     this.#guard(region);
     return region;
