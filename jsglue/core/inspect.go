@@ -12,9 +12,14 @@ import (
 //
 // Bytes cross the border through this module's memory: input makes room, the
 // glue writes there, and what is produced lies at output until the next call.
+//
+// A guest may have tens of megabytes, so that is the one copy of it: expose edits
+// the input where it lies, and the glue gives the engine a view of it, which
+// copies it at once.
 
 // Names under which the module editor exports what the border needs and the
-// guest keeps to itself. They need to be in sync with jsglue/src/module.ts.
+// guest keeps to itself. They need to be in sync with
+// jsglue/src/instantiate.ts.
 const (
 	exposedStackPointer = "fiberfill:stack_pointer"
 	exposedMemory       = "fiberfill:memory"
@@ -26,11 +31,15 @@ var (
 	result []byte
 )
 
+// slack is room for what expose adds: two exports, and the head of their section. It is
+// also why the input is never empty and has an address.
+const slack = 128
+
 // input makes room for n bytes and returns where.
 //
 //go:wasmexport input
 func input(n int32) uint32 {
-	source = make([]byte, n+1) // never empty, so that it has an address
+	source = make([]byte, n, n+slack)
 	return address(source)
 }
 
@@ -59,27 +68,32 @@ func mutableI32(global uint32) bool { return module.MutableI32(global) }
 //go:wasmexport exports
 func exports() int32 { return int32(len(module.Exports)) }
 
-// expose returns the size of the input edited so that it exports a global, its
-// shadow stack's pointer, and its memory, behind its own exports; 0 if it does
-// already. The global may be -1: it has none.
+// expose edits the input, which inspect has read, so that it exports a global, its
+// shadow stack's pointer, and its memory, behind its own exports, and returns by
+// how many bytes it is longer now: 0 if it does export them already. The global
+// may be -1: it has none. What is asked afterwards is answered for the edited
+// input.
 //
 //go:wasmexport expose
 func expose(sp int32) int32 {
-	edited := source[:0]
-	add := func(name string, kind byte, index uint32) {
-		if len(edited) > 0 {
-			wasm.Parse(edited, &module)
-		}
-		edited = module.AppendExport(make([]byte, 0, len(source)+64), name, kind, index)
-	}
-	needsMemory := module.Memory.Exists && !module.Memory.Imported && memoryExport() < 0
+	before := len(source)
 	if sp >= 0 && exportOf(sp) < 0 {
-		add(exposedStackPointer, wasm.KindGlobal, uint32(sp))
+		export(exposedStackPointer, wasm.KindGlobal, uint32(sp))
 	}
-	if needsMemory {
-		add(exposedMemory, wasm.KindMemory, 0)
+	if module.Memory.Exists && !module.Memory.Imported && memoryExport() < 0 {
+		export(exposedMemory, wasm.KindMemory, 0)
 	}
-	return give(edited)
+	return int32(len(source) - before)
+}
+
+//go:noinline
+func export(name string, kind byte, index uint32) {
+	from, to, section := module.ExportSection(name, kind, index)
+	edited := source[:len(source)+len(section)-(to-from)]
+	copy(edited[from+len(section):], source[to:])
+	copy(edited[from:], section)
+	source = edited
+	wasm.Parse(source, &module)
 }
 
 // header returns the size of what has to be kept of the input beside a compiled module.

@@ -78,8 +78,12 @@ export function newCore(): Core & Inspector {
 
 let spare: Inspector | undefined;
 
-/** An instance for parsing, until the next await: one is used again until a large guest has made its memory large. */
-export function inspector(): Inspector {
+/**
+ * An instance for parsing so many bytes, until the next await. One is used again until it has seen many guests, which
+ * have made its memory large; a large guest gets one that nobody keeps.
+ */
+export function inspector(size = 0): Inspector {
+  if (size > 1 << 20) return newCore();
   if (!spare || spare.memory.buffer.byteLength > 1 << 20) spare = newCore();
   return spare;
 }

@@ -54,10 +54,10 @@ export function needJSPI(): void {
  */
 export async function compile(source: BufferSource, options?: Options): Promise<WebAssembly.Module> {
   needJSPI();
-  const bytes = copyOf(source);
+  const given = moduleBytes(source);
   const { pointer } = shadowStack(options);
-  const [shape, edited] = inspect(inspector(), bytes, pointer);
-  const module = await platformCompile(edited ?? bytes);
+  const [shape, bytes] = inspect(inspector(given.length), given, pointer);
+  const module = await platformCompile(bytes);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
   return module;
@@ -91,8 +91,8 @@ export async function compileStreaming(source: Response | PromiseLike<Response>,
   } catch (error) {
     throw new FiberError("bad-response", `${response.url || "the Response"} broke off: ${words(error)}`, { cause: error });
   }
-  const [shape, edited] = inspect(inspector(), bytes, pointer);
-  const module = edited ? await platformCompile(edited) : await streamed.catch(notWasm);
+  const [shape, edited] = inspect(inspector(bytes.length), bytes, pointer);
+  const module = edited.length === bytes.length ? await streamed.catch(notWasm) : await platformCompile(edited);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
   return module;
@@ -114,6 +114,7 @@ export function shapeOf(module: WebAssembly.Module): Shape {
 // a millisecond, where the way through another thread and back takes some.
 const SMALL = 1 << 16; // bytes
 
+/** Copies the bytes before it returns, as the platform does. */
 async function platformCompile(bytes: Uint8Array): Promise<WebAssembly.Module> {
   try {
     return bytes.length <= SMALL ? new WebAssembly.Module(bytes as BufferSource) : await WebAssembly.compile(bytes as BufferSource);
@@ -131,24 +132,34 @@ function notWasm(error: unknown): never {
   throw new FiberError("not-wasm", `the engine does not take these bytes as a wasm module: ${words(error)}`, { cause: error });
 }
 
-/** The bytes as they are now: the caller may change its own. */
-function copyOf(source: BufferSource): Uint8Array {
+function moduleBytes(source: BufferSource): Uint8Array {
   if (detached(source)) throw new FiberError("bad-argument", "the ArrayBuffer of a module's bytes is detached: it has been transferred");
-  const bytes = bytesOf(source);
+  const bytes = viewOf(source);
   if (!bytes) throw new FiberError("bad-argument", `a module's bytes are an ArrayBuffer or a view of one, got ${describe(source)}`);
   return bytes;
 }
 
-/** A copy of the bytes of a value that has some, which may be shared with others. Throws if they are detached. */
-export function bytesOf(value: unknown): Uint8Array | undefined {
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
-  return isBuffer(value) ? new Uint8Array(value).slice() : undefined;
+/** The bytes of a value that has some, which may be shared with others. Throws if they are detached. */
+function viewOf(value: unknown): Uint8Array | undefined {
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  return isBuffer(value) ? new Uint8Array(value) : undefined;
 }
 
-/** Parses a whole module; returns its shape, or a sentence if that fails, and the edited module, if it had to be edited. */
-export function inspect(core: Inspector, bytes: Uint8Array, pointer?: string | number | null): [Shape | string, Uint8Array | undefined] {
-  const code = feed(core, bytes);
-  if (code !== 0) return [`fiberfill cannot read this module (reason ${code} at byte ${core.error_at()}), although the engine takes it`, undefined];
+/** A copy of the same. */
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  return viewOf(value)?.slice();
+}
+
+/**
+ * Parses a whole module; returns its shape, or a sentence if that fails, and the bytes to compile: longer ones, if it had
+ * to be edited. They lie in the core's memory, so that there is one copy of a large module: the platform, which makes its
+ * own, has to get them at once.
+ */
+export function inspect(core: Inspector, bytes: Uint8Array, pointer?: string | number | null): [Shape | string, Uint8Array] {
+  const at = write(core, bytes);
+  const code = core.inspect(bytes.length);
+  const input = (longer: number): Uint8Array => new Uint8Array(core.memory.buffer, at, bytes.length + longer);
+  if (code !== 0) return [`fiberfill cannot read this module (reason ${code} at byte ${core.error_at()}), although the engine takes it`, input(0)];
   if (typeof pointer === "number" && !core.mutable_i32(pointer)) {
     throw new FiberError("bad-argument", `shadowStack.pointer is ${pointer}, and the module has no mutable i32 global with this index`);
   }
@@ -157,35 +168,27 @@ export function inspect(core: Inspector, bytes: Uint8Array, pointer?: string | n
   const grows = core.grows() !== 0;
   const room = core.room();
   const own = core.exports();
-  const edited = output(core, core.expose(global));
-  if (edited) feed(core, edited);
-  return [
-    {
-      stackPointer: global < 0 ? global : core.export_of(global),
-      global,
-      memory: core.memory_export(),
-      own,
-      grows,
-      room,
-      small: bytes.length <= SMALL,
-      header: output(core, core.header())!,
-    },
-    edited,
-  ];
+  const longer = core.expose(global);
+  const shape = {
+    stackPointer: global < 0 ? global : core.export_of(global),
+    global,
+    memory: core.memory_export(),
+    own,
+    grows,
+    room,
+    small: bytes.length <= SMALL,
+    header: output(core, core.header()),
+  };
+  return [shape, input(longer)]; // now: what has been called may have grown the memory
 }
 
-function feed(core: Inspector, bytes: Uint8Array): number {
-  write(core, bytes);
-  return core.inspect(bytes.length);
+function write(core: Inspector, bytes: Uint8Array): number {
+  const at = core.input(bytes.length) >>> 0; // may grow the memory
+  new Uint8Array(core.memory.buffer).set(bytes, at);
+  return at;
 }
 
-function write(core: Inspector, bytes: Uint8Array): void {
-  const at = core.input(bytes.length); // may grow the memory
-  new Uint8Array(core.memory.buffer).set(bytes, at >>> 0);
-}
-
-function output(core: Inspector, size: number): Uint8Array | undefined {
-  if (size === 0) return undefined;
+function output(core: Inspector, size: number): Uint8Array {
   const at = core.output() >>> 0;
   return new Uint8Array(core.memory.buffer).slice(at, at + size);
 }
@@ -195,10 +198,11 @@ function output(core: Inspector, size: number): Uint8Array | undefined {
  * jsglue/wasm). marks has a byte for each function import: 1 if it may wait.
  */
 export function generate(core: Inspector, shape: Shape, marks: Uint8Array, stackPointer: boolean, copies: boolean): { trampolines: Uint8Array; stubs: Uint8Array } {
-  feed(core, shape.header);
+  write(core, shape.header);
+  core.inspect(shape.header.length);
   write(core, marks);
-  const trampolines = output(core, core.trampolines(marks.length))!;
-  return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies))! };
+  const trampolines = output(core, core.trampolines(marks.length));
+  return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies)) };
 }
 
 /**

@@ -3,10 +3,18 @@ package wasm
 // AppendExport appends to out the module with one more export, everything else untouched, and returns the extended slice.
 // The name must not be exported yet and the index must exist: the engine says so if not. m must be of a whole module.
 func (m *Module) AppendExport(out []byte, name string, kind byte, index uint32) []byte {
-	w := writer{out}
+	from, to, section := m.ExportSection(name, kind, index)
+	out = append(out, m.bin[:from]...)
+	out = append(out, section...)
+	return append(out, m.bin[to:]...)
+}
+
+// ExportSection returns what [Module.AppendExport] changes: the bytes from, up to, not including, to, are those of the export
+// section, or there is none between them, and section takes their place. The new export is the last one.
+func (m *Module) ExportSection(name string, kind byte, index uint32) (from, to int, section []byte) {
+	w := writer{}
 	old := m.sections[secExport]
 	first := old.end // of the existing entries
-	from, to := 0, 0 // what is replaced: the old section with its id and size
 	r := reader{bin: m.bin, pos: len(preamble), end: len(m.bin)}
 	for from = r.pos; r.more(); from = r.pos {
 		id := r.byte()
@@ -25,15 +33,13 @@ func (m *Module) AppendExport(out []byte, name string, kind byte, index uint32) 
 	if to == 0 {
 		to = from
 	}
-	w.bytes(m.bin[:from])
-	section := w.section(secExport)
+	start := w.section(secExport)
 	w.u32(uint32(len(m.Exports)) + 1)
 	w.bytes(m.bin[first:old.end])
 	w.name(name)
 	w.op(kind, index)
-	w.close(section)
-	w.bytes(m.bin[to:])
-	return w.b
+	w.close(start)
+	return from, to, w.b
 }
 
 // Header returns a copy of what [Parse] reads of the binary, apart from its code: all that has to be kept beside a
