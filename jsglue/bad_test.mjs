@@ -67,6 +67,23 @@ test("an imported global may be undefined, and is missing only where the import 
   await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait: undefined } }), { code: "missing-import", message: /env\.wait \(function\)/ });
 });
 
+test("a guest may export what it likes under the names that are added to others", async () => {
+  const guest = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1)
+    (global $sp (mut i32) (i32.const 65536)) (global $mine (export "fiberfill:memory") i32 (i32.const 7))
+    (func (export "fiberfill:stack_pointer") (param i32) (result i32) (local $frame i32)
+      (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
+      (i32.store (local.get $frame) (local.get 0))
+      (drop (call $wait (local.get 0)))
+      (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
+      (i32.load (local.get $frame)))
+    (export "fiberfill:memory1" (func 1)))`);
+  const { exports } = await fiberfill.instantiate(guest, env);
+  assert.deepEqual(Object.keys(exports).sort(), ["fiberfill:memory", "fiberfill:memory1", "fiberfill:stack_pointer"]);
+  assert.equal(exports["fiberfill:memory"].value, 7);
+  const f = exports["fiberfill:stack_pointer"];
+  assert.deepEqual(await Promise.all([f(1), f(2), f(3)]), [1, 2, 3], "each has a stack of its own");
+});
+
 test("an import that a module has twice, with two types, may wait with both", async () => {
   const guest = bytes(`(module (import "env" "wait" (func $a (param i32) (result i32))) (import "env" "wait" (func $b (param f64) (result f64)))
     (func (export "a") (param i32) (result i32) (call $a (local.get 0)))

@@ -131,9 +131,6 @@ func (g *Guest) Close() {
 	}
 }
 
-// pointerName is the export that is added to a guest for its stack pointer.
-const pointerName = "fiberfill:stack_pointer"
-
 func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 	parsed, err := parse(g.options.Name, binary)
 	if err != nil {
@@ -143,6 +140,7 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.options.Name, err)
 	}
+	pointerName := parsed.FreeName("fiberfill:stack_pointer")
 	if pointer >= 0 {
 		binary = parsed.AppendExport(nil, pointerName, wasm.KindGlobal, uint32(pointer))
 	}
@@ -190,11 +188,8 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 	return nil
 }
 
-// tableExport is the name under which C compilers export the table of function pointers, tableName the one that is added.
-const (
-	tableExport = "__indirect_function_table"
-	tableName   = "fiberfill:table"
-)
+// tableExport is the name under which C compilers export the table of function pointers.
+const tableExport = "__indirect_function_table"
 
 // tableOf returns the index of the table by which a module's functions are called: the one of that name, or the only one
 // that is exported; negative if there is none.
@@ -219,7 +214,7 @@ func exportTable(binary []byte, table int32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.AppendExport(nil, tableName, wasm.KindTable, uint32(table)), nil
+	return m.AppendExport(nil, m.FreeName("fiberfill:table"), wasm.KindTable, uint32(table)), nil
 }
 
 // inTable reports whether there is a function of a type at a place of the table.

@@ -18,8 +18,8 @@ import (
 // copies it at once.
 
 // Names under which the module editor exports what the border needs and the
-// guest keeps to itself. They need to be in sync with
-// jsglue/src/instantiate.ts.
+// guest keeps to itself; a number follows where the guest has the name already.
+// Nobody looks for them: what is added is behind the guest's own exports.
 const (
 	exposedStackPointer = "fiberfill:stack_pointer"
 	exposedMemory       = "fiberfill:memory"
@@ -31,8 +31,8 @@ var (
 	result []byte
 )
 
-// slack is room for what expose adds: two exports, and the head of their section. It is
-// also why the input is never empty and has an address.
+// slack is room for what expose adds: two exports, and the head of their section.
+// It is also why the input is never empty and has an address.
 const slack = 128
 
 // input makes room for n bytes and returns where.
@@ -88,7 +88,7 @@ func expose(sp int32) int32 {
 
 //go:noinline
 func export(name string, kind byte, index uint32) {
-	from, to, section := module.ExportSection(name, kind, index)
+	from, to, section := module.ExportSection(module.FreeName(name), kind, index)
 	edited := source[:len(source)+len(section)-(to-from)]
 	copy(edited[from+len(section):], source[to:])
 	copy(edited[from:], section)
@@ -109,13 +109,9 @@ func exportOf(global int32) int32 { return findExport(wasm.KindGlobal, global) }
 // memory_export returns which export is memory 0, or -1.
 //
 //go:wasmexport memory_export
-func memoryExport() int32 {
-	if !module.Memory.Exists {
-		return -1
-	}
-	return findExport(wasm.KindMemory, 0)
-}
+func memoryExport() int32 { return findExport(wasm.KindMemory, 0) }
 
+//go:noinline
 func findExport(kind byte, index int32) int32 {
 	for i := range module.Exports {
 		if e := &module.Exports[i]; e.Kind == kind && int32(e.Index) == index {

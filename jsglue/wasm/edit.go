@@ -1,7 +1,8 @@
 package wasm
 
 // AppendExport appends to out the module with one more export, everything else untouched, and returns the extended slice.
-// The name must not be exported yet and the index must exist: the engine says so if not. m must be of a whole module.
+// The name must not be exported yet, see [Module.FreeName], and the index must exist: the engine says so if not. m must be of a
+// whole module.
 func (m *Module) AppendExport(out []byte, name string, kind byte, index uint32) []byte {
 	from, to, section := m.ExportSection(name, kind, index)
 	out = append(out, m.bin[:from]...)
@@ -40,6 +41,17 @@ func (m *Module) ExportSection(name string, kind byte, index uint32) (from, to i
 	w.op(kind, index)
 	w.close(start)
 	return from, to, w.b
+}
+
+// FreeName returns the name, or the name and a number, whichever the module does not export yet.
+func (m *Module) FreeName(name string) string {
+	free := name
+	for n := uint32(1); m.export(free) != nil; n++ {
+		w := writer{}
+		w.numbered(name, n)
+		free = string(w.b[1:]) // behind its length
+	}
+	return free
 }
 
 // Header returns a copy of what [Parse] reads of the binary, apart from its code: all that has to be kept beside a

@@ -106,7 +106,7 @@ func exercise(t testing.TB, m *Module) {
 			t.Error("stubs of the header differ from those of the whole")
 		}
 	}
-	edited := parse(t, m.AppendExport(nil, "one more", KindMemory, 0))
+	edited := parse(t, m.AppendExport(nil, m.FreeName("one more"), KindMemory, 0))
 	if len(edited.Exports) != len(m.Exports)+1 || edited.StackPointer() != sp {
 		t.Errorf("edited: %d exports, stack pointer %d; before: %d, %d", len(edited.Exports), edited.StackPointer(), len(m.Exports), sp)
 	}
@@ -150,6 +150,21 @@ func TestAppendExport(t *testing.T) {
 				t.Errorf("\n got %x\nwant %x", got[1:], c.want)
 			}
 		})
+	}
+}
+
+// Any name may be taken already, also the one with the number that would be next.
+func TestFreeName(t *testing.T) {
+	for _, c := range []struct{ exports, want string }{
+		{"\x00", "a"},
+		{"\x01\x01b\x02\x00", "a"},
+		{"\x01\x01a\x02\x00", "a1"},
+		{"\x01\x02a1\x02\x00", "a"},
+		{"\x03\x02a2\x02\x00\x01a\x02\x00\x02a1\x02\x00", "a3"},
+	} {
+		if got := parse(t, sections(secExport, c.exports)).FreeName("a"); got != c.want {
+			t.Errorf("FreeName of exports %q = %q, want %q", c.exports, got, c.want)
+		}
 	}
 }
 

@@ -25,12 +25,8 @@ func (m *Module) StackPointer() int32 {
 		}
 		return -1
 	}
-	r := reader{bin: m.bin}
-	for i := range m.Exports {
-		e := &m.Exports[i]
-		if e.Kind == KindGlobal && m.MutableI32(e.Index) && r.is(e.name, stackPointer) {
-			return int32(e.Index)
-		}
+	if e := m.export(stackPointer); e != nil && e.Kind == KindGlobal && m.MutableI32(e.Index) {
+		return int32(e.Index)
 	}
 	if m.named >= 0 && m.MutableI32(uint32(m.named)) {
 		return m.named
@@ -52,14 +48,30 @@ func (m *Module) StackPointer() int32 {
 //
 //go:noinline
 func (m *Module) tells() int32 {
+	e := m.export("emscripten_stack_get_current")
+	if e == nil {
+		e = m.export("_emscripten_stack_get_current")
+	}
+	if e == nil {
+		e = m.export("stackSave")
+	}
+	if e == nil || e.Kind != KindFunc {
+		return -1
+	}
+	return int32(e.Index)
+}
+
+// export returns the export of that name, or nil.
+//
+//go:noinline
+func (m *Module) export(name string) *Export {
 	r := reader{bin: m.bin}
 	for i := range m.Exports {
-		e := &m.Exports[i]
-		if e.Kind == KindFunc && (r.is(e.name, "emscripten_stack_get_current") || r.is(e.name, "_emscripten_stack_get_current") || r.is(e.name, "stackSave")) {
-			return int32(e.Index)
+		if e := &m.Exports[i]; r.is(e.name, name) {
+			return e
 		}
 	}
-	return -1
+	return nil
 }
 
 // CannotTell is what [Module.StackPointer] returns where a module seems to have a stack, but none of the rules finds its

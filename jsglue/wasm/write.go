@@ -78,7 +78,7 @@ func (w *writer) name(s string) {
 	w.raw(s)
 }
 
-// numbered writes the name that is a prefix of at most one letter and a decimal number.
+// numbered writes the name that is a prefix and a decimal number.
 //
 //go:noinline
 func (w *writer) numbered(prefix string, n uint32) {

@@ -58,7 +58,7 @@ func (in *instance) Open(class actors.StackClass) error {
 		in.malloc, in.free = malloc, free
 	}
 	if m.pointer >= 0 {
-		in.pointer = in.wasm.ExportedGlobal(pointerName).(api.MutableGlobal)
+		in.pointer = in.wasm.ExportedGlobal(m.exported).(api.MutableGlobal)
 		in.high = uint32(in.pointer.Get())
 	}
 	if class != actors.StackNone {

@@ -79,14 +79,12 @@ type Module struct {
 	name     string
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
-	pointer  int32 // the global, -1 if there is no stack, or parser.CannotTell
-	grows    bool  // code of the module grows its memory
+	pointer  int32  // the global, -1 if there is no stack, or parser.CannotTell
+	exported string // the export that is added for it
+	grows    bool   // code of the module grows its memory
 }
 
-const (
-	handler     = "handle_message"
-	pointerName = "fiberfill:stack_pointer" // the export that is added for it
-)
+const handler = "handle_message"
 
 // Compile takes the bytes of a module. The error wraps ErrModule, ErrImport or ErrExport. The caller closes the module when
 // its actors are over.
@@ -117,7 +115,8 @@ func (m *Module) compile(ctx context.Context, binary []byte, options Options) er
 	}
 	m.pointer, m.grows = parsed.StackPointer(), parsed.Grows()
 	if m.pointer >= 0 {
-		binary = parsed.AppendExport(nil, pointerName, parser.KindGlobal, uint32(m.pointer))
+		m.exported = parsed.FreeName("fiberfill:stack_pointer")
+		binary = parsed.AppendExport(nil, m.exported, parser.KindGlobal, uint32(m.pointer))
 	}
 	var err error
 	if m.compiled, err = m.runtime.CompileModule(ctx, binary); err != nil {
