@@ -40,3 +40,27 @@ func TestHarnessSeesWhatEscapesInAWorker(t *testing.T) {
 		}
 	}
 }
+
+// In a service worker, which may load nothing on demand, guests run, and those with fibers of their own are refused.
+func TestServiceWorker(t *testing.T) {
+	type result struct {
+		Items []uint64
+		Own   string
+	}
+	check := func(t *testing.T, got result) {
+		expectItems(t, "service worker", got.Items, 100)
+		if got.Own != "load-failed" {
+			t.Errorf("a guest with fibers of its own ended with %s, want load-failed", got.Own)
+		}
+	}
+	t.Run("Chromium", func(t *testing.T) {
+		var got result
+		open(t, "service.html", policy, guests).Eval(t, "service.run", &got)
+		check(t, got)
+	})
+	t.Run("Firefox", func(t *testing.T) {
+		var got result
+		inFirefox(t, "service.html", "service.run", &got, policy, guests)
+		check(t, got)
+	})
+}
