@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { play, scenarios } from "./actors_player.mjs";
+import { assemble } from "./waiting_guest.mjs";
 
 const before = Object.getOwnPropertyNames(globalThis);
 const actors = await import("../web/dist/npm/esm/actors.js");
@@ -169,6 +170,30 @@ test("E-LIFE-1 how actors end is told, and traps carry the reason", async () => 
   assert.equal(ended.get(throws).cause, boom);
   assert.equal(ended.get(async).code, "bad-argument");
   assert.equal(runtime.fibers, 0);
+});
+
+// A function with one local writes one word in 16 bytes.
+test("E-CLASS-1: a stack overflow is found in every word below the stack", async () => {
+  // Writes to the word so many bytes below its stack pointer.
+  const module = await compileActor(assemble(`(module
+    (memory (export "memory") 1)
+    (global $stack (export "__stack_pointer") (mut i32) (i32.const 65536))
+    (func (export "handle_message") (param $below i32) (param i64 i32 i32) (result i32)
+      (global.set $stack (global.get $stack))
+      (i32.store (i32.sub (global.get $stack) (local.get $below)) (i32.const 1))
+      (i32.const 1)))`));
+  const { runtime, ended, steps, from } = await world();
+  for (let below = 4; below <= 128; below += 4) {
+    const inside = runtime.spawn(module, { stack: 32768 });
+    const beyond = runtime.spawn(module, { stack: 32768 });
+    from(inside, 32768 - 128 + below);
+    from(beyond, 32768 + below);
+    await steps(4);
+    assert.equal(ended.has(inside), false, `${below}`);
+    assert.equal(ended.get(beyond)?.code, "stack-overflow", `${below}`);
+    runtime.stop(inside);
+  }
+  runtime.close();
 });
 
 test("E-HOST-1 a function of the program's own that returns a Promise blocks the actor; class none gets -1", async () => {
