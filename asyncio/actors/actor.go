@@ -135,6 +135,7 @@ type actor struct {
 	owns    Resources // nil: nothing
 
 	mailbox []Message
+	taken   int // so many of them from the first on
 	fiber   *fiber
 	what    string      // what it waits for, in words
 	ready   func() bool // asked in each scan while it waits for something outside

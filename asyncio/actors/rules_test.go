@@ -181,6 +181,35 @@ func TestA_full_mailbox_makes_send_fail(t *testing.T) {
 	})
 }
 
+// Each message is taken out at once, however many there are: it took half a minute when all others moved up each time.
+func TestA_flood_is_emptied_in_order(t *testing.T) {
+	t.Run("E-MSG-1", func(t *testing.T) {
+		const flood = 100_000
+		w := newWorld(t, Config{})
+		heard := int32(0)
+		id, err := w.SpawnNative(func(_ *Host, m Message) bool { heard++; return m.Type == heard }, flood)
+		if err != nil {
+			t.Fatal(err)
+		}
+		send := func(from, to int32) {
+			for typ := from; typ <= to; typ++ {
+				if err := w.Send(id, typ, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		send(1, flood)
+		if err := w.Send(id, 0, nil); err != ErrMailboxFull {
+			t.Errorf("Send to a full mailbox = %v", err)
+		}
+		w.Run(func() bool { return heard == flood/2 })
+		send(flood+1, flood+flood/2)
+		if err := w.Run(func() bool { return heard == flood+flood/2 }); err != nil {
+			t.Errorf("Run = %v after %d messages", err, heard)
+		}
+	})
+}
+
 func TestHandler_0_stops_1_keeps_a_trap_stops(t *testing.T) {
 	t.Run("E-LIFE-1", func(t *testing.T) {
 		boom := errors.New("boom")
