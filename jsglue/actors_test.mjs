@@ -90,6 +90,53 @@ test("E-STEP-5 a thousand actors sleep at once, and each has its own stack", asy
   assert.equal(runtime.fibers, 0);
 });
 
+test("E-MSG-1 a mailbox with 100,000 messages is emptied in order, and each is taken out at once", async () => {
+  const { runtime } = await world();
+  let n = 0;
+  const id = runtime.spawnNative((_, { type }) => type === n++, { room: 100_000 });
+  for (let i = 0; i < 100_000; i++) runtime.send(id, i);
+  assert.throws(() => runtime.send(id, 0), code("mailbox-full"));
+  await runtime.run(() => n === 50_000);
+  for (let i = 0; i < 50_000; i++) runtime.send(id, 100_000 + i);
+  await runtime.run(() => n === 150_000);
+  assert.equal(runtime.info(id).mailbox, 0);
+  runtime.close();
+});
+
+test("E-MSG-1 what is no message is refused, and nothing of it is in the mailbox", async () => {
+  const { runtime, ended } = await world();
+  const heard = [];
+  const id = runtime.spawnNative((host, { type, payload }) => {
+    heard.push([type, payload.length]);
+    if (type === 2) assert.throws(() => host.send(host.self, 1, 5), code("bad-argument"));
+    return true;
+  }, { room: 2 });
+  for (const payload of [5, null, {}, [1], new ArrayBuffer(3), new Uint16Array(2), true]) assert.throws(() => runtime.send(id, 1, payload), code("bad-argument"));
+  for (const type of [undefined, null, "1", 1.5, NaN, 1n, {}]) assert.throws(() => runtime.send(id, type), code("bad-argument"));
+  assert.equal(runtime.info(id).mailbox, 0);
+  runtime.send(id, 2, new Uint8Array(0));
+  runtime.send(id, 2 ** 32 - 3, "four");
+  await runtime.run(() => heard.length === 2);
+  assert.deepEqual(heard, [[2, 0], [-3, 4]]);
+  await assert.rejects(runtime.run(true), code("bad-argument"));
+  for (const module of [undefined, null, 5, {}, guest.module]) assert.throws(() => runtime.spawn(module), code("bad-argument"));
+  assert.equal(ended.size, 0);
+  runtime.close();
+});
+
+test("E-LIFE-2 what is no number of an actor stops none", async () => {
+  const { runtime, ended } = await world();
+  const id = runtime.spawnNative(() => true);
+  for (const other of [undefined, null, "", String(id), id + 0.5, id + 2 ** 32, -id, {}, NaN]) {
+    assert.equal(runtime.stop(other), false, String(other));
+    assert.equal(runtime.info(other), undefined);
+    assert.throws(() => runtime.send(other, 1), code("no-actor"));
+  }
+  assert.equal(ended.size, 0);
+  assert.equal(runtime.stop(id), true);
+  runtime.close();
+});
+
 test("E-LIFE-2 nothing of a guest runs that is stopped while it is blocked; who would wake it is told", async () => {
   let signal;
   const { runtime, answers, ended, from, steps } = await world({ ready: (fd, write, s) => ((signal = s), new Promise(() => {})) });

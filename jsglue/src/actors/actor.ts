@@ -22,7 +22,8 @@ export interface Code {
 
 export class Actor {
   readonly host: Host = new Host(this);
-  readonly messages: Message[] = [];
+  #mailbox: (Message | undefined)[] = [];
+  #taken = 0; // so many of them from the first on
   id = 0;
   code: Code | undefined;
   what = ""; // what it waits for, in words
@@ -38,11 +39,30 @@ export class Actor {
     readonly native: boolean,
   ) {}
 
+  put(message: Message): void {
+    this.#mailbox.push(message);
+  }
+
+  /**
+   * Removes the oldest message, at the wheel's command. The others move up when half of the list is
+   * empty, and not each time: a mailbox may have a hundred thousand of them.
+   */
+  take(): Message {
+    const mailbox = this.#mailbox;
+    const message = mailbox[this.#taken]!;
+    mailbox[this.#taken] = undefined;
+    if (2 * ++this.#taken >= mailbox.length) {
+      mailbox.splice(0, this.#taken);
+      this.#taken = 0;
+    }
+    return message;
+  }
+
   /** Calls the handler. */
   enter(): Back | Promise<Back> {
     const back = this.#whenBack(); // it may park inside this call
     try {
-      const alive = this.code!.handle(this.messages.shift()!);
+      const alive = this.code!.handle(this.take());
       if (typeof alive === "boolean") return { alive };
       alive.then(
         (alive) => this.#back!({ alive }),
@@ -88,7 +108,8 @@ export class Actor {
   drop(): void {
     this.over = true;
     this.endWait();
-    this.messages.length = 0;
+    this.#mailbox = [];
+    this.#taken = 0;
     if (this.#kill) this.#kill(this.code!.deadly!());
     else this.code!.end?.();
     this.code = undefined;

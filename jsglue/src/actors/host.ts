@@ -55,8 +55,8 @@ export class Host {
   recv(): Message | -1 | Promise<Message> {
     const actor = this.#actor;
     const result = this.#obey("recv", "a message", actor.runtime.wheel.recv(this.self));
-    if (typeof result !== "number") return result.then(() => actor.messages.shift()!);
-    return result === 0 ? actor.messages.shift()! : -1;
+    if (typeof result !== "number") return result.then(() => actor.take());
+    return result === 0 ? actor.take() : -1;
   }
 
   /**

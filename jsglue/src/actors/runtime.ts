@@ -3,6 +3,7 @@
 import { Actor, native, type Back, type Native } from "./actor.js";
 import { realClock, turn, type Clock } from "./clock.js";
 import { ActorError, refusal } from "./errors.js";
+import { WebAssembly } from "../platform.js";
 import { Instance, type ActorModule } from "./guest.js";
 import { LATER, newWheel, OK, type Wheel } from "./wheel.js";
 
@@ -42,6 +43,9 @@ export interface Info {
   mailbox: number;
 }
 
+/** What a value is that is not what it should be. */
+const describe = (value: unknown): string => (typeof value === "number" ? String(value) : value === null ? "null" : typeof value);
+
 const BUDGET = 8; // ms: after so many, run gives the page a turn
 
 /**
@@ -73,6 +77,7 @@ export class Runtime {
    * "bad-class", "bad-mailbox", "no-memory", "closed" or "trap". Handlers may call it.
    */
   spawn(module: ActorModule, { room = 64, stack = 0 }: SpawnOptions = {}): number {
+    if (!(module?.module instanceof WebAssembly.Module)) throw new ActorError("bad-argument", `an actor is spawned of what compileActor resolves to, got ${describe(module)}`);
     const actor = new Actor(this, stack, false);
     return this.#spawn(actor, room, () => new Instance(actor, module));
   }
@@ -101,7 +106,7 @@ export class Runtime {
     return id;
   }
 
-  /** Sends a message from outside, source 0. Throws an ActorError with the code "no-actor" or "mailbox-full". Nothing runs yet. */
+  /** Sends a message from outside, source 0. Throws an ActorError with the code "no-actor", "mailbox-full" or "bad-argument". Nothing runs yet. */
   send(to: number, type: number, payload: Uint8Array | string = ""): void {
     const verdict = this.deliver(0, to, type, payload);
     if (verdict !== OK) throw refusal(verdict);
@@ -109,10 +114,13 @@ export class Runtime {
 
   /** @internal Returns the wheel's verdict. */
   deliver(source: number, to: number, type: number, payload: Uint8Array | string): number {
+    // First, for the wheel counts what it has taken.
+    if (!Number.isInteger(type)) throw new ActorError("bad-argument", `the type of a message is a whole number, got ${describe(type)}`);
+    if (typeof payload !== "string" && !(payload instanceof Uint8Array)) throw new ActorError("bad-argument", `the payload of a message is a Uint8Array or a string, got ${describe(payload)}`);
     const verdict = Number.isInteger(to) && to > 0 && to < 2 ** 31 ? this.wheel.send(to) : 1;
     if (verdict === OK) {
       const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload.slice();
-      this.#actors.get(to)!.messages.push({ type, source, payload: bytes });
+      this.#actors.get(to)!.put({ type: type | 0, source, payload: bytes });
       this.#wake?.();
     }
     return verdict;
@@ -149,8 +157,10 @@ export class Runtime {
    * returns or blocks. Returns whether there was such an actor. Handlers may call it. [E-LIFE-2]
    */
   stop(id: number): boolean {
+    const actor = this.#actors.get(id);
+    if (!actor) return false; // the wheel would take what is no number for one
     const verdict = this.wheel.stop(id);
-    if (verdict === OK) this.#end(this.#actors.get(id)!);
+    if (verdict === OK) this.#end(actor);
     return verdict === OK || verdict === LATER;
   }
 
@@ -198,6 +208,7 @@ export class Runtime {
    * is left to do: no message, and nobody waits for anything but messages.
    */
   async run(until: () => boolean): Promise<void> {
+    if (typeof until !== "function") throw new ActorError("bad-argument", `run is told by a function when to end, got ${describe(until)}`);
     let began = performance.now();
     while (!until()) {
       const more = await this.step();
