@@ -124,6 +124,16 @@ test("E-MSG-1 what is no message is refused, and nothing of it is in the mailbox
   runtime.close();
 });
 
+test("E-SPAWN-1 a handler of another type is refused at the spawn, whatever the class", async () => {
+  const { runtime } = await world();
+  for (const type of ["", "(param i32 i32 i32 i32) (result i32)", "(param i32 i64 i32 i32) (result i64)"]) {
+    const module = await compileActor(assemble(`(module (func (export "handle_message") ${type} (unreachable)))`));
+    for (const stack of [0, 32768, 0]) assert.throws(() => runtime.spawn(module, { stack }), code("bad-module"), `${type} ${stack}`);
+  }
+  assert.equal(runtime.fibers, 0);
+  runtime.close();
+});
+
 test("E-LIFE-2 what is no number of an actor stops none", async () => {
   const { runtime, ended } = await world();
   const id = runtime.spawnNative(() => true);

@@ -16,7 +16,7 @@ import type { Actor, Code } from "./actor.js";
 import { ActorError } from "./errors.js";
 import type { Host, Message } from "./host.js";
 import { imports } from "./imports.js";
-import { Stack } from "./stack.js";
+import { link, Stack } from "./stack.js";
 
 /** A further function that guests may import from "env". If it returns a Promise the actor is blocked until that settles; an actor without a stack gets -1. */
 export type Import = (host: Host, ...args: any[]) => unknown;
@@ -58,6 +58,9 @@ type Exports = {
   _initialize?: () => void;
 };
 
+/** Modules whose handler is of the right type. */
+const linked = new WeakSet<WebAssembly.Module>();
+
 /** The instance of one actor. */
 export class Instance implements Code {
   readonly #exports: Exports;
@@ -90,10 +93,11 @@ export class Instance implements Code {
     this.#grows = shape.grows;
     this.#high = this.#pointer ? (this.#pointer.value as number) >>> 0 : 0;
     if (exports._initialize) this.#do(exports._initialize);
-    if (actor.stack === 0) return;
-    this.#region(actor.stack, shape.stackPointer);
+    if (actor.stack !== 0) this.#region(actor.stack, shape.stackPointer);
     try {
-      this.#stack = new Stack(exports.handle_message);
+      if (actor.stack !== 0) this.#stack = new Stack(exports.handle_message);
+      else if (!linked.has(module)) link(exports.handle_message);
+      linked.add(module);
     } catch (error) {
       throw new ActorError("bad-module", "handle_message is not of the type (i32, i64, i32, i32) -> i32", { actor: actor.id, cause: error });
     }

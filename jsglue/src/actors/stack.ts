@@ -16,6 +16,13 @@ interface Exports {
 
 let module: WebAssembly.Module | undefined;
 
+/** Throws a LinkError if the handler is of another type. Nothing runs. */
+export function link(handle: Function, next: unknown = () => 0): Exports {
+  module ??= new WebAssembly.Module(bytes as BufferSource);
+  const imports = { js: { next }, guest: { handle_message: handle } } as unknown as WebAssembly.Imports;
+  return new WebAssembly.Instance(module, imports).exports as unknown as Exports;
+}
+
 export class Stack {
   readonly #exports: Exports;
   #take!: (more: 0 | 1) => void;
@@ -24,15 +31,13 @@ export class Stack {
 
   /** Throws a LinkError if the handler is of another type. */
   constructor(handle: Function) {
-    module ??= new WebAssembly.Module(bytes as BufferSource);
     const next = new WebAssembly.Suspending((result: number) => {
       this.#returned?.(result);
       return new Promise((resolve) => {
         this.#take = resolve;
       });
     });
-    const imports = { js: { next }, guest: { handle_message: handle } } as unknown as WebAssembly.Imports;
-    this.#exports = new WebAssembly.Instance(module, imports).exports as unknown as Exports;
+    this.#exports = link(handle, next);
     WebAssembly.promising(this.#exports.actor)().catch((error: unknown) => this.#failed?.(error));
   }
 
