@@ -167,3 +167,23 @@ func TestProgramsThatGoWrongInTheDemo(t *testing.T) {
 		t.Errorf("%q", got.Checks)
 	}
 }
+
+// Who chooses a program and presses Play at once, before its inputs are offered, sees that program and not the last one.
+func TestPlayAtOnceInTheDemo(t *testing.T) {
+	var got struct {
+		Verdict string
+		Lanes   []string
+	}
+	openDemo(t).Eval(t, `async () => {
+		const by = (id) => document.getElementById(id);
+		const over = new Promise((resolve) => by("scenario-form").addEventListener("scenario-over", resolve, { once: true }));
+		by("slowly").checked = false;
+		by("scenario-form").querySelector("[value=S-ADDER]").click();
+		by("play").click();
+		await over;
+		return { verdict: by("verdict").textContent, lanes: [...document.querySelectorAll("#lane-heads span")].map(({ textContent }) => textContent) };
+	}`, &got)
+	if want := []string{"arena", "t0"}; !strings.HasPrefix(got.Verdict, "Right") || !slices.Equal(got.Lanes, want) {
+		t.Errorf("lanes %q, want %q: %s", got.Lanes, want, got.Verdict)
+	}
+}

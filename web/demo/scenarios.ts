@@ -15,6 +15,7 @@ const buttons = [element<HTMLButtonElement>("play"), element<HTMLButtonElement>(
 const rows = element<HTMLTableSectionElement>("checks");
 const verdict = element("verdict");
 let offered: Case[] = [];
+let choosing: Promise<void>; // until the inputs of the chosen program are offered
 
 slowly.checked = !reducedMotion.matches;
 
@@ -75,7 +76,10 @@ async function perform(work: () => Promise<string>): Promise<void> {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  void perform(async () => ((await play(chosen(), "")) ? "Right: all is as the document has it." : "Wrong: not all is as the document has it."));
+  void perform(async () => {
+    await choosing;
+    return (await play(chosen(), "")) ? "Right: all is as the document has it." : "Wrong: not all is as the document has it.";
+  });
 });
 
 element("play-all").addEventListener("click", () => {
@@ -92,7 +96,7 @@ element("play-all").addEventListener("click", () => {
 });
 
 form.addEventListener("change", (event) => {
-  if ((event.target as HTMLInputElement).name === "scenario") void choose();
+  if ((event.target as HTMLInputElement).name === "scenario") choosing = choose();
 });
 cases.addEventListener("change", () => void show());
-void choose();
+choosing = choose();
