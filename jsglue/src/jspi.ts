@@ -72,12 +72,11 @@ const Suspending = hasJSPI
       }
     };
 
-/** The bytes to compile in the place of a source's, and what is known of them; the source itself if they cannot be read. */
+/** The bytes to compile at once in the place of a source's, and what is known of them, if they can be read. */
 function prepare(source: BufferSource): [BufferSource, Shape | undefined] {
   const view = ArrayBuffer.isView(source) ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
-  const bytes = view.slice();
-  const [shape, edited] = inspect(inspector(), bytes);
-  return typeof shape === "string" ? [bytes, undefined] : [(edited ?? bytes) as BufferSource, shape];
+  const [shape, bytes] = inspect(inspector(view.length), view);
+  return [bytes as BufferSource, typeof shape === "string" ? undefined : shape];
 }
 
 function isBuffer(source: unknown): source is BufferSource {
