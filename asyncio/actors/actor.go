@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fiberfill/fiberfill/internal/queue"
 	"github.com/fiberfill/fiberfill/internal/wheel"
 )
 
@@ -134,8 +135,7 @@ type actor struct {
 	host    Host
 	owns    Resources // nil: nothing
 
-	mailbox []Message
-	taken   int // so many of them from the first on
+	mailbox queue.Queue[Message]
 	fiber   *fiber
 	what    string      // what it waits for, in words
 	ready   func() bool // asked in each scan while it waits for something outside

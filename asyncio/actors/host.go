@@ -63,7 +63,7 @@ func (h *Host) RecvMessage() (m Message, result int32) {
 	if h.obey("Recv", "a message", a.runtime.wheel.Recv(h.id())) != 0 {
 		return Message{}, -1
 	}
-	return a.take(), 0
+	return a.mailbox.Pop(), 0
 }
 
 // WaitFDReadable is mk_wait_fd_readable: it blocks until fd can be read, for timeoutMs

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fiberfill/fiberfill/internal/queue"
 	"github.com/fiberfill/fiberfill/internal/wheel"
 	"github.com/fiberfill/fiberfill/polyfill"
 )
@@ -102,19 +103,8 @@ func (r *Runtime) send(from, to ID, typ int32, payload []byte) error {
 		return refusals[verdict]
 	}
 	a := r.actors[to]
-	a.mailbox = append(a.mailbox, Message{typ, from, slices.Clone(payload)})
+	a.mailbox.Push(Message{typ, from, slices.Clone(payload)})
 	return nil
-}
-
-// take removes the oldest message, at the wheel's command. The others move up when half of the list is empty, and not each time: a
-// mailbox may have a hundred thousand of them.
-func (a *actor) take() Message {
-	m := a.mailbox[a.taken]
-	a.mailbox[a.taken] = Message{}
-	if a.taken++; 2*a.taken >= len(a.mailbox) {
-		a.mailbox, a.taken = slices.Delete(a.mailbox, 0, a.taken), 0
-	}
-	return m
 }
 
 // Info returns what there is to know of an actor; ok is false if it is over or
@@ -146,7 +136,7 @@ func (r *Runtime) Stop(id ID) bool {
 // end drops what belongs to an actor that is over by the wheel.
 func (r *Runtime) end(a *actor, err error) {
 	delete(r.actors, a.id)
-	a.mailbox, a.ready = nil, nil
+	a.mailbox, a.ready = queue.Queue[Message]{}, nil
 	if a.fiber != nil {
 		a.fiber.release()
 	}

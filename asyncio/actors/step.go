@@ -52,10 +52,10 @@ func (r *Runtime) run(what wheel.Command, a *actor) {
 	case what == wheel.Resume:
 		alive, trap = a.fiber.enter()
 	case a.fiber != nil:
-		a.fiber.message = a.take()
+		a.fiber.message = a.mailbox.Pop()
 		alive, trap = a.fiber.enter()
 	default:
-		alive, trap = a.call(a.take())
+		alive, trap = a.call(a.mailbox.Pop())
 	}
 	if r.wheel.Back(alive) {
 		r.end(a, trap)

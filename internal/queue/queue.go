@@ -1,4 +1,4 @@
-// Package queue has the first-in, first-out queue of the schedulers.
+// Package queue has the first-in, first-out queue of the schedulers and of mailboxes.
 package queue
 
 // Queue is a ring that grows by doubling and never shrinks: it allocates only while there are more elements in it than there
@@ -26,7 +26,9 @@ func (q *Queue[T]) First() T { return q.ring[q.head&uint32(len(q.ring)-1)] }
 
 // Pop removes the oldest element and returns it. The queue must not be empty.
 func (q *Queue[T]) Pop() T {
-	v := q.First()
+	at := q.head & uint32(len(q.ring)-1)
+	v := q.ring[at]
+	q.ring[at] = *new(T) // what it refers to is not kept alive
 	q.head++
 	return v
 }
@@ -34,7 +36,7 @@ func (q *Queue[T]) Pop() T {
 func (q *Queue[T]) grow() {
 	n := 2 * len(q.ring)
 	if n == 0 {
-		n = 64
+		n = 8 // there may be a queue for each of many actors
 	}
 	ring := make([]T, n)
 	count := uint32(q.Len())

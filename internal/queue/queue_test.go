@@ -52,7 +52,7 @@ func TestQueueDoesNotGrowWithUse(t *testing.T) {
 		q.Pop()
 		q.Pop()
 	}
-	if len(q.ring) != 64 {
+	if len(q.ring) != 8 {
 		t.Errorf("the ring has %d places for 2 elements", len(q.ring))
 	}
 }

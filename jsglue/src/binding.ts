@@ -101,7 +101,7 @@ export class Binding {
   }
 
   #look(task: Task, name: string): Promise<unknown> | undefined {
-    const overflow = this.overflow(task, (this.parked?.value as number) >>> 0);
+    const overflow = this.overflow(task, this.parked && (this.parked.value as number) >>> 0);
     if (overflow || task.death) {
       task.death ??= overflow;
       throw deadly();

@@ -17,7 +17,7 @@ import type { Thunk } from "./exports.js";
 import { Fiber, Task } from "./fiber.js";
 import { Link } from "./link.js";
 import { apart, begin, nextId, ready } from "./loop.js";
-import { inspect, needJSPI, type Shape } from "./module.js";
+import { inspect, needJSPI, viewOf, type Shape } from "./module.js";
 import { WebAssembly as platform } from "./platform.js";
 import { Suspending as Mark } from "./suspending.js";
 
@@ -45,8 +45,7 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
   const { binding, thunks } = way.complete();
   const thunk = { ...thunks[way.k]!, jspi: true };
   return alike((...args: unknown[]): Fiber<any> => {
-    const id = nextId();
-    const task = new Task(id, undefined, thunk, binding, args);
+    const task = new Task(nextId(), undefined, thunk, binding, args);
     begin(task);
     return task.fiber;
   }, fn);
@@ -74,7 +73,7 @@ const Suspending = hasJSPI
 
 /** The bytes to compile at once in the place of a source's, and what is known of them, if they can be read. */
 function prepare(source: BufferSource): [BufferSource, Shape | undefined] {
-  const view = ArrayBuffer.isView(source) ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
+  const view = viewOf(source)!;
   const [shape, bytes] = inspect(inspector(view.length), view);
   return [bytes as BufferSource, typeof shape === "string" ? undefined : shape];
 }

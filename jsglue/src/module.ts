@@ -140,7 +140,7 @@ function moduleBytes(source: BufferSource): Uint8Array {
 }
 
 /** The bytes of a value that has some, which may be shared with others. Throws if they are detached. */
-function viewOf(value: unknown): Uint8Array | undefined {
+export function viewOf(value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   return isBuffer(value) ? new Uint8Array(value) : undefined;
 }

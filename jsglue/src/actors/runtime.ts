@@ -2,6 +2,8 @@
 
 import { Actor, native, type Back, type Native } from "./actor.js";
 import { realClock, turn, type Clock } from "./clock.js";
+import { words } from "../errors.js";
+import { describe } from "../module.js";
 import { ActorError, refusal } from "./errors.js";
 import { WebAssembly } from "../platform.js";
 import { Instance, type ActorModule } from "./guest.js";
@@ -42,9 +44,6 @@ export interface Info {
   /** Messages that wait. */
   mailbox: number;
 }
-
-/** What a value is that is not what it should be. */
-const describe = (value: unknown): string => (typeof value === "number" ? String(value) : value === null ? "null" : typeof value);
 
 const BUDGET = 8; // ms: after so many, run gives the page a turn
 
@@ -115,7 +114,7 @@ export class Runtime {
   /** @internal Returns the wheel's verdict. */
   deliver(source: number, to: number, type: number, payload: Uint8Array | string): number {
     // First, for the wheel counts what it has taken.
-    if (!Number.isInteger(type)) throw new ActorError("bad-argument", `the type of a message is a whole number, got ${describe(type)}`);
+    if (!Number.isInteger(type)) throw new ActorError("bad-argument", `the type of a message is a whole number, got ${words(type)}`);
     if (typeof payload !== "string" && !(payload instanceof Uint8Array)) throw new ActorError("bad-argument", `the payload of a message is a Uint8Array or a string, got ${describe(payload)}`);
     const verdict = Number.isInteger(to) && to > 0 && to < 2 ** 31 ? this.wheel.send(to) : 1;
     if (verdict === OK) {
