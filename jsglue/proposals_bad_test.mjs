@@ -1,0 +1,180 @@
+// What guests with fibers of their own are refused for, in hand-written wasm: bad numbers, functions that do what they must
+// not, and what a guest lacks. (What the operations do, and refuse by the rules of their systems, is in proposals_test.mjs.)
+
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { afterEach, describe, test } from "node:test"
+import * as fiberfill from "../web/dist/npm/esm/index.js"
+import { assemble, rejection } from "./waiting_guest.mjs"
+
+afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"))
+
+/** What is left of a guest's own fibers, which is to be nothing. */
+const none = (g) => assert.deepEqual(g.fibers(), [])
+
+describe("K-4: what is no list of types is refused by every operation that takes one, in the words of wazero", () => {
+  // The exports of the guest are the operations; number 1 of its table is a function of a fiber. E is the address of an event.
+  const E = 1024
+  for (const [system, operation, ...args] of [
+    ["fibers1", "tag", "types"],
+    ["fibers1", "block", 0, "types"],
+    ["fibers1", "new", "types", 0, 1, 0],
+    ["fibers1", "spawn", "types", 1, 0, E, 0],
+    ["fibers1", "suspend", 0, E, 0],
+    ["fibers1", "resume", 0, E, 0],
+    ["fibers1", "switch", 0, 0, E, 0],
+    ["fibers1", "retire", 0, E],
+    ["fibers1", "retireto", 0, 0, E],
+    ["fibers2", "tag", "types"],
+    ["fibers2", "mount", 0, E, 0],
+    ["fibers2", "switch", 0, 0, E, 0],
+    ["fibers2", "dismount", 0, E, 0],
+    ["fibers2", "dismount_release", 0, E],
+    ["fibers2", "switch_release", 0, 0, E],
+    ["stacks", "new", "types", 1, 1, 0, E],
+    ["stacks", "new_ref", "types", 1, 1, 0, E],
+    ["stacks", "switch", E, 0, 1],
+    ["stacks", "switch_retire", E],
+    ["stacks", "bind", E],
+    ["stacks", "return_switch", E, 0, 1],
+    ["cont", "event", "types", 0],
+    ["cont", "event", 0, "types"],
+    ["cont", "new", "types", 0, 1, 0, E],
+    ["cont", "new", 0, "types", 1, 0, E],
+    ["cont", "resume", E, 0, 0, 0],
+    ["cont", "suspend", E],
+  ]) {
+    test(`${system} ${operation} ${args.join(" ")}`, async () => {
+      const file = new URL(`../internal/guest/testdata/raw_${system}.wasm`, import.meta.url)
+      for (const types of [0x7, 0x10, 0x101, 0xf0000000]) {
+        const { instance, exports } = await fiberfill.instantiate(readFileSync(file))
+        new DataView(instance.exports.memory.buffer).setUint32(E + 8, types, true)
+        const error = await rejection(exports[operation](...args.map((arg) => (arg === "types" ? types | 0 : arg))))
+        assert.equal(error.code, "trap")
+        assert.equal(error.message, `fiber ${error.fiber} trapped in export ${operation}: ${system}.${operation} refused: 0x${types.toString(16)} is no list of types`)
+      }
+    })
+  }
+
+  for (const operation of ["switch", "return_switch"]) {
+    test(`stacks ${operation} that awaits it`, async () => {
+      const { exports } = await fiberfill.instantiate(readFileSync(new URL("../internal/guest/testdata/raw_stacks.wasm", import.meta.url)))
+      assert.match((await rejection(exports[operation](E, 0x10, 1))).message, /refused: 0x10 is no list of types$/)
+    })
+  }
+
+  test("A-TYPE-1: and when a function returns it", async () => {
+    const wat = `(module
+      (import "fiberfill/fibers1" "spawn" (func $spawn (param i32 i32 i32 i32 i32) (result i32)))
+      (memory (export "memory") 1)
+      (table (export "functions") 1 funcref)
+      (elem (i32.const 0) $body)
+      (func $body (param i32 i32 i32) (result i32) (i32.const 0x10))
+      (func (export "go") (drop (call $spawn (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 1024) (i32.const 0)))))`
+    const g = await fiberfill.instantiate(assemble(wat))
+    assert.match((await rejection(g.exports.go())).message, /: fibers1\.return refused: 0x10 is no list of types$/)
+    none(g)
+  })
+})
+
+describe("a function that is there to throw, or to choose, must not use the system or wait, as on wazero", () => {
+  const wat = `(module
+    (import "fiberfill/stacks" "new" (func $new (param i32 i32 i32 i32 i32)))
+    (import "fiberfill/stacks" "switch_throw" (func $switch_throw (param i32 i32 i32 i32 i32)))
+    (import "fiberfill" "sleep_ms" (func $sleep (param i32)))
+    (memory (export "memory") 1)
+    (table (export "functions") 3 funcref)
+    (elem (i32.const 0) $body $makes $waits)
+    (func $body (param i32 i32 i32) (result i32) (i32.const 0))
+    (func $makes (param i32) (call $new (i32.const 0) (i32.const 1) (i32.const 0) (i32.const 0) (i32.const 2048)))
+    (func $waits (param i32) (call $sleep (i32.const 1)))
+    (func (export "go") (param $raise i32) (call $switch_throw (i32.const 1024) (local.get $raise) (i32.const 0) (i32.const 0) (i32.const 1))))`
+  for (const [raise, text] of [
+    [1, "stacks.new refused: it was called inside of the function that throws for stacks.switch_throw"],
+    [2, "stacks.switch_throw refused: the function that throws for stacks.switch_throw must not wait"],
+  ]) {
+    test(`C-THROW-1: ${text}`, async () => {
+      const g = await fiberfill.instantiate(assemble(wat))
+      const error = await rejection(g.exports.go(raise))
+      assert.equal(error.code, "trap")
+      assert.equal(error.message, `fiber ${error.fiber} trapped in export go: ${text}`)
+      none(g)
+      assert.ok((await rejection(g.exports.go(raise))).message.endsWith(text), "and again")
+    })
+  }
+
+  test("D-FILT-1: a filter", async () => {
+    const { instance, exports } = await fiberfill.instantiate(readFileSync(new URL("../internal/guest/testdata/raw_cont.wasm", import.meta.url)))
+    const words = new Int32Array(instance.exports.memory.buffer)
+    words[(508 + 4) / 4] = await exports.event(0, 0)
+    const table = await exports.table(512, 1)
+    await exports.new(0, 0, 7, 0, 2048)
+    words[(1024 + 4) / 4] = 1
+    assert.match((await rejection(exports.resume(2048, table, 6, 0))).message, /: cont\.table refused: it was called inside of the filter of a resume, asked by cont\.suspend$/)
+  })
+})
+
+describe("what a guest needs", () => {
+  const instantiate = (text, imports) => fiberfill.instantiate(assemble(text), imports)
+  const tag = `(import "fiberfill/fibers1" "tag" (func (param i32) (result i32)))`
+  const table = `(table (export "functions") 1 funcref)`
+  const memory = `(memory (export "memory") 1)`
+
+  test("operations of two systems are refused, with both named", async () => {
+    const error = await rejection(instantiate(`(module ${tag} (import "fiberfill/cont" "suspend" (func (param i32))) ${table} ${memory})`))
+    assert.equal(error.code, "bad-guest")
+    assert.match(error.message, /fiberfill\/fibers1 and from fiberfill\/cont/)
+  })
+
+  for (const [what, text, code, words] of [
+    ["no table", `(module ${tag} ${memory})`, "bad-guest", /__indirect_function_table.*exports 0 tables.*--export-table/],
+    ["two tables", `(module ${tag} ${memory} ${table} (table (export "more") 1 funcref))`, "bad-guest", /exports 2 tables/],
+    ["no memory", `(module ${tag} ${table})`, "bad-guest", /memory/],
+    ["no room for regions", `(module ${tag} ${table} (memory (export "memory") 1 1))`, "bad-guest", /no room/],
+    ["an operation that there is not", `(module (import "fiberfill/fibers1" "go" (func)) ${table} ${memory})`, "missing-import", /fiberfill\/fibers1\.go \(function\)/],
+    ["a system that there is not", `(module (import "fiberfill/fibers3" "tag" (func)) ${table} ${memory})`, "missing-import", /fiberfill\/fibers3\.tag/],
+    ["a table of something else", `(module ${tag} ${memory} (table (export "functions") 1 externref))`, "bad-guest", /table/],
+  ]) {
+    test(what, async () => {
+      const error = await rejection(instantiate(text))
+      assert.equal(error.code, code, String(error))
+      assert.match(error.message, words)
+    })
+  }
+
+  test("what the import object has itself goes first", async () => {
+    const { exports } = await instantiate(`(module ${tag} (func (export "f") (result i32) (call 0 (i32.const 1))))`, { "fiberfill/fibers1": { tag: (n) => n + 1 } })
+    assert.equal(await exports.f(), 2)
+  })
+
+  test("a guest without a stack pointer, with one table of another name, in its own words", async () => {
+    const { exports } = await instantiate(`(module
+      (import "fiberfill/fibers1" "tag" (func $tag (param i32) (result i32)))
+      (import "fiberfill/fibers1" "table" (func $table (param i32 i32) (result i32)))
+      (import "fiberfill/fibers1" "new" (func $new (param i32 i32 i32 i32) (result i32)))
+      (import "fiberfill/fibers1" "resume" (func $resume (param i32 i32 i32) (result i32)))
+      (import "fiberfill/fibers1" "suspend" (func $suspend (param i32 i32 i32) (result i32)))
+      (table (export "functions") 3 funcref) ${memory}
+      (elem (i32.const 2) $body)
+      (global $tag0 (mut i32) (i32.const 0))
+      (global $on (mut i32) (i32.const 0))
+      (func $body (param $self i32) (param $env i32) (param $e i32) (result i32)
+        (i32.store offset=4 (local.get $e) (global.get $tag0))
+        (drop (call $suspend (local.get $self) (local.get $e) (global.get $on)))
+        (i32.store offset=24 (local.get $e) (i32.add (local.get $env) (i32.load offset=24 (local.get $e))))
+        (i32.const 1))
+      (func (export "f") (param $n i32) (result i32)
+        (local $f i32)
+        (global.set $tag0 (call $tag (i32.const 1)))
+        (i32.store (i32.const 200) (global.get $tag0))
+        (global.set $on (call $table (i32.const 200) (i32.const 1)))
+        (local.set $f (call $new (i32.const 1) (global.get $on) (i32.const 2) (i32.const 5)))
+        (i32.store offset=4 (i32.const 16) (global.get $tag0))
+        (i32.store offset=8 (i32.const 16) (i32.const 1))
+        (i32.store offset=24 (i32.const 16) (local.get $n))
+        (drop (call $resume (local.get $f) (i32.const 16) (global.get $on)))
+        (drop (call $resume (local.get $f) (i32.const 16) (global.get $on)))
+        (i32.load offset=24 (i32.const 16))))`)
+    assert.equal(await exports.f(37), 42)
+  })
+})
