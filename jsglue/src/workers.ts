@@ -80,17 +80,8 @@ export function workerModule(): WorkerModule {
 // Firefox alone has this class, and throws it where a stack overflows.
 const InternalError = (globalThis as { InternalError?: new () => Error }).InternalError;
 
-// In Firefox a fresh stack costs less than a worker's next job: 3 us against 7 to 10.
-const freshIsCheaper = InternalError !== undefined;
-
 /** Lets a fiber that has never run begin, on a worker. */
 export function give(task: Task | OwnFiber): void {
-  if (freshIsCheaper) {
-    task.worker = lone;
-    // Not now: the frames of whoever waits or ends are below, and a thousand starts would pile up on them.
-    queueMicrotask(() => ownStack(task));
-    return;
-  }
   const worker = idle.pop() ?? make();
   worker.task = task;
   task.worker = worker;
