@@ -75,6 +75,30 @@ test("a promising call starts inside the call, also below another fiber's import
   assert.equal(await outer, 8);
 });
 
+test("a fiber that another has begun in below it has its own stack looked at afterwards", async () => {
+  const wat = `(module
+    (import "env" "wait" (func $wait))
+    (import "env" "plain" (func $plain))
+    (memory (export "memory") 2)
+    (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+    (func (export "inner") (call $wait))
+    (func (export "outer")
+      (call $plain)
+      (i32.store (i32.sub (global.get $sp) (i32.const 65536)) (i32.const 1)) ;; the lowest word there is
+      (call $wait)))`;
+  let inner;
+  const { instance } = await WebAssembly.instantiate(binaryen.parseText(wat).emitBinary(), {
+    env: {
+      wait: new WebAssembly.Suspending(async () => {}),
+      plain() {
+        inner = WebAssembly.promising(instance.exports.inner)();
+      },
+    },
+  });
+  await assert.rejects(WebAssembly.promising(instance.exports.outer)(), { code: "region-overflow", message: /export outer/ });
+  await inner;
+});
+
 test("a call that never waits has its Promise resolved", async () => {
   const { instance } = await guest();
   const sum = WebAssembly.promising(instance.exports.add64)(2n ** 40n, 1n);

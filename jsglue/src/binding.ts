@@ -4,7 +4,7 @@
 import { FiberError, isA } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { Cancellable, type Life } from "./life.js";
-import { cancelWait, complete, current, sleep, wait, waitApart, yieldNow } from "./loop.js";
+import { cancelWait, complete, current, failure, sleep, wait, waitApart, yieldNow } from "./loop.js";
 import { WebAssembly } from "./platform.js";
 import type { Machine } from "./proposals.js";
 import { type Regions } from "./regions.js";
@@ -22,6 +22,7 @@ export class Binding {
   base = 0; // the stack pointer when no fiber runs
   regions: Regions | undefined;
   parked: WebAssembly.Global | undefined; // where the stack that has begun to wait last ends
+  low: WebAssembly.Global | undefined; // where the region of the running fiber begins: what stubs and thunks look at
   machine: Machine | undefined; // of a guest with fibers of its own
   copies = false; // all fibers use one stack, which is copied out and back
 
@@ -96,12 +97,13 @@ export class Binding {
   }
 
   /** There can be nothing for overflow to tell. */
-  sound({ region }: Task): boolean {
-    return !this.machine && (!region || this.regions!.intact(region));
+  sound(task: Task): boolean {
+    return !task.touched && !this.machine;
   }
 
   #look(task: Task, name: string): Promise<unknown> | undefined {
     const overflow = this.overflow(task, this.parked && (this.parked.value as number) >>> 0);
+    task.touched = false;
     if (overflow || task.death) {
       task.death ??= overflow;
       throw deadly();
@@ -132,8 +134,9 @@ export class Binding {
 
   /** Has the wait that has begun end with what deliver makes of its value, called with the fiber's stack in its place. */
   #deliver(task: Task, deliver: Deliver, args: unknown[]): void {
-    const { wake, fail } = task;
+    const { wake } = task;
     task.wake = (value) => {
+      if (task.failed || task.death) return wake(value);
       const { saved, savedAt } = task;
       if (saved) {
         this.bytes().set(saved, savedAt);
@@ -148,7 +151,7 @@ export class Binding {
         }
         wake(result);
       } catch (error) {
-        fail(error);
+        wake(failure(error));
       }
       // The fiber goes on in a later microtask. Until then others may call the guest.
       if (saved) {
@@ -173,6 +176,9 @@ export class Binding {
         const error = caught();
         return !always(i) && isA(error, WebAssembly.SuspendError) && error !== this.#thrown && error !== current?.outcome;
       },
+      touched: () => {
+        if (current) current.touched = true; // else a plain call looks at the region of a fiber that ran before
+      },
       restore: () => {
         const task = current; // undefined on a stack that the platform's own promising has made
         if (!task?.saved) return;
@@ -182,7 +188,7 @@ export class Binding {
     };
   }
 
-  /** Prepares a fiber that starts: its region, and its arguments on it. Returns its stack pointer. */
+  /** Prepares a fiber that starts. Returns its stack pointer, which is where its region ends, if it has one. */
   #start(task: Task): number {
     if (task.cancelled) throw task.reason; // when the scheduler had named it already
     if (this.regions) {
@@ -191,14 +197,15 @@ export class Binding {
     }
     this.machine?.start(task);
     // The pointer is not at rest if a fiber begins inside an import of another, which has its frames above.
-    const high = (task.high = task.region?.high ?? (this.stackPointer ? (this.stackPointer.value as number) >>> 0 : 0));
-    const { bytes, size } = task.encoded;
-    if (!bytes) return high;
-    // Whether there is room is said when the first of them is placed: a reference takes a string as it is.
-    const top = 16 * Math.floor((high - size) / 16);
-    if (!this.memory || !this.stackPointer || top < (task.region?.low ?? 0) + 1024) return high;
-    task.top = top;
-    return task.top;
+    return (task.high = task.region?.high ?? (this.stackPointer ? (this.stackPointer.value as number) >>> 0 : 0));
+  }
+
+  /** Makes room on the stack of a fiber that starts for the bytes among its arguments. Returns where; 0 if there is no room. */
+  makeRoom({ high, region, encoded }: Task): number {
+    const top = 16 * Math.floor((high - encoded.size) / 16);
+    if (!this.memory || !this.stackPointer || top < (region?.low ?? 0) + 1024) return 0;
+    this.stackPointer.value = top;
+    return top;
   }
 
   /** The guest's memory, which may have grown since the last call. */

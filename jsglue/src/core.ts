@@ -57,7 +57,7 @@ export interface Inspector {
   grows(): number;
   room(): number;
   trampolines(marks: number): number;
-  stubs(marks: number, stackPointer: boolean, copies: boolean): number;
+  stubs(marks: number, stackPointer: boolean, copies: boolean, region: number): number;
   output(): number;
 }
 

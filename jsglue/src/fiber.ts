@@ -29,18 +29,18 @@ export class Task extends Life {
   worker: Worker | undefined = undefined;
   region: Region | undefined = undefined;
   high = 0; // where its shadow stack begins
+  touched = false; // something may have been written to the guard of its region
   over = false; // it has ended inside the call that began it, and that is not told yet
   encoded: Encoded; // the strings and bytes among args
   cursor = 0; // the next of args that the thunk asks for
   length = -1; // of the bytes whose pointer was handed out last; -1: none
-  top = 0; // where the next bytes among the arguments are put; 0 if there is no room
+  top = 0; // where the next bytes among the arguments are put; 0 before the first
   result: unknown = undefined;
   threw = false; // result is what the export threw
 
   calling = false; // a marked import, which runs
   waits = 0; // waits begun, as the core counts them
   wake!: (value: unknown) => void;
-  fail!: (reason: unknown) => void;
   failed = false; // the current wait ends with an exception
   outcome: unknown = undefined; // what the current wait ends with
   awaited: object | undefined = undefined; // the Promise of the current wait, until leaks.ts has taken it

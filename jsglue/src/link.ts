@@ -63,7 +63,7 @@ export class Link {
       throw new FiberError("bad-argument", 'shadowStack.regions is "allocator", and the guest exports no malloc and free; name the export that allocates by shadowStack.allocator');
     }
     if (machine) this.#checkOwn();
-    const { trampolines, stubs } = generate(core, shape, marks, this.#stackPointer >= 0, this.#copies);
+    const { trampolines, stubs } = generate(core, shape, marks, this.#stackPointer >= 0, this.#copies, !machine && this.#regions ? this.#size : 0);
     // What a start function calls, where nothing can wait: the engine itself refuses what always does.
     const start = this.#each((value, name) => (value.always ? this.#binding.waiting(name, value) : direct(name, value)));
     this.#slots = instance(trampolines, { start }).exports;
@@ -101,12 +101,12 @@ export class Link {
         throw new FiberError("bad-argument", `shadowStack.pointer is ${JSON.stringify(name)}, which is no mutable global of the type i32`);
       }
     }
-    if (this.#machine || (this.separate && !this.#copies)) {
+    if (this.#machine || this.#regions) {
       const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
       binding.regions = new Regions(this.#source, this.#size, binding.memory!, malloc);
     }
     const b = instance(this.#stubs, {
-      guest: new Proxy({}, { get: (_, k: string) => (k === "sp" ? binding.stackPointer : exported(Number(k))) }),
+      guest: new Proxy({}, { get: (_, k: string) => (k === "sp" ? binding.stackPointer : k === "memory" ? binding.memory : exported(Number(k))) }),
       slots: this.#slots,
       wait: this.#each((value, name) => binding.waiting(name, value)),
       direct: this.#each((value, name) => direct(name, value)),
@@ -114,6 +114,7 @@ export class Link {
       js: new Proxy(binding.glue((i) => (this.#functions[i] as Suspending).always), { get: (glue, name: string) => glue[name] ?? transfer(name) }),
     }).exports;
     binding.parked = b["parked"] as WebAssembly.Global | undefined;
+    binding.low = b["low"] as WebAssembly.Global | undefined;
     binding.copies = this.#copies;
     binding.machine = this.#machine;
     this.#machine?.attach(binding, tableOf(guest, this.#exports));
@@ -148,6 +149,11 @@ export class Link {
 
   get #copies(): boolean {
     return this.separate && this.#source === "copy";
+  }
+
+  /** Each fiber has a region, by which its shadow stack is kept apart. */
+  get #regions(): boolean {
+    return this.separate && this.#source !== "copy";
   }
 
   #allocator(named: string | undefined): string | undefined {

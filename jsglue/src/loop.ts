@@ -157,9 +157,9 @@ function run(command: number): void {
     if (task.worker === undefined) {
       give(task);
     } else if (task.death) {
-      task.fail(deadly());
+      task.wake(failure(deadly()));
     } else if (task.failed) {
-      task.fail(task.outcome);
+      task.wake(failure(task.outcome));
     } else {
       task.wake(task.outcome);
     }
@@ -245,8 +245,9 @@ export function begin(task: Task): void {
     enter(task, "queued");
     return schedule();
   }
-  const { stackPointer } = task.binding;
+  const { stackPointer, low } = task.binding;
   const pointer = stackPointer?.value;
+  const region = low?.value;
   const caller = current;
   current = task;
   enter(task, "running");
@@ -257,6 +258,7 @@ export function begin(task: Task): void {
   }
   current = caller;
   if (stackPointer) stackPointer.value = pointer; // its caller's
+  if (low) low.value = region;
   schedule();
 }
 
@@ -348,11 +350,16 @@ function park(task: Task, what: string): Promise<unknown> {
   return new Promise<unknown>(keep);
 }
 
-// One function for all waits: one made for each is thrown away by the collector, and optimised code with it.
+// One function for all waits: one made for each is thrown away by the collector, and optimised code with it. It does not take
+// the function that rejects, which the engine then need not make.
 let parking: Task;
-function keep(resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
+function keep(resolve: (value: unknown) => void): void {
   parking.wake = resolve;
-  parking.fail = reject;
+}
+
+/** What a wait ends with that is to throw: its Promise asks this for how it ends, and is told. */
+export function failure(reason: unknown): PromiseLike<never> {
+  return { then: (_, reject) => reject!(reason) as never };
 }
 
 /**

@@ -15,7 +15,8 @@
 //               in its deliver function (suspending.ts).
 //
 // At the low end of a region lies a guard zone. Nobody can stop a guest from
-// writing below its region, but the guard tells afterwards that it has.
+// writing below its region, but the guard tells afterwards that it has: at each
+// wait and at the end stubs and thunks look at it (package jsglue/wasm).
 
 import { FiberError } from "./errors.js";
 import type { RegionSource } from "./options.js";
@@ -36,7 +37,7 @@ export interface Region {
 
 export const REGION_SIZE = 65536; // bytes: what C compilers give a program's only stack
 
-const GUARD = 64; // bytes: a line of the cache
+const GUARD = 64; // bytes: a line of the cache; jsglue/wasm knows this, and what is in it
 // Regions lie three lines further apart than they are long: at 64 KB sharp all their ends would share a few lines of the cache.
 const STAGGER = 192;
 const UNTOUCHED = new Float64Array(Int32Array.of(0x0f1be4f1, 0x0f1be4f1).buffer)[0]!; // eight bytes of it

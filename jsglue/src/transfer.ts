@@ -73,10 +73,10 @@ function place(task: Task, i: number, bytes: Uint8Array): number {
       { fiber: task.name },
     );
   }
-  const at = task.top;
+  const at = task.top || task.binding.makeRoom(task);
   if (at === 0) throw noRoom(task);
   task.binding.bytes().set(bytes, at);
-  task.top += bytes.length;
+  task.top = at + bytes.length;
   task.cursor++;
   task.length = bytes.length;
   return at;

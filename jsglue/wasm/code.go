@@ -35,18 +35,27 @@ func (b *stubs) writeThunk(i uint32) {
 
 	// One local for each result: they come off the stack last first, and JavaScript gets them first first.
 	n := locals.u32()
-	b.u32(n)
+	b.u32(n + 1)
 	for range n {
 		b.byte(1)
 		at := uint32(locals.pos)
 		locals.valType()
 		b.bytes(b.m.valType(at))
 	}
+	b.raw("\x01\x7f") // and an i32
 	b.raw(guarded)
 	b.op(opCall, funcStart)
-	if b.opt.StackPointer {
+	switch {
+	case b.opt.RegionSize > 0:
+		b.op(opLocalTee, n)
 		b.op(opGlobalSet, globalSP)
-	} else {
+		b.op(opLocalGet, n)
+		b.constant(b.opt.RegionSize)
+		b.byte(opI32Sub)
+		b.op(opGlobalSet, b.low)
+	case b.opt.StackPointer:
+		b.op(opGlobalSet, globalSP)
+	default:
 		b.byte(opDrop)
 	}
 	for p := range params.u32() {
@@ -62,9 +71,11 @@ func (b *stubs) writeThunk(i uint32) {
 		b.op(opLocalGet, p)
 		b.op(opCall, b.firstGive+b.gives.next(&results))
 	}
+	b.look(n)
 	b.rest()
 	b.raw(caught)
 	b.op(opGlobalSet, globalExn)
+	b.look(n)
 	b.rest()
 	b.op(opCall, funcFailed)
 	b.byte(opEnd)
@@ -78,12 +89,13 @@ func (b *stubs) writeStub(j uint32) {
 	body := b.hole()
 	i := b.waits[j]
 	exn := b.m.paramCount(i)
-	b.raw("\x02\x01\x69\x01\x7f") // locals: an exnref, and an i32
+	b.raw("\x02\x01\x69\x02\x7f") // locals: an exnref, and two i32
 	if b.opt.StackPointer {
 		b.op(opGlobalGet, globalSP)
 		b.op(opLocalTee, exn+1)
 		b.op(opGlobalSet, b.parked)
 	}
+	b.look(exn + 2)
 	b.raw(guarded)
 	b.rest()
 	b.params(exn)
@@ -131,7 +143,7 @@ func (b *stubs) copyBack() {
 	}
 }
 
-// pointer puts the stack pointer back; it is in the local.
+// pointer puts the stack pointer back; it is in the local. In the next one is where the region begins.
 //
 //go:noinline
 func (b *stubs) pointer(saved uint32) {
@@ -139,6 +151,37 @@ func (b *stubs) pointer(saved uint32) {
 		b.op(opLocalGet, saved)
 		b.op(opGlobalSet, globalSP)
 	}
+	if b.opt.RegionSize > 0 {
+		b.op(opLocalGet, saved+1)
+		b.op(opGlobalSet, b.low)
+	}
+}
+
+// look puts into the local where the running fiber's region begins, and tells touched if somebody has written to the guard
+// that lies there. There is no region as long as no fiber has run.
+//
+//go:noinline
+func (b *stubs) look(low uint32) {
+	if b.opt.RegionSize == 0 {
+		return
+	}
+	b.op(opGlobalGet, b.low)
+	b.op(opLocalTee, low)
+	b.raw("\x04\x40") // if
+	for at := uint32(0); at < guardSize; at += 8 {
+		b.op(opLocalGet, low)
+		b.op(opI64Load, 3) // aligned at 2^3 bytes
+		b.u32(at)
+		b.byte(opI64Const)
+		b.raw(untouched)
+		b.byte(opI64Xor)
+		if at > 0 {
+			b.byte(opI64Or)
+		}
+	}
+	b.raw("\x42\x00\x52\x04\x40") // is not 0: if
+	b.op(opCall, funcTouched)
+	b.raw("\x0b\x0b") // end end
 }
 
 //go:noinline

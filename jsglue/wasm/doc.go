@@ -33,24 +33,28 @@
 //	(func (export "f<i>") (type T)
 //	  local.get <each parameter>
 //	  global.get $s
-//	  call_ref T)
+//	  return_call_ref T)
 //
-// It costs 2 to 4 ns a call. Imports that never wait are not in A. Until B exists a call goes to start.<i>: it is
-// the guest's start function that calls, where nothing can be suspended.
+// It costs 2 to 4 ns a call. A frame that stayed on the stack would cost that once more where the call waits, because a processor
+// does not foresee where the frames of a stack that goes on return to. Imports that never wait are not in A. Until B exists a call
+// goes to start.<i>: it is the guest's start function that calls, where nothing can be suspended.
 //
 // # Module B: thunks
 //
-// For export k of the guest, if it is a function; k counts exports of all kinds:
+// For export k of the guest, if it is a function; k counts exports of all kinds; with lines in brackets only if fibers have regions:
 //
 //	(func (export "t<k>")
 //	  try_table (catch_all_ref $failed)
 //	    sp := js.start()
+//	    [low := sp - the size of a region]
 //	    <result>... := guest.<k>(js.arg:<type>(0), js.arg:<type>(1), ...)
 //	    js.result:<type>(0, <result>) ...
+//	    [look]
 //	    sp := js.base
 //	    return
 //	  $failed:
 //	  worker.exn := the exception
+//	  [look]
 //	  sp := js.base
 //	  js.failed())
 //
@@ -62,25 +66,31 @@
 //
 // # Module B: stubs
 //
-// For function import i of type T that is marked, with lines in brackets only in copy mode:
+// For function import i of type T that is marked, with lines in brackets only if fibers have regions, in braces only if they have
+// none and the stack is copied:
 //
 //	(func (type T)
 //	  saved := sp
 //	  parked := saved                     exported: where the stack of the fiber that parks ends
+//	  [look]                              and keep low
 //	  try_table (catch_all_ref $thrown)
 //	    sp := js.base                     the engine calls JavaScript from here, which may call the guest
 //	    wait.<i>(<each parameter>)        Suspending; its results stay on the operand stack
-//	    [js.restore()]                    the bytes from saved to base
-//	    sp := saved
+//	    {js.restore()}                    the bytes from saved to base
+//	    sp := saved                       [and low]
 //	    return
 //	  $thrown:
-//	  [js.restore()]
-//	  sp := saved
+//	  sp := saved                         [and low]
 //	  worker.exn := the exception
 //	  if js.refused(i)                    true where the engine refused to suspend; may throw another exception
 //	    direct.<i>(<each parameter>)      the same import, for a call that does not have to wait
 //	    return
+//	  {js.restore()}
 //	  throw_ref the exception)
+//
+// The exported global low is where the running fiber's region begins. To look is to compare the 64 bytes that lie there with what
+// regions.ts has written to them, and to call js.touched if they are not the same. JavaScript could do it at each wait, and takes
+// three times as long.
 //
 // Values pass through the engine, of their own types and untouched; an exception is thrown on by reference, the same object, also
 // where that is undefined. Apart from the wait itself, which the engine prices, it costs some ten instructions. A guest without a

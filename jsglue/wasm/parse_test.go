@@ -90,7 +90,7 @@ func exercise(t testing.TB, m *Module) {
 	marks := bytes.Repeat([]byte{1}, 1+len(m.funcs))
 	m.AppendTrampolines(nil, marks)
 	sp := m.StackPointer()
-	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}} {
+	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}, {StackPointer: true, RegionSize: 65536}} {
 		m.AppendStubs(nil, marks, opt)
 	}
 	m.Grows()
@@ -101,7 +101,7 @@ func exercise(t testing.TB, m *Module) {
 	if kept.StackPointer() != sp && kept.StackPointer() != -1 || keptOK != ok || !bytes.Equal(keptName, name) {
 		t.Errorf("header: stack pointer %d as %q, whole: %d as %q", kept.StackPointer(), keptName, sp, name)
 	}
-	for _, opt := range []StubOptions{{}, {StackPointer: true}} {
+	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, RegionSize: 65536}} {
 		if !bytes.Equal(kept.AppendStubs(nil, marks, opt), m.AppendStubs(nil, marks, opt)) {
 			t.Error("stubs of the header differ from those of the whole")
 		}

@@ -32,7 +32,7 @@ func tool(t *testing.T, path ...string) string {
 func TestValidInWazero(t *testing.T) {
 	ctx := context.Background()
 	config := wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(api.CoreFeaturesV2 |
-		experimental.CoreFeaturesExceptionHandling | experimental.CoreFeaturesTypedFunctionReferences)
+		experimental.CoreFeaturesExceptionHandling | experimental.CoreFeaturesTailCall | experimental.CoreFeaturesTypedFunctionReferences)
 	r := wazero.NewRuntimeWithConfig(ctx, config)
 	defer r.Close(ctx)
 	valid := func(what string, bin []byte) {
@@ -45,7 +45,7 @@ func TestValidInWazero(t *testing.T) {
 		marks := bytes.Repeat([]byte{1}, len(m.funcs))
 		valid("A of "+path, m.AppendTrampolines(nil, marks))
 		valid("A without waits of "+path, m.AppendTrampolines(nil, nil))
-		for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}} {
+		for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}, {StackPointer: true, RegionSize: 65536}} {
 			valid("B of "+path, m.AppendStubs(nil, marks, opt))
 			valid("B without waits of "+path, m.AppendStubs(nil, nil, opt))
 		}

@@ -1,15 +1,19 @@
 package wasm
 
 const (
-	opCall      = 0x10
-	opCallRef   = 0x14
-	opDrop      = 0x1a
-	opLocalGet  = 0x20
-	opLocalSet  = 0x21
-	opLocalTee  = 0x22
-	opGlobalGet = 0x23
-	opGlobalSet = 0x24
-	opRefFunc   = 0xd2
+	opCall          = 0x10
+	opReturnCallRef = 0x15
+	opDrop          = 0x1a
+	opLocalGet      = 0x20
+	opLocalSet      = 0x21
+	opLocalTee      = 0x22
+	opGlobalGet     = 0x23
+	opGlobalSet     = 0x24
+	opI64Load       = 0x29
+	opI64Const      = 0x42
+	opI64Or         = 0x84
+	opI64Xor        = 0x85
+	opRefFunc       = 0xd2
 
 	typeExn = 0x69 // exnref
 
@@ -19,13 +23,21 @@ const (
 	caught = "\x0f\x0b\x00\x0b"
 )
 
-// Indices in module B of what is always there. Types follow those of the guest; restore is there only if Copies, the
-// stack pointer only if StackPointer.
+// guardSize is how many bytes the guard at the low end of a region has, and untouched what stands in it, as the operand of
+// i64.const: 0x0f1be4f10f1be4f1. Regions (jsglue/src/regions.ts) writes it.
+const (
+	guardSize = 64
+	untouched = "\xf1\xc9\xef\xf8\x90\x9e\xf9\x8d\x0f"
+)
+
+// Indices in module B of what is always there. Types follow those of the guest; restore is there only if Copies, touched
+// only if there are regions (never both), the stack pointer only if StackPointer.
 const (
 	funcStart   = 0
 	funcFailed  = 1
 	funcRefused = 2
 	funcRestore = 3
+	funcTouched = 3
 
 	globalExn  = 0
 	globalSP   = 1
@@ -41,6 +53,10 @@ const (
 type StubOptions struct {
 	StackPointer bool // the guest has a shadow stack: its pointer
 	Copies       bool // fibers have no region of their own: the used part of the stack
+
+	// RegionSize is how many bytes each fiber's region has, which is looked at for an overflow; 0: fibers have none. It
+	// needs the stack pointer.
+	RegionSize uint32
 }
 
 type stubs struct {
@@ -58,7 +74,7 @@ type stubs struct {
 	firstArg, firstGive, firstGuest, firstWait uint32 // index of the first function of each kind
 	firstDirect                                uint32
 	firstThunk, firstStub, start               uint32
-	firstSlot, parked                          uint32 // and globals
+	firstSlot, parked, low                     uint32 // and globals
 }
 
 // AppendStubs appends module B to out and returns the extended slice. marks are those given to [Module.AppendTrampolines].
@@ -129,6 +145,17 @@ func (b *stubs) writeImports() {
 		b.raw("\x02js\x07restore")
 		b.function(b.types + typeJob)
 	}
+	if b.opt.RegionSize > 0 {
+		b.raw("\x02js\x07touched")
+		b.function(b.types + typeJob)
+		b.raw("\x05guest\x06memory\x02")
+		if b.m.Memory.Shared {
+			b.raw("\x03\x00\x80\x80\x04") // what has a maximum is taken for what may have this, the largest
+		} else {
+			b.raw("\x00\x00")
+		}
+		b.imports++
+	}
 	b.firstArg = b.funcs
 	t := b.types + 3
 	for _, v := range b.args {
@@ -181,6 +208,7 @@ func (b *stubs) writeImports() {
 		b.global(1)
 	}
 	b.parked = b.globals
+	b.low = b.parked + 1
 	b.fill(count, b.imports)
 	b.close(section)
 }
@@ -204,9 +232,10 @@ func (b *stubs) writeDeclarations() {
 	exports := uint32(len(b.guest))
 	if b.opt.StackPointer {
 		section = b.section(secGlobal)
-		b.raw("\x01\x7f\x01\x41\x00\x0b") // one mutable i32, at first 0
+		const variable = "\x7f\x01\x41\x00\x0b" // a mutable i32, at first 0
+		b.raw("\x02" + variable + variable)
 		b.close(section)
-		exports++
+		exports += 2
 	}
 
 	section = b.section(secExport)
@@ -218,6 +247,8 @@ func (b *stubs) writeDeclarations() {
 	if b.opt.StackPointer {
 		b.raw("\x06parked")
 		b.op(KindGlobal, b.parked)
+		b.raw("\x03low")
+		b.op(KindGlobal, b.low)
 	}
 	b.close(section)
 

@@ -53,7 +53,7 @@ func (m *Module) AppendTrampolines(out []byte, marks []byte) []byte {
 		w.byte(0) // no locals
 		w.params(m.paramCount(i))
 		w.op(opGlobalGet, uint32(k))
-		w.op(opCallRef, m.typeOf(i))
+		w.op(opReturnCallRef, m.typeOf(i))
 		w.byte(opEnd)
 		w.close(body)
 	}

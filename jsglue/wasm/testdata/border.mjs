@@ -61,6 +61,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0 } 
     failed: () => { log.push(["failed", sp.value]); running.reject(thrown()); },
     refused: i => { log.push(["refused", names[i], sp.value]); return refused(i); },
     restore: () => log.push(["restore", sp.value]),
+    touched: () => log.push(["touched", b.low.value]),
   };
   const module = load(stubs);
   for (const { module: m, name } of WebAssembly.Module.imports(module)) {
@@ -70,7 +71,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0 } 
     }
   }
   const b = new WebAssembly.Instance(module, {
-    guest: Object.assign(Object.fromEntries(list.map((e, k) => [k, guest.exports[e.name]])), { sp }),
+    guest: Object.assign(Object.fromEntries(list.map((e, k) => [k, guest.exports[e.name]])), { sp, memory: guest.exports.memory }),
     js, wait, direct, slots: a, worker,
   }).exports;
   parked = b.parked;
@@ -93,7 +94,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0 } 
 }
 
 test("every generated module is valid", () => {
-  for (const f of ["a.wasm", "b.wasm", "copies.wasm", "bare.wasm", "guest.wasm", "worker.wasm"]) {
+  for (const f of ["a.wasm", "b.wasm", "copies.wasm", "regions.wasm", "bare.wasm", "guest.wasm", "worker.wasm"]) {
     assert.ok(load(f), f);
   }
 });
@@ -251,6 +252,51 @@ test("in copy mode restore is called on return, and on an exception that is no r
   guest.exports.keep(7);
   const once = [["refused", "wait", BASE - 16], ["direct", "wait", BASE - 16]];
   assert.deepEqual(log, [...once, ...once]);
+});
+
+const REGION = 4096; // bytes
+const untouched = guest => new Int32Array(guest.exports.memory.buffer).fill(0x0f1be4f1);
+
+test("stubs and the end of a thunk look at each word of the guard below the running fiber, and at no other", async () => {
+  for (const top of [8192, 65536]) {
+    for (let at = top - REGION - 4; at <= top - REGION + 64; at += 4) {
+      const log = [];
+      const { run, guest, b } = border({ stubs: "regions.wasm", log, imports: { wait: () => Promise.resolve(0) } });
+      untouched(guest)[at / 4] = 1;
+      assert.deepEqual(await run("keep", [5], { sp: top }), [5]);
+      assert.equal(b.low.value, top - REGION);
+      const told = at >= top - REGION && at < top - REGION + 64 ? ["touched", "wait", "touched", "wait", "touched"] : ["wait", "wait"];
+      assert.deepEqual(log.map(([what]) => what), told, `at ${at}`);
+      log.length = 0;
+      await run("nothing", [], { sp: top });
+      assert.deepEqual(log.map(([what]) => what), told.slice(4), `at ${at}`);
+    }
+  }
+});
+
+test("a fiber that fails has its guard looked at, too", async () => {
+  const log = [];
+  const { run, guest } = border({ stubs: "regions.wasm", log, imports: { wait() { untouched(guest)[1024] = 1; throw 1; } } });
+  untouched(guest);
+  await run("keep", [5], { sp: 8192 }).then(() => assert.fail("resolved"), () => {});
+  assert.deepEqual(log.map(([what]) => what), ["wait", "refused", "touched", "failed"]);
+});
+
+test("a fiber that goes on has its own guard looked at, whoever ran meanwhile", async () => {
+  for (const wait of [() => Promise.resolve(0), () => Promise.reject(0)]) {
+    const log = [];
+    const { run, guest, b } = border({ stubs: "regions.wasm", log, imports: { wait: (x) => { b.low.value = 65536 - REGION; return wait(x); } } });
+    untouched(guest)[(8192 - REGION) / 4] = 1;
+    await run("catches", [5], { sp: 8192 });
+    assert.deepEqual(log.filter(([what]) => what === "touched"), [["touched", 8192 - REGION], ["touched", 8192 - REGION]]);
+  }
+});
+
+test("nothing is looked at before a fiber has run", () => {
+  const log = [];
+  const { guest } = border({ stubs: "regions.wasm", log, imports: { wait: x => x }, refused: () => 1 });
+  guest.exports.keep(7);
+  assert.deepEqual(log.filter(([what]) => what === "touched"), []);
 });
 
 test("a guest without a stack pointer needs none, and start is called all the same", async () => {
