@@ -48,6 +48,11 @@ func (s *Scheduler) Log() []Record { return s.log }
 
 func (s *Scheduler) record(e Event, f polyfill.Fiber) {
 	if s.logging {
-		s.log = append(s.log, Record{e, f})
+		s.note(e, f)
 	}
 }
+
+// note is no part of record, which is copied to wherever something happens: there it would lie in the way.
+//
+//go:noinline
+func (s *Scheduler) note(e Event, f polyfill.Fiber) { s.log = append(s.log, Record{e, f}) }

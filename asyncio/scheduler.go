@@ -157,6 +157,7 @@ func (s *Scheduler) place(f polyfill.Fiber) int {
 	return i
 }
 
+//go:noinline
 func (s *Scheduler) makeTask(f polyfill.Fiber) {
 	for f.Index() >= len(s.tasks) {
 		s.tasks = append(s.tasks, task{})

@@ -33,6 +33,7 @@ func (q *Queue[T]) Pop() T {
 	return v
 }
 
+//go:noinline
 func (q *Queue[T]) grow() {
 	n := 2 * len(q.ring)
 	if n == 0 {
