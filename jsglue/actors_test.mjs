@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { play, scenarios } from "./actors_player.mjs";
-import { assemble } from "./waiting_guest.mjs";
+import { assemble } from "./assemble.mjs";
 
 const before = Object.getOwnPropertyNames(globalThis);
 const actors = await import("../web/dist/npm/esm/actors.js");

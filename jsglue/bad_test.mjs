@@ -4,19 +4,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
-import binaryen from "binaryen";
 import * as fiberfill from "../web/dist/npm/esm/index.js";
+import { assemble } from "./assemble.mjs";
 
-function bytes(text) {
-  const module = binaryen.parseText(text);
-  const { All, CompactImports } = binaryen.Features;
-  module.setFeatures(All & ~CompactImports);
-  const binary = module.emitBinary();
-  module.dispose();
-  return binary;
-}
-
-const plusOne = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32)))
+const plusOne = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32)))
   (func (export "f") (param i32) (result i32) (call $wait (local.get 0))))`);
 const env = { env: { wait: fiberfill.suspending(async (v) => v + 1) } };
 
@@ -40,7 +31,7 @@ async function escaped(fn) {
 }
 
 test("imports and exports may be called __proto__, and change no prototype", async () => {
-  const guest = bytes(`(module (import "__proto__" "__proto__" (func $a (result i32))) (import "__proto__" "hello" (func))
+  const guest = assemble(`(module (import "__proto__" "__proto__" (func $a (result i32))) (import "__proto__" "hello" (func))
     (func (export "__proto__") (result i32) (call $a)))`);
   const given = Object.defineProperty(holding("__proto__", fiberfill.suspending(async () => 3)), "hello", { value() {} });
   const { exports } = await fiberfill.instantiate(guest, holding("__proto__", given));
@@ -53,11 +44,11 @@ test("what every object has is neither an export of the guest nor one of our imp
   const { exports } = await fiberfill.instantiate(plusOne, env);
   assert.equal("toString" in exports, false);
   assert.throws(() => exports.toString, { code: "unknown-export" });
-  await assert.rejects(fiberfill.instantiate(bytes(`(module (import "fiberfill" "toString" (func)))`)), { code: "missing-import" });
+  await assert.rejects(fiberfill.instantiate(assemble(`(module (import "fiberfill" "toString" (func)))`)), { code: "missing-import" });
 });
 
 test("an imported global may be undefined, and is missing only where the import object does not have it", async () => {
-  const guest = bytes(`(module (import "env" "global" (global $g externref)) (func (export "get") (result externref) (global.get $g)))`);
+  const guest = assemble(`(module (import "env" "global" (global $g externref)) (func (export "get") (result externref) (global.get $g)))`);
   const inherited = Object.create({ global: undefined });
   for (const env of [{ global: undefined }, inherited, Object.assign(() => {}, { global: undefined })]) {
     const { exports } = await fiberfill.instantiate(guest, { env });
@@ -68,7 +59,7 @@ test("an imported global may be undefined, and is missing only where the import 
 });
 
 test("a guest may export what it likes under the names that are added to others", async () => {
-  const guest = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1)
+  const guest = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1)
     (global $sp (mut i32) (i32.const 65536)) (global $mine (export "fiberfill:memory") i32 (i32.const 7))
     (func (export "fiberfill:stack_pointer") (param i32) (result i32) (local $frame i32)
       (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
@@ -85,7 +76,7 @@ test("a guest may export what it likes under the names that are added to others"
 });
 
 test("an import that a module has twice, with two types, may wait with both", async () => {
-  const guest = bytes(`(module (import "env" "wait" (func $a (param i32) (result i32))) (import "env" "wait" (func $b (param f64) (result f64)))
+  const guest = assemble(`(module (import "env" "wait" (func $a (param i32) (result i32))) (import "env" "wait" (func $b (param f64) (result f64)))
     (func (export "a") (param i32) (result i32) (call $a (local.get 0)))
     (func (export "b") (param f64) (result f64) (call $b (local.get 0))))`);
   const { exports } = await fiberfill.instantiate(guest, env);
@@ -142,7 +133,7 @@ test("what another realm has made is what it is: bytes, a module, a string in it
   structuredClone(source, { transfer: [source] });
   await assert.rejects(fiberfill.instantiate(source, env), { code: "bad-argument", message: /detached/ });
   await assert.rejects(fiberfill.instantiate(other("new WebAssembly.Module(new Uint8Array(bytes))"), env), { code: "foreign-module" });
-  const guest = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+  const guest = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
     (func (export "second") (param i32 i32) (result i32) (drop (call $wait (local.get 1))) (i32.load8_u (i32.add (local.get 0) (i32.const 1)))))`);
   const { exports: buffers } = await fiberfill.instantiate(guest, env);
   const shared = new SharedArrayBuffer(3);
@@ -230,7 +221,7 @@ test("what imports throw and reject with arrives unchanged, whatever it is", asy
 });
 
 test("what the start function throws arrives unchanged", async () => {
-  const guest = bytes(`(module (import "env" "go" (func $go)) (start $go))`);
+  const guest = assemble(`(module (import "env" "go" (func $go)) (start $go))`);
   for (const mine of [new TypeError("mine"), new RangeError("mine"), { mine: true }, null, revoked()]) {
     const go = () => {
       throw mine;
@@ -241,7 +232,7 @@ test("what the start function throws arrives unchanged", async () => {
 });
 
 test("a start function may call a marked import that does not wait; what has to wait is refused, and a trap is one", async () => {
-  const guest = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32)))
+  const guest = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32)))
     (global $got (export "got") (mut i32) (i32.const 0)) (func (export "f") (param i32) (result i32) (call $wait (local.get 0)))
     (func $start (global.set $got (call $wait (i32.const 1)))) (start $start))`);
   const asked = [];
@@ -253,13 +244,13 @@ test("a start function may call a marked import that does not wait; what has to 
   await assert.rejects(fiberfill.instantiate(guest, env), { code: "cannot-suspend", message: /^import env\.wait has to wait.* start function/ });
 
   // Nothing here starts, so the message must not speak of a start.
-  const outside = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (data (i32.const 65536) "x"))`);
+  const outside = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (data (i32.const 65536) "x"))`);
   await assert.rejects(fiberfill.instantiate(outside, env), ({ code, message }) => code === "trap" && !message.includes("start"));
 });
 
 test("exports may have any name, ours too", async () => {
   const names = ["then", "constructor", "toString", "valueOf", "toJSON", "with", "name", "prototype", "length", "", "0", "fiberfill:f"];
-  const guest = bytes(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $sp (mut i32) (i32.const 65536))
+  const guest = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $sp (mut i32) (i32.const 65536))
     (func $f (param i32) (result i32) (global.set $sp (i32.sub (global.get $sp) (i32.const 16))) (i32.store (global.get $sp) (local.get 0)) (drop (call $wait (i32.const 0)))
       (i32.load (global.get $sp)) (global.set $sp (i32.add (global.get $sp) (i32.const 16))))
     ${names.map((name) => `(export ${JSON.stringify(name)} (func $f))`).join(" ")})`);
@@ -291,7 +282,7 @@ test("what is no function cannot observe, and what is no object has no limits", 
 });
 
 test("below the platform's own promising nothing can wait, and no fiber comes to harm", async () => {
-  const three = bytes(`(module
+  const three = assemble(`(module
     (import "env" "wait" (func $wait (param i32) (result i32)))
     (import "fiberfill" "yield" (func $yield))
     (import "fiberfill" "sleep_ms" (func $sleep (param f64)))

@@ -2,8 +2,8 @@
 // own and where all share one (jsglue/src/regions.ts).
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import binaryen from "binaryen"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
+import { assemble } from "./assemble.mjs"
 
 // get(n) has two locals on its stack: n, and an answer that the import shall write; it returns their sum. scribble() writes
 // all over the unused stack, as any function may.
@@ -27,17 +27,9 @@ const guests = {
   "all fibers on one stack": wat(`(func (export "more") (drop (memory.grow (i32.const 1))))`),
 }
 
-function bytes(text) {
-  const module = binaryen.parseText(text)
-  module.setFeatures(binaryen.Features.All)
-  const binary = module.emitBinary()
-  module.dispose()
-  return binary
-}
-
 /** A guest whose import answer is suspending(fn, deliver). */
 async function guest(text, fn, deliver) {
-  const { instance, exports } = await fiberfill.instantiate(bytes(text), { env: { answer: fiberfill.suspending(fn, deliver) } })
+  const { instance, exports } = await fiberfill.instantiate(assemble(text), { env: { answer: fiberfill.suspending(fn, deliver) } })
   return { exports, direct: instance.exports, words: () => new Int32Array(instance.exports.memory.buffer) }
 }
 

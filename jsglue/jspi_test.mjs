@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
-import binaryen from "binaryen";
+import { assemble } from "./assemble.mjs";
 
 const platform = globalThis.WebAssembly;
 const before = Object.getOwnPropertyNames(globalThis);
@@ -152,9 +152,7 @@ test("where the engine cannot suspend a plain call throws SuspendError", async (
 });
 
 test("a start function that calls a Suspending import throws SuspendError", async () => {
-  const module = binaryen.parseText('(module (import "env" "wait" (func $wait)) (func $start (call $wait)) (start $start))');
-  const guest = module.emitBinary();
-  module.dispose();
+  const guest = assemble('(module (import "env" "wait" (func $wait)) (func $start (call $wait)) (start $start))');
   const wait = new WebAssembly.Suspending(() => assert.fail("called"));
   const ways = (wasm) => [() => wasm.instantiate(guest, { env: { wait } }), async () => new wasm.Instance(new wasm.Module(guest), { env: { wait } })];
   for (const way of [...ways(platform), ...ways(WebAssembly)]) await assert.rejects(way, WebAssembly.SuspendError);
@@ -169,13 +167,11 @@ test("a trap rejects with the engine's own error, and the others go on", async (
 });
 
 test("a trap and an endless recursion after a wait reject with the engine's own errors, too", async () => {
-  const module = binaryen.parseText(`(module
+  const guest = assemble(`(module
     (import "env" "wait" (func $wait))
     (func (export "trap") (call $wait) (unreachable))
     (func $deeper (export "deeper") (call $deeper))
     (func (export "recursion") (call $wait) (call $deeper)))`);
-  const guest = module.emitBinary();
-  module.dispose();
   const { instance } = await WebAssembly.instantiate(guest, { env: { wait: new WebAssembly.Suspending(() => {}) } });
   const { trap, deeper, recursion } = instance.exports;
   await assert.rejects(WebAssembly.promising(trap)(), (error) => error.constructor === platform.RuntimeError);
@@ -185,9 +181,7 @@ test("a trap and an endless recursion after a wait reject with the engine's own 
 });
 
 test("a Promise whose own then calls back at once, or throws, is waited for like any other", async () => {
-  const module = binaryen.parseText('(module (import "env" "wait" (func $wait (result i32))) (func (export "run") (result i32) (call $wait)) (table (export "table") funcref (elem $inner)) (func $inner (result i32) (call $wait)))');
-  const guest = module.emitBinary();
-  module.dispose();
+  const guest = assemble('(module (import "env" "wait" (func $wait (result i32))) (func (export "run") (result i32) (call $wait)) (table (export "table") funcref (elem $inner)) (func $inner (result i32) (call $wait)))');
   const thens = [(resolve) => resolve(1), () => assert.fail("called")];
   for (const then of thens) {
     const wait = new WebAssembly.Suspending(() => Object.assign(Promise.resolve(7), { then }));
@@ -237,11 +231,9 @@ test("a Suspending made here works with the platform itself, and its functions w
 });
 
 test("a Suspending that was made elsewhere works as in raw JSPI, beside those made here", async () => {
-  const module = binaryen.parseText(`(module
+  const guest = assemble(`(module
     (import "env" "theirs" (func $theirs (param i32) (result i32))) (import "env" "ours" (func $ours (param i32) (result i32)))
     (func (export "run") (param i32) (result i32) (call $ours (call $theirs (call $ours (local.get 0))))))`);
-  const guest = module.emitBinary();
-  module.dispose();
   for (const { Suspending } of [platform, runInNewContext("WebAssembly")]) {
     const env = { theirs: new Suspending(async (v) => 2 * v), ours: new WebAssembly.Suspending(async (v) => v + 1) };
     const { instance } = await WebAssembly.instantiate(guest, { env });
@@ -251,15 +243,13 @@ test("a Suspending that was made elsewhere works as in raw JSPI, beside those ma
 });
 
 test("a function that is no export works as raw JSPI does, also below a fiber that runs and while others are named", async () => {
-  const module = binaryen.parseText(`(module
+  const guest = assemble(`(module
     (import "env" "wait" (func $wait (param i32) (result i32))) (import "env" "call" (func $call (param i32)))
     (table (export "table") 1 funcref) (elem (i32.const 0) $inner)
     (func $inner (param i32) (result i32) (call $wait (call $wait (call $wait (local.get 0)))))
     (func (export "outer") (param i32) (result i32)
       (call $call (i32.mul (local.get 0) (i32.const 1000)))
       (call $wait (call $wait (call $wait (local.get 0))))))`);
-  const guest = module.emitBinary();
-  module.dispose();
   const { promising, Suspending } = WebAssembly;
   const inner = [];
   const wait = new Suspending((v) => (v % 3 === 0 ? v + 1 : Promise.resolve(v + 1)));
@@ -281,22 +271,19 @@ test("what promising returns has the name and the length that the platform's has
 });
 
 test("a guest whose stack pointer cannot be told is no worse off than in raw JSPI", async () => {
-  const module = binaryen.parseText(`(module
+  const guest = assemble(`(module
     (import "env" "wait" (func $wait (param i64) (result i64))) (memory (export "memory") i64 1) (global $sp (mut i64) (i64.const 65536))
     (func (export "run") (param i64) (result i64) (local $frame i64)
       (global.set $sp (local.tee $frame (i64.sub (global.get $sp) (i64.const 16))))
       (i64.store (local.get $frame) (call $wait (local.get 0)))
       (global.set $sp (i64.add (local.get $frame) (i64.const 16)))
       (i64.load (local.get $frame))))`);
-  module.setFeatures(binaryen.Features.Memory64);
-  const guest = module.emitBinary();
-  module.dispose();
   const { instance } = await WebAssembly.instantiate(guest, { env: { wait: new WebAssembly.Suspending(async (v) => v + 1n) } });
   assert.equal(await WebAssembly.promising(instance.exports.run)(41n), 42n);
 });
 
 test("what fiberfill exports of a guest for itself is seen by nobody", async () => {
-  const module = binaryen.parseText(`(module
+  const guest = assemble(`(module
     (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $__stack_pointer (mut i32) (i32.const 65536))
     (func (export "fiberfill:run") (export "__proto__") (param i32) (result i32) (local $frame i32)
       (global.set $__stack_pointer (local.tee $frame (i32.sub (global.get $__stack_pointer) (i32.const 16))))
@@ -304,8 +291,6 @@ test("what fiberfill exports of a guest for itself is seen by nobody", async () 
       (global.set $__stack_pointer (i32.add (local.get $frame) (i32.const 16)))
       (i32.load (local.get $frame)))
     (global (export "fiberfill:count") (mut i32) (i32.const 7)))`);
-  const guest = module.emitBinary();
-  module.dispose();
   const list = (wasm) => platform.Module.exports(new wasm.Module(guest)).length;
   assert.equal(list(WebAssembly), list(platform) + 2, "the module is edited");
   const shown = (wasm, { exports, ...rest }, module) => {

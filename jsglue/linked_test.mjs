@@ -2,19 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import binaryen from "binaryen";
 import { fibers, instantiate, suspending } from "../web/dist/npm/esm/index.js";
-
-function bytes(text) {
-  const module = binaryen.parseText(text);
-  module.setFeatures(binaryen.Features.MutableGlobals);
-  const binary = module.emitBinary();
-  module.dispose();
-  return binary;
-}
+import { assemble } from "./assemble.mjs";
 
 /** keep(v) pushes v on the shadow stack, waits, and returns v as it is in memory then, or -1 if the stack pointer has moved. */
-const library = bytes(`(module
+const library = assemble(`(module
   (import "env" "wait" (func $wait (param i32)))
   (memory (export "memory") 2)
   (global $sp (mut i32) (i32.const 65536))
@@ -28,7 +20,7 @@ const library = bytes(`(module
     (local.get $v))
   (func (export "add") (param i32 i64) (result i64) (i64.add (i64.extend_i32_s (local.get 0)) (local.get 1))))`);
 
-const program = bytes(`(module
+const program = assemble(`(module
   (import "library" "keep" (func $keep (param i32) (result i32)))
   (import "library" "add" (func $add (param i32 i64) (result i64)))
   (func (export "twice") (param i32) (result i32) (i32.add (call $keep (local.get 0)) (call $keep (local.get 0))))

@@ -2,19 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import binaryen from "binaryen";
 import * as fiberfill from "../web/dist/npm/esm/index.js";
+import { assemble } from "./assemble.mjs";
 
 const suspending = (fn) => ({ env: { wait: fiberfill.suspending(fn) } });
-
-function bytes(text, passes = []) {
-  const module = binaryen.parseText(text);
-  module.setFeatures(binaryen.Features.All);
-  module.runPasses(passes);
-  const binary = module.emitBinary();
-  module.dispose();
-  return binary;
-}
 
 /** keep(v, n) pushes v and n bytes, waits and returns v as it is in memory then, or -1 if the pointer has moved. */
 const wat = ({ memory = '(memory (export "memory") 2)', global = '(global $sp (mut i32) (i32.const 65536))', more = "" } = {}) => `(module
@@ -41,7 +32,7 @@ const malloc = `(global $top (mut i32) (i32.const 131072))
 /** 20 overlapping calls that end in an order of their own. */
 async function overlap(text, options, passes) {
   const ends = [];
-  const { exports, instance } = await fiberfill.instantiate(bytes(text, passes), suspending((v) => new Promise((end) => ends.push([v, end]))), options);
+  const { exports, instance } = await fiberfill.instantiate(assemble(text, passes), suspending((v) => new Promise((end) => ends.push([v, end]))), options);
   if (passes) instance.exports.__set_stack_limits(65536, 1024); // as Emscripten's glue does
   const calls = Array.from({ length: 20 }, (_, i) => exports.keep(1000 + i, 16 * i));
   while (ends.length < 20) await new Promise(setImmediate);
@@ -90,18 +81,18 @@ test("a stack that grows up is refused, not run as one that grows down, nor as n
     ${more})`;
   const imports = suspending(async () => {});
   for (const more of ["", '(func (export "stackSave") (result i32) (global.get $top))']) {
-    await assert.rejects(fiberfill.instantiate(bytes(text(more)), imports), { code: "bad-argument", message: /grow up/ });
-    const { exports } = await fiberfill.instantiate(bytes(text(more)), imports, { shadowStack: { pointer: null } });
+    await assert.rejects(fiberfill.instantiate(assemble(text(more)), imports), { code: "bad-argument", message: /grow up/ });
+    const { exports } = await fiberfill.instantiate(assemble(text(more)), imports, { shadowStack: { pointer: null } });
     assert.equal(await exports.f(7), 7);
   }
 });
 
 test("where it cannot tell which global is the pointer it says so, with the remedy", async () => {
   const text = wat({ global: "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))" });
-  await assert.rejects(fiberfill.instantiate(bytes(text), suspending(() => {})), { code: "bad-argument", message: /shadowStack: \{ pointer \}/ });
-  await fiberfill.instantiate(bytes(text), suspending(() => {}), { shadowStack: { pointer: null } });
+  await assert.rejects(fiberfill.instantiate(assemble(text), suspending(() => {})), { code: "bad-argument", message: /shadowStack: \{ pointer \}/ });
+  await fiberfill.instantiate(assemble(text), suspending(() => {}), { shadowStack: { pointer: null } });
   // A guest whose imports never wait needs no pointer.
-  await fiberfill.instantiate(bytes(text), { env: { wait() {} } });
+  await fiberfill.instantiate(assemble(text), { env: { wait() {} } });
 });
 
 test("a guest whose stack lies in a 64-bit memory is refused, not run on one stack", async () => {
@@ -115,26 +106,26 @@ test("a guest whose stack lies in a 64-bit memory is refused, not run on one sta
       (global.set $__stack_pointer (i64.add (global.get $__stack_pointer) (i64.const 16)))))`;
   const imports = suspending(async () => {});
   for (const options of [undefined, { shadowStack: { pointer: "__stack_pointer" } }]) {
-    await assert.rejects(fiberfill.instantiate(bytes(text), imports, options), { code: "bad-argument", message: options ? /no mutable global of the type i32/ : /64-bit memory/ });
+    await assert.rejects(fiberfill.instantiate(assemble(text), imports, options), { code: "bad-argument", message: options ? /no mutable global of the type i32/ : /64-bit memory/ });
   }
-  const { exports } = await fiberfill.instantiate(bytes(text), imports, { shadowStack: { pointer: null } });
+  const { exports } = await fiberfill.instantiate(assemble(text), imports, { shadowStack: { pointer: null } });
   assert.equal(await exports.f(7), 7);
   // Without a wait, or without a stack, there is nothing to keep apart.
-  await fiberfill.instantiate(bytes(text), { env: { wait() {} } });
+  await fiberfill.instantiate(assemble(text), { env: { wait() {} } });
   const plain = `(module (import "env" "wait" (func $wait (param i32))) (memory i64 2) (func (export "f") (param i32) (call $wait (local.get 0))))`;
-  await (await fiberfill.instantiate(bytes(plain), imports)).exports.f(1);
+  await (await fiberfill.instantiate(assemble(plain), imports)).exports.f(1);
 });
 
 test("an overflow says how deep it went and which size to ask for, and that size is enough", async () => {
   const imports = suspending(async () => {});
-  const { exports } = await fiberfill.instantiate(bytes(wat()), imports);
+  const { exports } = await fiberfill.instantiate(assemble(wat()), imports);
   // The frame is written at its low end only, so it is the guard that has to be hit.
   const at = 65536 - 16 - 32;
   const error = await exports.keep(1, at).then(() => assert.fail("it did not overflow"), (e) => e);
   assert.equal(error.code, "region-overflow");
   const size = Number(/size: (\d+)/.exec(error.message)[1]);
   assert.ok(size >= 65536 + 16, error.message);
-  const wide = await fiberfill.instantiate(bytes(wat()), imports, { shadowStack: { size } });
+  const wide = await fiberfill.instantiate(assemble(wat()), imports, { shadowStack: { size } });
   assert.equal(await wide.exports.keep(7, at), 7);
 });
 
@@ -149,7 +140,7 @@ test("an overflow ends those whose stacks it has run through, and nobody else, t
     (local.get $n))`;
   let go;
   const opened = new Promise((resolve) => (go = resolve));
-  const { exports } = await fiberfill.instantiate(bytes(wat({ more })), suspending(() => opened), { shadowStack: { regions: "grow" } });
+  const { exports } = await fiberfill.instantiate(assemble(wat({ more })), suspending(() => opened), { shadowStack: { regions: "grow" } });
   const settled = (calls) => Promise.allSettled(calls).then((ends) => ends.map(({ value, reason }) => reason?.message ?? value));
   // Regions are made upwards and taken again from above: the last of these lies above nine that are taken.
   const waiting = Array.from({ length: 9 }, (_, i) => exports.keep(i, 0));
@@ -167,7 +158,7 @@ test("an overflow ends those whose stacks it has run through, and nobody else, t
   // Now those that it runs through are nobody's.
   await assert.rejects(exports.deep(depth), { code: "region-overflow" });
   assert.deepEqual(await settled(Array.from({ length: 20 }, (_, i) => exports.keep(i, 0))), Array.from({ length: 20 }, (_, i) => i));
-  const wide = await fiberfill.instantiate(bytes(wat({ more })), suspending(() => opened), { shadowStack: { regions: "grow", size } });
+  const wide = await fiberfill.instantiate(assemble(wat({ more })), suspending(() => opened), { shadowStack: { regions: "grow", size } });
   assert.equal(await wide.exports.deep(depth), depth);
   assert.deepEqual(fiberfill.fibers(), []);
 });
@@ -180,7 +171,7 @@ test("an overflow by functions with one local is noticed, wherever in their fram
       (local.set $n (i32.sub (local.get $n) (i32.const 16)))
       (i32.store (i32.add (i32.add (local.get $end) (local.get $n)) (local.get $at)) (i32.const 7))
       (br_if $again (local.get $n))))`;
-  const { exports } = await fiberfill.instantiate(bytes(wat({ more })), suspending(async () => {}));
+  const { exports } = await fiberfill.instantiate(assemble(wat({ more })), suspending(async () => {}));
   for (const at of [0, 4, 8, 12]) {
     await exports.small(65536 - 64, at);
     for (const deep of [65536 - 48, 65536]) await assert.rejects(exports.small(deep, at), { code: "region-overflow" }, `${deep} ${at}`);
@@ -189,7 +180,7 @@ test("an overflow by functions with one local is noticed, wherever in their fram
 
 test("bad choices are refused, each with a sentence", async () => {
   const refused = (shadowStack, message, text = wat()) =>
-    assert.rejects(fiberfill.instantiate(bytes(text), suspending(() => {}), { shadowStack }), (e) => e instanceof fiberfill.FiberError && message.test(e.message));
+    assert.rejects(fiberfill.instantiate(assemble(text), suspending(() => {}), { shadowStack }), (e) => e instanceof fiberfill.FiberError && message.test(e.message));
   for (const size of [0, -16, 1000, 1024.5, NaN, Infinity, 2 ** 31, "65536", null, {}]) await refused({ size }, /shadowStack.size/);
   await refused({ size: 2 ** 30, regions: "grow" }, /no room for one more shadow stack of 1073741824 bytes/, wat({ memory: '(memory (export "memory") 2 16)' }));
   await refused({ regions: "heap" }, /"allocator", "grow" or "copy"/);
@@ -203,7 +194,7 @@ test("bad choices are refused, each with a sentence", async () => {
     const more = `(global (export "other") ${type} (${type.match(/[if]\d+/)}.const 0))`;
     await refused({ pointer: "other" }, /"other", which is no mutable global/, wat({ more }));
   }
-  await assert.rejects(fiberfill.instantiate(bytes(wat()), suspending(() => {}), 5), { code: "bad-argument" });
+  await assert.rejects(fiberfill.instantiate(assemble(wat()), suspending(() => {}), 5), { code: "bad-argument" });
   for (const shadowStack of [5, "copy", () => {}]) await refused(shadowStack, /shadowStack is an object/);
   const empty = Object.create(null); // has no text either
   for (const key of ["size", "regions", "pointer", "allocator"]) await refused({ [key]: empty }, new RegExp(`shadowStack.${key}`));
@@ -212,7 +203,7 @@ test("bad choices are refused, each with a sentence", async () => {
 test("an allocator without room is told from one that has some, however it says so", async () => {
   for (const at of [0, -1, -16, 131072 - 64, 2 ** 31]) {
     const more = `(func (export "malloc") (param i32) (result i32) (i32.const ${at})) (func (export "free") (param i32))`;
-    const { exports } = await fiberfill.instantiate(bytes(wat({ more })), suspending(async () => {}));
+    const { exports } = await fiberfill.instantiate(assemble(wat({ more })), suspending(async () => {}));
     await assert.rejects(exports.keep(1, 0), { code: "no-memory" });
     assert.deepEqual(fiberfill.fibers(), []);
   }
@@ -221,17 +212,17 @@ test("an allocator without room is told from one that has some, however it says 
 test("a global is named by its index when the module is compiled, and not otherwise later", async () => {
   const text = wat({ global: "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))" });
   const imports = suspending(async () => {});
-  const named = await fiberfill.compile(bytes(text), { shadowStack: { pointer: 1 } });
+  const named = await fiberfill.compile(assemble(text), { shadowStack: { pointer: 1 } });
   for (const options of [undefined, { shadowStack: { pointer: 1 } }]) assert.equal(await (await fiberfill.instantiate(named, imports, options)).exports.keep(5, 0), 5);
   const refused = { code: "bad-argument", message: /when the module is compiled/ };
   await assert.rejects(fiberfill.instantiate(named, imports, { shadowStack: { pointer: 0 } }), refused);
-  const unnamed = await fiberfill.compile(bytes(text));
+  const unnamed = await fiberfill.compile(assemble(text));
   await assert.rejects(fiberfill.instantiate(unnamed, imports, { shadowStack: { pointer: 1 } }), refused);
 });
 
 test("a guest without memory needs no stack in it", async () => {
   const text = `(module (import "env" "wait" (func $wait (param i32) (result i32))) (func (export "f") (param i32) (result i32) (call $wait (local.get 0))))`;
-  const { exports } = await fiberfill.instantiate(bytes(text), suspending(async (v) => v + 1));
+  const { exports } = await fiberfill.instantiate(assemble(text), suspending(async (v) => v + 1));
   assert.deepEqual(await Promise.all([exports.f(1), exports.f(2)]), [2, 3]);
   await assert.rejects(exports.f("text"), { code: "bad-argument" });
 });
@@ -241,7 +232,7 @@ for (const regions of ["copy", "grow"]) {
   test(`plain calls get what their imports answer, also while a fiber has been named: ${regions}`, async () => {
     const ends = [];
     const answer = (v) => (v > 0 ? new Promise((end) => ends.push(end)) : v === -2 ? assert.fail("mine") : v === -3 ? Promise.resolve() : undefined);
-    const { exports, instance } = await fiberfill.instantiate(bytes(wat()), suspending(answer), { shadowStack: { regions } });
+    const { exports, instance } = await fiberfill.instantiate(assemble(wat()), suspending(answer), { shadowStack: { regions } });
     const { keep } = instance.exports;
     const plain = () => assert.equal(keep(-1, 0), -1);
     plain();

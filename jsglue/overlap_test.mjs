@@ -6,7 +6,8 @@
 import assert from "node:assert/strict"
 import { afterEach, test } from "node:test"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
-import { assemble, until } from "./waiting_guest.mjs"
+import { assemble } from "./assemble.mjs"
+import { until } from "./waiting_guest.mjs"
 
 // $mix(seed, k, out) has a frame of 96 bytes on its shadow stack: 16 words made from its seed, a word that the inner $mix writes
 // through a pointer, and one that the import writes through a pointer. It waits once, checks every word after that, and writes

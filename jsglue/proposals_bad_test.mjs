@@ -5,7 +5,8 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { afterEach, describe, test } from "node:test"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
-import { assemble, rejection } from "./waiting_guest.mjs"
+import { assemble } from "./assemble.mjs"
+import { rejection } from "./waiting_guest.mjs"
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"))
 

@@ -1,7 +1,7 @@
 // A guest for tests: its waits end when the test says so, and it does with a cancellation what a program may do.
 
-import binaryen from "binaryen"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
+import { assemble } from "./assemble.mjs"
 
 const wat = `(module
   (import "env" "wait" (func $wait (param i32) (result i32)))
@@ -76,16 +76,6 @@ const wat = `(module
     (unreachable))
 
 )`
-
-const { BulkMemory, ExceptionHandling, MutableGlobals, ReferenceTypes } = binaryen.Features
-
-export function assemble(text) {
-  const module = binaryen.parseText(text)
-  module.setFeatures(BulkMemory | ExceptionHandling | MutableGlobals | ReferenceTypes)
-  const binary = module.emitBinary()
-  module.dispose()
-  return binary
-}
 
 const bytes = assemble(wat)
 
