@@ -8,7 +8,7 @@
 // milliseconds of performance.now(). Booleans are 0 and 1.
 
 import coreBytes from "../core/core.wasm";
-import { WebAssembly } from "./platform.js";
+import { reactor } from "./reactor.js";
 
 /** What stack_pointer returns where somebody has to name it. */
 export const CANNOT_TELL = -2;
@@ -32,7 +32,6 @@ export interface Core {
   wanted(): number;
   turn(now: number): number;
   deadline(): number;
-  live(): number;
   limit(soft: number, hard: number): number;
   stalled(): number;
   log_start(): void;
@@ -61,20 +60,8 @@ export interface Inspector {
   output(): number;
 }
 
-let module: WebAssembly.Module | undefined;
-
-/**
- * Makes an instance of the core. The module is compiled once, at once: engines
- * compile functions when they are first called, so that this takes less time
- * than a compilation on another thread takes to report.
- */
-export function newCore(): Core & Inspector {
-  module ??= new WebAssembly.Module(coreBytes as BufferSource);
-  const { exports } = new WebAssembly.Instance(module, {});
-  const core = exports as unknown as Core & Inspector & { _initialize?(): void };
-  core._initialize?.();
-  return core;
-}
+/** Makes an instance of the core. */
+export const newCore = /* @__PURE__ */ reactor<Core & Inspector>(coreBytes);
 
 let spare: Inspector | undefined;
 

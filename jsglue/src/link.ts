@@ -4,10 +4,9 @@
 // thunks), is made by package jsglue/wasm.
 
 import { Binding, direct } from "./binding.js";
-import type { Inspector } from "./core.js";
+import { CANNOT_TELL, type Inspector } from "./core.js";
 import type { Thunk } from "./exports.js";
 import { generate, type Shape } from "./module.js";
-import { CANNOT_TELL } from "./core.js";
 import { FiberError } from "./errors.js";
 import { shadowStack, type Options, type RegionSource } from "./options.js";
 import { WebAssembly } from "./platform.js";

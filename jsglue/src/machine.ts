@@ -27,23 +27,24 @@ import type { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { WebAssembly } from "./platform.js";
 import type { Glue, GuestFiber, Machine } from "./proposals.js";
+import { reactor } from "./reactor.js";
 import type { Suspending } from "./suspending.js";
 import { GuestSide, NEXT, SIZE, join, noList } from "./guestside.js";
 import { systems, type Core, type Ends } from "./systems.js";
 
-const HOST_FRAMES = 16; // a trap of package polyfill
+// Traps of package polyfill.
+const UNKNOWN_TAG = 8;
+const HOST_FRAMES = 16;
+
 const STATES = ["over", "suspended", "active", "busy", "carried", "over"] as const; // of package polyfill
 
-let core: WebAssembly.Module | undefined;
+const newCore = reactor<Core>(coreBytes);
 let job: WebAssembly.Module | undefined;
 let stacks = 0; // of guests' own fibers, in all instances
 
 /** Makes the machine of a guest of a system, which has this number. */
 export function machine(glue: Glue, system: string, number: number): Machine {
-  core ??= new WebAssembly.Module(coreBytes as BufferSource);
-  const { exports } = new WebAssembly.Instance(core, {});
-  (exports["_initialize"] as (() => void) | undefined)?.();
-  return new MachineOf(glue, system, number, exports as unknown as Core);
+  return new MachineOf(glue, system, number, newCore());
 }
 
 export class MachineOf extends GuestSide implements Machine {
@@ -142,25 +143,22 @@ export class MachineOf extends GuestSide implements Machine {
   }
 
   fibers(): GuestFiber[] {
+    const { core } = this;
     return this.#table
       .filter((c): c is Coroutine => c !== undefined && c !== this.#root)
-      .map((c) => {
-        const { core } = this;
-        const state = () => STATES[core.state(c.reference)]!;
-        return {
-          name: c.name,
-          get state() {
-            return state();
-          },
-          get started() {
-            return c.started;
-          },
-          release: () => {
-            const dying = this.piece(c.reference);
-            if (core.kill(c.reference) === 0) this.reap(dying);
-          },
-        };
-      });
+      .map((c) => ({
+        name: c.name,
+        get state() {
+          return STATES[core.state(c.reference)]!;
+        },
+        get started() {
+          return c.started;
+        },
+        release: () => {
+          const dying = this.piece(c.reference);
+          if (core.kill(c.reference) === 0) this.reap(dying);
+        },
+      }));
   }
 
   // --- what operations are made of (systems.ts)
@@ -176,10 +174,15 @@ export class MachineOf extends GuestSide implements Machine {
   /** An operation that enters another fiber. */
   jump(name: string, fn: (...args: number[]) => number | void | Promise<number>): Suspending {
     const { glue } = this;
+    const begin = () => {
+      this.#begin(name);
+      if (this.#running()) return;
+      const text = `${this.system}.${name} enters another fiber, and no call of fiberfill's exports is open: the export was called as a plain function. Call it from fiberfill's exports`;
+      throw new glue.FiberError("cannot-suspend", text);
+    };
     return new glue.Jump(
       (...args) => {
-        this.#begin(name);
-        if (!this.#running()) throw this.#outside();
+        begin();
         const error = this.entry!.death ?? this.#binding.overflow(this.entry!);
         if (error) {
           this.#die(error as FiberError);
@@ -188,8 +191,7 @@ export class MachineOf extends GuestSide implements Machine {
         return fn(...args);
       },
       (...args) => {
-        this.#begin(name);
-        if (!this.#running()) throw this.#outside();
+        begin();
         if (this.system !== "stacks") this.check(HOST_FRAMES);
         this.core.c_host(1); // other reasons go first (C-SWITCH-4)
         return fn(...args);
@@ -205,11 +207,6 @@ export class MachineOf extends GuestSide implements Machine {
   /** Whether it is code of this guest's entry that has called. */
   #running(): boolean {
     return this.#begun && this.glue.current() === this.entry;
-  }
-
-  #outside(): FiberError {
-    const text = `${this.system}.${this.#operation} enters another fiber, and no call of fiberfill's exports is open: the export was called as a plain function. Call it from fiberfill's exports`;
-    return new this.glue.FiberError("cannot-suspend", text);
   }
 
   /** A word of the core's last answer: 0 who runs now, 1 its label, 2 and 3 a single-use reference. */
@@ -504,8 +501,6 @@ export class MachineOf extends GuestSide implements Machine {
     if (current !== root) root.fail(this.glue.deadly());
   }
 }
-
-const UNKNOWN_TAG = 8; // a trap of package polyfill
 
 // One function for all jumps, as in loop.ts.
 let parking: Coroutine;

@@ -5,7 +5,7 @@
 // and fractions of one count. Booleans are 0 and 1.
 
 import bytes from "../../actors/actors.wasm";
-import { WebAssembly } from "../platform.js";
+import { reactor } from "../reactor.js";
 
 /** Verdicts on operations from outside. */
 export const OK = 0;
@@ -41,13 +41,5 @@ export interface Wheel {
   active(): number;
 }
 
-let module: WebAssembly.Module | undefined;
-
-/** A wheel without actors. The module is compiled once. */
-export function newWheel(): Wheel {
-  module ??= new WebAssembly.Module(bytes as BufferSource);
-  const { exports } = new WebAssembly.Instance(module, {});
-  const wheel = exports as unknown as Wheel & { _initialize?(): void };
-  wheel._initialize?.();
-  return wheel;
-}
+/** Makes a wheel without actors. */
+export const newWheel = /* @__PURE__ */ reactor<Wheel>(bytes);
