@@ -65,11 +65,12 @@ func TestEmbeddedBytesArriveUnchanged(t *testing.T) {
 	}
 }
 
-// A bundle over its budget fails, is not written, and the message of the failure names the parts with their sizes.
+// A bundle over its budget fails, is not written, and the message of the failure names the parts with their sizes, and no file
+// of which nothing is in the bundle.
 func TestOverBudgetFailsWithTheSizes(t *testing.T) {
 	small := target{out: "out.js", budget: 10}
 	s := measure(small, []byte(`console.log("a text that is longer than the budget")`), &wasmParts{
-		[]wasmPart{{"core.wasm", []byte("wasm"), "longer"}},
+		[]wasmPart{{"core.wasm", []byte("wasm"), "longer"}, {"unused.wasm", []byte("wasm"), "shorter"}},
 	}, `{"outputs":{"out.js":{"inputs":{"a.ts":{"bytesInOutput":30}}}}}`)
 	var table bytes.Buffer
 	if err := s.print(&table); err == nil || !strings.Contains(err.Error(), "over its budget of 10") {
@@ -79,6 +80,9 @@ func TestOverBudgetFailsWithTheSizes(t *testing.T) {
 		if !strings.Contains(table.String(), part) {
 			t.Errorf("the table does not name %q:\n%s", part, table.String())
 		}
+	}
+	if strings.Contains(table.String(), "unused.wasm") {
+		t.Errorf("the table names what is not in the bundle:\n%s", table.String())
 	}
 }
 

@@ -40,8 +40,12 @@ func measure(t target, text []byte, wasm *wasmParts, metafile string) sizes {
 	s := sizes{target: t, raw: len(text), brotli: brotliSize(text)}
 	script := string(text)
 	for _, w := range wasm.list {
+		before, behind, found := strings.Cut(script, w.text)
+		if !found {
+			continue // nothing in the bundle uses it
+		}
+		script = before + behind
 		s.parts = append(s.parts, part{fmt.Sprintf("%s (%s as wasm, %s in brotli)", w.path, count(len(w.wasm)), count(brotliSize(w.wasm))), len(w.text), brotliSize([]byte(w.text))})
-		script = strings.Replace(script, w.text, "", 1)
 	}
 	s.parts = append(s.parts, part{"JavaScript", len(script), brotliSize([]byte(script))})
 
