@@ -10,13 +10,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
 // logOfSFETCH is the order of events that S-FETCH demands, natively as in JavaScript, and of a wasm guest.
@@ -67,25 +67,8 @@ func serveGated(t *testing.T, n int) *gated {
 	return g
 }
 
-// noGoroutinesLeft fails the test if at its end there are more goroutines than now.
-func noGoroutinesLeft(t *testing.T) {
-	before := runtime.NumGoroutine()
-	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections()
-		// Goroutines of closed connections end on their own account, so give them way.
-		for range 1_000_000 {
-			if runtime.NumGoroutine() <= before {
-				return
-			}
-			runtime.Gosched()
-		}
-		stacks := make([]byte, 1<<16)
-		t.Errorf("%d goroutines, before the test %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
-	})
-}
-
 func TestS_FETCH_order(t *testing.T) {
-	noGoroutinesLeft(t)
+	leaktest.Goroutines(t)
 	server := serveGated(t, 3)
 	l := asyncio.NewLoop(t.Context())
 	l.StartLog()
@@ -121,7 +104,7 @@ func TestS_FETCH_no_fibers(t *testing.T) {
 }
 
 func TestS_FETCH_rejected_cancels_the_rest(t *testing.T) {
-	noGoroutinesLeft(t)
+	leaktest.Goroutines(t)
 	server := serveGated(t, 2)
 	gone := httptest.NewServer(nil)
 	gone.Close() // nobody listens there any more
@@ -146,7 +129,7 @@ func TestS_FETCH_rejected_cancels_the_rest(t *testing.T) {
 }
 
 func TestFetch_cancel_aborts_the_request(t *testing.T) {
-	noGoroutinesLeft(t)
+	leaktest.Goroutines(t)
 	arrived, left := make(chan struct{}), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		close(arrived)
@@ -207,7 +190,7 @@ func TestFetch_any_status_is_an_answer(t *testing.T) {
 // More fibers than requests may be in flight: all are answered, and never more
 // than the bound at once.
 func TestFetch_bounds_requests_in_flight(t *testing.T) {
-	noGoroutinesLeft(t)
+	leaktest.Goroutines(t)
 	const fibers, bound = 1500, 1000
 	var now, most atomic.Int32
 	full := make(chan struct{})

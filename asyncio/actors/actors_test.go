@@ -2,11 +2,11 @@ package actors
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
@@ -47,7 +47,7 @@ type world struct {
 
 // newWorld makes one that is closed at the end of the test, after which nothing must be left.
 func newWorld(t *testing.T, config Config) *world {
-	before := runtime.NumGoroutine()
+	leaktest.Goroutines(t)
 	w := &world{TB: t, clock: &VirtualClock{}, ended: map[ID]error{}}
 	config.Clock = w.clock
 	config.Ended = func(id ID, err error) {
@@ -66,13 +66,6 @@ func newWorld(t *testing.T, config Config) *world {
 		if w.machine.Live() != 0 || len(w.actors) != 0 || w.memory != 0 {
 			t.Errorf("%d fibers, %d actors and %d bytes of stacks are left", w.machine.Live(), len(w.actors), w.memory)
 		}
-		for range 1_000_000 { // the goroutine of a subtest ends a little later than the subtest
-			if runtime.NumGoroutine() <= before {
-				return
-			}
-			runtime.Gosched()
-		}
-		t.Errorf("%d goroutines, before %d", runtime.NumGoroutine(), before)
 	})
 	return w
 }

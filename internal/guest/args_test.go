@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
 // What an argument is taken for depends on the export's parameters.
@@ -84,7 +86,7 @@ func TestStackPointer(t *testing.T) {
 		"go":   `exports no mutable i32 of this name`,
 		"2":    "no such global",
 	} {
-		noGoroutinesLeft(t)
+		leaktest.Goroutines(t)
 		g, err := New(t.Context(), module, Options{Name: "some.wasm", Stacks: Stacks{Pointer: pointer}})
 		if err != nil {
 			if !strings.Contains(err.Error(), want) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 	"github.com/fiberfill/fiberfill/polyfill/conformance"
 )
 
@@ -18,7 +19,7 @@ var exempt = map[string]string{}
 
 // TestConformance plays every script there is in wazero. Play counts what a script leaves behind.
 func TestConformance(t *testing.T) {
-	noGoroutinesLeft(t)
+	leaktest.Goroutines(t)
 	start := *seed
 	if start == 0 {
 		start = uint64(time.Now().UnixNano())

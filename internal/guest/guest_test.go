@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
@@ -31,7 +31,8 @@ func load(t *testing.T, path string, options Options) *Guest {
 
 func loadWith(t *testing.T, ctx context.Context, path string, options Options) *Guest {
 	t.Helper()
-	noGoroutinesLeft(t)
+	leaktest.Goroutines(t)
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	binary, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -43,23 +44,6 @@ func loadWith(t *testing.T, ctx context.Context, path string, options Options) *
 	}
 	t.Cleanup(g.Close)
 	return g
-}
-
-// noGoroutinesLeft fails the test if at its end there are more goroutines than now.
-func noGoroutinesLeft(t *testing.T) {
-	before := runtime.NumGoroutine()
-	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections()
-		// Goroutines of closed connections, the server's among them, end on their own account, so give them way.
-		for range 1_000_000 {
-			if runtime.NumGoroutine() <= before {
-				return
-			}
-			runtime.Gosched()
-		}
-		text := make([]byte, 1<<16)
-		t.Errorf("%d goroutines, before the test %d:\n%s", runtime.NumGoroutine(), before, text[:runtime.Stack(text, true)])
-	})
 }
 
 func serve(t *testing.T) *webserver.Server {

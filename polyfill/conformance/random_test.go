@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
 var (
@@ -34,7 +36,7 @@ func TestRandom(t *testing.T) {
 	for _, s := range []System{A, B, C, D} {
 		t.Run(string(s), func(t *testing.T) {
 			t.Logf("replay with: go test ./polyfill/conformance -run TestRandom/%c -seed %d", s, start)
-			before := runtime.NumGoroutine()
+			leaktest.Goroutines(t)
 			r := rand.New(rand.NewPCG(start, uint64(s)))
 			kinds := map[Kind]int{}
 			for range *operations / 4 / length {
@@ -42,7 +44,6 @@ func TestRandom(t *testing.T) {
 					kinds[o.Kind]++
 				}
 			}
-			noGoroutinesSince(t, before)
 			t.Logf("outcomes by kind: %v", kinds)
 			for _, k := range []Kind{Made, Started, Returned, Caught, Left, Exited, Escaped, Trapped} {
 				if kinds[k] == 0 {
@@ -61,18 +62,6 @@ func duel(t testing.TB, s Script) []Outcome {
 		t.Fatal(err)
 	}
 	return want
-}
-
-// noGoroutinesSince fails if there are more goroutines than before.
-func noGoroutinesSince(t testing.TB, before int) {
-	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		runtime.Gosched() // one that has ended may not have been taken off yet
-	}
-	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 }
 
 func fuzz(f *testing.F, s System) {

@@ -3,9 +3,10 @@ package conformance
 import (
 	"flag"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
 var update = flag.Bool("update", false, "write the transcripts of the reference into testdata; inspect the difference")
@@ -22,8 +23,8 @@ func TestSuite(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.Name(), func(t *testing.T) {
+			leaktest.Goroutines(t)
 			for _, s := range []Substrate{Reference{}, Go{}} {
-				before := runtime.NumGoroutine()
 				trace, err := s.Play(c.Script)
 				if err != nil {
 					t.Errorf("%s: %v", s.Name(), err)
@@ -31,7 +32,6 @@ func TestSuite(t *testing.T) {
 				if got := Transcript(c.Script, trace); got != c.Transcript {
 					t.Errorf("%s, %s: the transcript is\n%s\nit should be\n%s", c.File, s.Name(), got, c.Transcript)
 				}
-				noGoroutinesSince(t, before)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 	"github.com/fiberfill/fiberfill/polyfill"
 	"github.com/fiberfill/fiberfill/polyfill/run"
 	"github.com/fiberfill/fiberfill/polyfill/stacks"
@@ -96,7 +97,7 @@ func (a *arenaC) run(t *testing.T) int32 {
 }
 
 func TestArenaC(t *testing.T) {
-	leak(t)
+	leaktest.Goroutines(t)
 	for _, c := range []struct {
 		name     string
 		segments [][]int32

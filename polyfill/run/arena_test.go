@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 	"github.com/fiberfill/fiberfill/polyfill"
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
@@ -98,7 +99,7 @@ func (a *adders) wantAllOver(t *testing.T) {
 }
 
 func TestAdder(t *testing.T) {
-	leak(t)
+	leaktest.Goroutines(t)
 	for name, els := range lists {
 		for k := -1; k <= len(els); k++ { // cancelled after k go_aheads; -1: not at all
 			t.Run(fmt.Sprintf("S-ADDER %s cancelled after %d", name, k), func(t *testing.T) {
@@ -134,7 +135,7 @@ func TestAdder(t *testing.T) {
 }
 
 func TestArenaA(t *testing.T) {
-	leak(t)
+	leaktest.Goroutines(t)
 	for _, c := range []struct {
 		name     string
 		segments [][]int32

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 	"github.com/fiberfill/fiberfill/polyfill"
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
@@ -20,7 +21,7 @@ type v1 struct {
 }
 
 func newV1(t *testing.T) *v1 {
-	leak(t)
+	leaktest.Goroutines(t)
 	v := &v1{V1: run.NewV1()}
 	v.tag = v.Tag("tag")
 	v.on = v.On(v.tag)

@@ -2,10 +2,9 @@ package run_test
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
-	"time"
 
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 	"github.com/fiberfill/fiberfill/polyfill"
 	"github.com/fiberfill/fiberfill/polyfill/run"
 	"github.com/fiberfill/fiberfill/polyfill/stacks"
@@ -22,22 +21,6 @@ func sum(els []int32) (n int32) {
 	return n
 }
 func numbers(v []run.Value) int32 { return run.Values(v).I32(0) }
-
-// leak fails the test if a goroutine is left when it ends.
-func leak(t *testing.T) {
-	before := runtime.NumGoroutine()
-	t.Cleanup(func() {
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
-			if runtime.NumGoroutine() <= before {
-				return
-			}
-			runtime.Gosched() // one that has ended may not have been taken off yet
-		}
-		stacks := make([]byte, 1<<16)
-		t.Logf("%s", stacks[:runtime.Stack(stacks, true)])
-		t.Errorf("%d goroutines are left, %d were there", runtime.NumGoroutine(), before)
-	})
-}
 
 var lists = map[string][]int32{
 	"four elements":      {10, 20, 30, 40},
@@ -97,7 +80,7 @@ func (g *generatorA) addAllElements(generator polyfill.Fiber) (total int32) {
 }
 
 func TestGenA(t *testing.T) {
-	leak(t)
+	leaktest.Goroutines(t)
 	for name, els := range lists {
 		t.Run("S-GEN-A "+name, func(t *testing.T) {
 			g := newGeneratorA()
@@ -140,7 +123,7 @@ func wantTrap(t *testing.T, err error, code polyfill.Trap, rule string) {
 }
 
 func TestGenB(t *testing.T) {
-	leak(t)
+	leaktest.Goroutines(t)
 	for name, els := range lists {
 		t.Run("S-GEN-B "+name, func(t *testing.T) {
 			v := run.NewV2()
@@ -243,7 +226,7 @@ func (g *generatorC) addElements(from, to int32) (total int32, last polyfill.Tok
 }
 
 func TestGenC(t *testing.T) {
-	leak(t)
+	leaktest.Goroutines(t)
 	for _, c := range []struct{ from, to, want int32 }{{0, 4, 100}, {1, 3, 50}, {2, 2, 0}, {3, 1, 0}} {
 		for _, bound := range []bool{false, true} {
 			t.Run(fmt.Sprintf("S-GEN-C [%d,%d) bound %v", c.from, c.to, bound), func(t *testing.T) {

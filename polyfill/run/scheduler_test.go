@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 	"github.com/fiberfill/fiberfill/polyfill"
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
@@ -62,7 +63,7 @@ func (s *schedulerD) thread(name string, steps int) run.ContFunc {
 }
 
 func TestSchedD(t *testing.T) {
-	leak(t)
+	leaktest.Goroutines(t)
 	t.Run("S-SCHED-D threads take turns, a spawned one, too", func(t *testing.T) {
 		s := newSchedulerD()
 		defer s.Close()

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/fiberfill/fiberfill/asyncio/actors"
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
 // world is a runtime with a tester, whose answers it keeps.
@@ -179,7 +179,7 @@ func TestStack_and_payload_from_the_guests_allocator(t *testing.T) {
 // Nothing of a guest that is stopped while it is blocked runs, and nothing of it is left.
 func TestStop_drops_the_stack(t *testing.T) {
 	t.Run("E-LIFE-2", func(t *testing.T) {
-		before := runtime.NumGoroutine()
+		leaktest.Goroutines(t)
 		w := newWorld(t, actors.Config{})
 		id, in := w.guest(compile(t, guestPath, Options{}), actors.Stack32K)
 		w.from(id, 306, 20)
@@ -201,13 +201,6 @@ func TestStop_drops_the_stack(t *testing.T) {
 			t.Errorf("ended with %v, %d answers, closed %t", err, len(w.answers), in.wasm.IsClosed())
 		}
 		w.Close()
-		for range 1_000_000 { // a coroutine ends a little later
-			if runtime.NumGoroutine() <= before {
-				return
-			}
-			runtime.Gosched()
-		}
-		t.Errorf("%d goroutines, before %d", runtime.NumGoroutine(), before)
 	})
 }
 
