@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
 // trail is what happened, in order.
@@ -58,7 +59,7 @@ func TestAll_returns_the_values_in_the_order_of_the_functions(t *testing.T) {
 }
 
 func TestAll_of_nobody_is_over_at_once(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		values, err := asyncio.All[int](f)
 		if len(values) != 0 {
@@ -230,7 +231,7 @@ func TestRace_of_nobody_panics(t *testing.T) {
 
 // Of twenty thousand that have not started none does, and they do not end inside each other.
 func TestRace_of_many_is_won_by_the_first(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	fns := make([]func(*asyncio.Fiber) (int, error), 20_000)
 	for i := range fns {
 		fns[i] = func(*asyncio.Fiber) (int, error) {

@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
 func TestBlock_lets_the_others_run(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	c := make(chan int)
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		f.Go("sender", func(f *asyncio.Fiber) error {
@@ -99,7 +100,7 @@ func TestJ_MUX_7_late_completion_is_dropped(t *testing.T) {
 }
 
 func TestBlock_panic_and_Goexit_happen_in_the_fiber(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	l := asyncio.NewLoop(t.Context())
 	l.Go("f", func(f *asyncio.Fiber) error {
 		_, err := asyncio.Block(f, func(context.Context) (int, error) { panic("boom") })

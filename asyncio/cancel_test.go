@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
 // Cancelling an arena at every point of its life: it ends with the reason,
@@ -203,7 +204,7 @@ func TestCancel_a_completion_after_the_cancellation_is_dropped(t *testing.T) {
 
 func TestArena_deadlock_inside_an_arena(t *testing.T) {
 	t.Run("J-MUX-10", func(t *testing.T) {
-		defer leaks(t)()
+		leaktest.Goroutines(t)
 		var a, b *asyncio.Fiber
 		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 			return asyncio.Arena(f, "arena", func(arena *asyncio.Fiber) error {

@@ -14,21 +14,11 @@ import (
 	"time"
 
 	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
-// leaks returns a function that reports an error if there are more goroutines than when leaks was called.
-func leaks(t *testing.T) func() {
-	before := runtime.NumGoroutine()
-	return func() {
-		t.Helper()
-		if n := runtime.NumGoroutine(); n > before {
-			t.Errorf("%d goroutines, before %d", n, before)
-		}
-	}
-}
-
 func TestRun_returns_the_error_unchanged(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	want := errors.New("mine")
 	if err := asyncio.Run(t.Context(), func(*asyncio.Fiber) error { return want }); err != want {
 		t.Errorf("Run() = %v, want %v", err, want)
@@ -36,7 +26,7 @@ func TestRun_returns_the_error_unchanged(t *testing.T) {
 }
 
 func TestFibers_start_in_order_and_yield_fairly(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	l := asyncio.NewLoop(t.Context())
 	var got []string
 	for i := range 3 {
@@ -111,7 +101,7 @@ func TestSleep_ends_when_cancelled(t *testing.T) {
 }
 
 func TestCancel_before_start_never_runs_it(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	l := asyncio.NewLoop(t.Context())
 	l.StartLog()
 	f := l.Go("f", func(*asyncio.Fiber) error { t.Error("it ran"); return nil })
@@ -144,7 +134,7 @@ func TestContext_of_the_loop(t *testing.T) {
 }
 
 func TestPanic_goes_to_who_waits_and_others_go_on(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	value := errors.New("boom")
 	finished := false
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
@@ -242,7 +232,7 @@ func TestFailure_not_asked_for_becomes_the_parents(t *testing.T) {
 }
 
 func TestJ_MUX_10_deadlock_is_told(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	l := asyncio.NewLoop(t.Context())
 	var a, b *asyncio.Fiber
 	a = l.Go("a", func(f *asyncio.Fiber) error { return f.Wait(b) })
@@ -288,7 +278,7 @@ func TestServe_ends_with_its_context(t *testing.T) {
 }
 
 func TestGoexit_ends_the_caller_and_all_fibers(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	cleaned, afterRun := 0, false
 	done := make(chan struct{})
 	go func() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
 // adder is a green thread: it adds one element each time it runs and yields. When
@@ -47,7 +48,7 @@ func TestRace_of_green_threads(t *testing.T) {
 			"alone":                            {[][]int{{4}}, 4, []string{"main.race[0] pause", "main.race[0] finish(4)"}},
 		} {
 			t.Run(name, func(t *testing.T) {
-				defer leaks(t)()
+				leaktest.Goroutines(t)
 				var answers trail
 				err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 					var fns []func(*asyncio.Fiber) (int, error)
