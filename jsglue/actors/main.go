@@ -3,7 +3,7 @@
 //
 // # The wire contract
 //
-// The other side is jsglue/src/actors/core.ts; the two files change together. An actor crosses the border as its ID, a
+// The other side is jsglue/src/actors/wheel.ts; the two files change together. An actor crosses the border as its ID, a
 // positive i32; times are milliseconds, and fractions of one count. Answers and verdicts are the numbers of package wheel.
 //
 // No function calls out, so none can be re-entered. A trap in here is a bug of ours.
