@@ -9,8 +9,9 @@
 // The region, and room for payloads, come from the guest's malloc if it exports
 // malloc and free; else its memory is grown, if nothing in the module grows it.
 
-import { compile, shapeOf } from "../module.js";
 import { CANNOT_TELL } from "../core.js";
+import { words } from "../errors.js";
+import { compile, shapeOf } from "../module.js";
 import { WebAssembly } from "../platform.js";
 import type { Actor, Code } from "./actor.js";
 import { ActorError } from "./errors.js";
@@ -148,7 +149,7 @@ export class Instance implements Code {
       return code();
     } catch (error) {
       if (error instanceof ActorError) throw error;
-      throw new ActorError("trap", `the module trapped while it was instantiated: ${error instanceof Error ? error.message : String(error)}`, { actor: this.actor.id, cause: error });
+      throw new ActorError("trap", `the module trapped while it was instantiated: ${words(error)}`, { actor: this.actor.id, cause: error });
     }
   }
 

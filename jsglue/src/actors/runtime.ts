@@ -170,7 +170,7 @@ export class Runtime {
     const reason =
       error === undefined || error instanceof ActorError
         ? error
-        : new ActorError("trap", `the handler of actor ${id} trapped: ${error instanceof Error ? error.message : String(error)}`, { actor: id, cause: error });
+        : new ActorError("trap", `the handler of actor ${id} trapped: ${words(error)}`, { actor: id, cause: error });
     this.options.ended?.(id, reason);
   }
 
