@@ -19,6 +19,7 @@ type programShown struct {
 	Checks  [][]string // what, expected, result, right or wrong
 	Titles  []string   // of those of several programs
 	Code    string
+	Chosen  []string // the program and the input
 }
 
 // playProgram chooses a program and an input by the demo's own controls, plays it and waits until it is over. Without an
@@ -46,6 +47,7 @@ const playProgram = `async (scenario, input, slowly) => {
 		checks: [...document.querySelectorAll("#checks tr.right, #checks tr.wrong")].map((row) => [...row.cells].map(({ textContent }) => textContent)),
 		titles: texts("#checks [colspan]"),
 		code: by("scenario-code").textContent,
+		chosen: [form.elements.scenario.value, options()[select.selectedIndex]],
 	};
 }`
 
@@ -129,6 +131,10 @@ func TestProgramsInTheDemo(t *testing.T) {
 		}
 		if len(got.Titles) != want || !strings.HasPrefix(got.Verdict, "Right") {
 			t.Errorf("%d programs were played, want %d: %s: %q", len(got.Titles), want, got.Verdict, got.Checks)
+		}
+		// The controls and the code have gone along.
+		if !slices.Equal(got.Chosen, []string{"S-SLEEP", "50 ms in the middle of a handler"}) || !strings.Contains(got.Code, "mk_sleep_ms(50)") {
+			t.Errorf("chosen are %q in the end, with the code\n%s", got.Chosen, got.Code)
 		}
 		for _, check := range got.Checks {
 			if check[3] != "right" {

@@ -9,6 +9,7 @@ import { casesOf, type Case, type Check } from "./programs.js";
 const PACE = 160; // ms between two events
 
 const form = element<HTMLFormElement>("scenario-form");
+const programs = form.elements.namedItem("scenario") as RadioNodeList;
 const cases = element<HTMLSelectElement>("case");
 const slowly = element<HTMLInputElement>("slowly");
 const buttons = [element<HTMLButtonElement>("play"), element<HTMLButtonElement>("play-all")];
@@ -19,16 +20,16 @@ let choosing: Promise<void>; // until the inputs of the chosen program are offer
 
 slowly.checked = !reducedMotion.matches;
 
-const scenario = (): string => String(new FormData(form).get("scenario"));
 const chosen = (): Case => offered[cases.selectedIndex]!;
 
-/** Offers the inputs of the chosen program. */
-async function choose(): Promise<void> {
-  const id = scenario();
+/** Offers the inputs of the chosen program, and chooses one of them. */
+async function choose(input = 0): Promise<void> {
+  const id = programs.value;
   const list = await casesOf(id);
-  if (id !== scenario()) return; // another choice was faster
+  if (id !== programs.value) return; // another choice was faster
   offered = list;
   cases.replaceChildren(...list.map(({ name }) => new Option(name)));
+  cases.selectedIndex = input;
   cases.disabled = list.length === 1;
   await show();
 }
@@ -86,7 +87,9 @@ element("play-all").addEventListener("click", () => {
   void perform(async () => {
     let [count, right] = [0, 0];
     for (const { value } of form.querySelectorAll<HTMLInputElement>("[name=scenario]")) {
-      for (const one of await casesOf(value)) {
+      for (const [input, one] of (await casesOf(value)).entries()) {
+        programs.value = value;
+        await (choosing = choose(input));
         count++;
         if (await play(one, `${value} ${one.name}`)) right++;
       }
