@@ -10,7 +10,7 @@ import { FiberError, words } from "./errors.js";
 import { checkSignal } from "./exports.js";
 import type { Fiber } from "./fiber.js";
 import { Cancellable, Life } from "./life.js";
-import { describe } from "./module.js";
+import { describe } from "./values.js";
 
 /** How an arena differs from others. */
 export interface ArenaOptions {

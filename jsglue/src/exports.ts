@@ -4,7 +4,7 @@ import type { Binding } from "./binding.js";
 import { FiberError } from "./errors.js";
 import { Task, type Fiber } from "./fiber.js";
 import { nextId, spawn } from "./loop.js";
-import { describe, has } from "./module.js";
+import { describe, has } from "./values.js";
 
 /** How a call differs from others. */
 export interface CallOptions {

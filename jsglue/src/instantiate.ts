@@ -5,11 +5,12 @@ import { FiberError, isA, words } from "./errors.js";
 import { fiberFunction, strict, type FiberFunction } from "./exports.js";
 import { Link } from "./link.js";
 import { ready } from "./loop.js";
-import { compile, compileStreaming, isModule, needJSPI, platformInstantiate, shapeOf } from "./module.js";
+import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "./module.js";
 import type { Options } from "./options.js";
 import { WebAssembly } from "./platform.js";
 import { newMachine, systemOf, type GuestFiber } from "./proposals.js";
 import { Suspending, builtins, type ImportObject } from "./suspending.js";
+import { isModule, isObject } from "./values.js";
 
 /** An instantiated guest. */
 export interface Instantiated {
@@ -54,7 +55,7 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
       linked(given?.[module]?.[name]) ?? (module === "fiberfill" ? builtins[name] : module === `fiberfill/${system}` ? machine!.imports[name] : undefined),
   );
   // A global may have the value undefined; whatever else has it is a slip of the pen.
-  const missing = imports.filter(({ module, name, kind }, i) => values[i] === undefined && (kind !== "global" || !contains(given?.[module], name)));
+  const missing = imports.filter(({ module, name, kind }, i) => values[i] === undefined && (kind !== "global" || !(isObject(given?.[module]) && name in given[module])));
   if (missing.length > 0) {
     const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
     throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
@@ -80,10 +81,6 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     if (link.separate || machine) marks.set(plain, mark);
   });
   return { module, instance, exports: strict(exports), fibers: () => machine?.fibers() ?? [] };
-}
-
-function contains(object: unknown, name: string): boolean {
-  return ((typeof object === "object" && object !== null) || typeof object === "function") && name in object;
 }
 
 // Exports of guests, as other guests can be given them as imports.

@@ -17,9 +17,10 @@ import type { Thunk } from "./exports.js";
 import { Fiber, Task } from "./fiber.js";
 import { Link } from "./link.js";
 import { apart, begin, nextId, ready } from "./loop.js";
-import { inspect, needJSPI, viewOf, type Shape } from "./module.js";
+import { inspect, needJSPI, type Shape } from "./module.js";
 import { WebAssembly as platform } from "./platform.js";
 import { Suspending as Mark } from "./suspending.js";
+import { isObject, viewOf } from "./values.js";
 
 const hasJSPI = "promising" in platform && "Suspending" in platform;
 
@@ -120,10 +121,6 @@ function read(module: WebAssembly.Module, given: any): [table: any, values?: unk
     else if (kind !== "function" || typeof value === "function") values.push(value);
   }
   return values.length === imports.length ? [table, values] : [table];
-}
-
-function isObject(value: unknown): boolean {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
 /** Hides what the module editor has added to an instance's exports, if anything. */

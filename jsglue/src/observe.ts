@@ -3,7 +3,7 @@
 import { last } from "./clock.js";
 import { FiberError } from "./errors.js";
 import type { Fiber, FiberState, Task } from "./fiber.js";
-import { describe } from "./module.js";
+import { describe } from "./values.js";
 
 const observers = new Set<(fiber: Fiber) => void>();
 let observed = false; // there is any

@@ -1,7 +1,7 @@
 // What can be chosen for a guest.
 
 import { FiberError, words } from "./errors.js";
-import { describe } from "./module.js";
+import { describe } from "./values.js";
 
 /** Where the shadow stacks of a guest's fibers come from; see regions.ts. */
 export type RegionSource = "allocator" | "grow" | "copy";

@@ -1,7 +1,7 @@
 // Marking an import that may wait.
 
 import { FiberError } from "./errors.js";
-import { describe } from "./module.js";
+import { describe, isObject } from "./values.js";
 
 /** An import that may wait; made by {@link suspending}, put into an import object. */
 export class Suspending {
@@ -68,8 +68,5 @@ export const builtins: Record<string, Suspending | undefined> = {
 export const { then } = Promise.prototype;
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    ((typeof value === "object" && value !== null) || typeof value === "function") &&
-    typeof (value as PromiseLike<unknown>).then === "function"
-  );
+  return isObject(value) && typeof (value as PromiseLike<unknown>).then === "function";
 }

@@ -9,7 +9,7 @@
 import { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { current } from "./loop.js";
-import { bytesOf, describe } from "./module.js";
+import { bytesOf, describe } from "./values.js";
 
 /** The import of module B with this name: "arg:<type>" or "result:<type>", the type in hex. */
 export function transfer(name: string): Function {

@@ -3,11 +3,11 @@
 import { Actor, native, type Back, type Native } from "./actor.js";
 import { realClock, turn, type Clock } from "./clock.js";
 import { words } from "../errors.js";
-import { describe } from "../module.js";
 import { ActorError, refusal } from "./errors.js";
 import { WebAssembly } from "../platform.js";
 import { Instance, type ActorModule } from "./guest.js";
 import { LATER, newWheel, OK, type Wheel } from "./wheel.js";
+import { describe } from "../values.js";
 
 /** All of them may be left out. */
 export interface RuntimeOptions {
