@@ -140,8 +140,7 @@ func TestRecv_takes_the_head_at_once(t *testing.T) {
 
 func TestRun_goes_on_while_there_is_anything_to_do(t *testing.T) {
 	w := newWorld(t, Config{Readiness: readiness(func(int32, bool) bool { return true })})
-	var receiver ID
-	receiver = w.guest(Stack32K, func(h *Host, m Message) int32 {
+	receiver := w.guest(Stack32K, func(h *Host, m Message) int32 {
 		h.Recv(nil)
 		w.note("received")
 		h.SleepMs(1000)

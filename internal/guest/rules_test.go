@@ -141,8 +141,7 @@ func TestRules(t *testing.T) {
 		const n = 20
 		bubble(t, n, func(t *testing.T, h held) {
 			next := 0
-			var g *Guest
-			g = load(t, watGuest, Options{Ended: func(c *Call) {
+			g := load(t, watGuest, Options{Ended: func(c *Call) {
 				c.want(t, fmt.Sprint(100+next))
 				if next++; next < n {
 					h.open(next)

@@ -6,17 +6,10 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Values returns the values that a payload number stands for, as they would lie
-// in registers, so that each is recognised at the other end:
+// value returns the value of a type that a payload number stands for, as it would lie
+// in a register, so that each is recognised at the other end:
 //
 //	i32 n    i64 n*2^32+n    f32 n+0.5    f64 n-0.25    ref reference number n    null ref null
-func Values(signature int8, n int16) (values [3]uint64, count int8) {
-	for i, t := range Signatures[signature] {
-		values[i] = value(t, n)
-	}
-	return values, int8(len(Signatures[signature]))
-}
-
 func value(t polyfill.Type, n int16) uint64 {
 	switch t {
 	case polyfill.I32:
