@@ -87,7 +87,7 @@ test("a fiber that another has begun in below it has its own stack looked at aft
       (i32.store (i32.sub (global.get $sp) (i32.const 65536)) (i32.const 1)) ;; the lowest word there is
       (call $wait)))`;
   let inner;
-  const { instance } = await WebAssembly.instantiate(binaryen.parseText(wat).emitBinary(), {
+  const { instance } = await WebAssembly.instantiate(assemble(wat), {
     env: {
       wait: new WebAssembly.Suspending(async () => {}),
       plain() {

@@ -123,9 +123,6 @@ func kill(f uint32) int32 { return int32(machine.Kill(fiber(f))) }
 //go:wasmexport unwind
 func unwind() { machine.Unwind() }
 
-//go:wasmexport live
-func live() int32 { return int32(machine.Live()) }
-
 // --- messages
 
 // explain writes the words for a trap of the last operation, and the rule behind

@@ -11,7 +11,7 @@ import { idle, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, Task } from "./fiber.js";
 import { watch } from "./leaks.js";
-import { describe } from "./module.js";
+import { describe } from "./values.js";
 import { enter } from "./observe.js";
 import { reportStall } from "./report.js";
 import { then } from "./suspending.js";

@@ -11,7 +11,6 @@ import { shadowStack, type Options } from "./options.js";
 import { WebAssembly } from "./platform.js";
 import { describe, detached, has, viewOf } from "./values.js";
 
-export { describe }; // loop.ts looks for it here
 
 /** What the parser found. */
 export interface Shape {

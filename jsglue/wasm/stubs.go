@@ -15,8 +15,6 @@ const (
 	opI64Xor        = 0x85
 	opRefFunc       = 0xd2
 
-	typeExn = 0x69 // exnref
-
 	// block (result exnref) try_table (catch_all_ref 0): an exception in what follows is what the block yields.
 	guarded = "\x02\x69\x1f\x40\x01\x03\x00"
 	// return end unreachable end: the end of what is guarded, by return; here goes on who caught.
