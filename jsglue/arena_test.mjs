@@ -216,6 +216,30 @@ test("a sleeping fiber, and one whose I/O is in the inbox, end in their turn, to
   assert.deepEqual(g.trail, ["last 1", "last 2", "inbox 1", "inbox 2"])
 })
 
+test("a fiber whose arena is over before its own turn to end comes ends in its turn, too", async () => {
+  const g = await waitingGuest()
+  const ways = {
+    // The inner arena ends as it is told, without a fiber that has to wait for its turn.
+    "told": () => arena((a) => new Promise((_, reject) => a.signal.addEventListener("abort", () => reject(a.signal.reason)))),
+    // It is over, and the fiber not yet told, when the outer one is cancelled.
+    "in the inbox": () => arena(() => g.gate(2).promise),
+  }
+  for (const [how, inner] of Object.entries(ways)) {
+    g.trail.length = 0
+    g.onWait = (n) => (n === 0 ? inner() : g.gate(n).promise)
+    const parent = g.call("careful", "parent")(0, 0)
+    const outer = all([parent, g.call("careful", "sibling")(1, 2)])
+    await until(() => parent.state === "waiting")
+    if (how === "in the inbox") {
+      g.gate(2).resolve(1)
+      g.gate(2).promise.then(() => {}).then(() => {}).then(() => outer.cancel(how))
+    } else outer.cancel(how)
+    assert.equal(await rejection(outer), how)
+    assert.equal(parent.state, "cancelled")
+    assert.deepEqual(g.trail, ["sibling 1", "sibling 2", "parent 1", "parent 2"])
+  }
+})
+
 test("an AbortSignal cancels an arena, with its reason; a timeout is one", async () => {
   const g = await waitingGuest()
   const controller = new AbortController()

@@ -148,8 +148,9 @@ function run(command: number): void {
   } else {
     const task = tasks[command & INDEX]!;
     if (task.held) {
-      // What has come for it came too late; it goes on waiting, in a wait that only interrupt ends.
+      // What has come for it came too late; it goes on waiting, in a wait that only interrupt ends, and no longer the arena, which is over.
       task.waits++;
+      task.on = undefined;
       return run(ask(core.wait, recent()));
     }
     current = task;
