@@ -360,6 +360,27 @@ test("more errors than a text can carry are told as unhandled rejections", async
   }
 })
 
+test("an error whose message is no text ends its arena like any other", async () => {
+  const g = await waitingGuest()
+  for (const message of [Symbol("message"), { toString: () => assert.fail("cannot be told") }, Object.create(null)]) {
+    const error = Object.defineProperty(new Error(), "message", { value: message })
+    const [other, failing] = [g.exports.wait(0), g.exports.wait(1)]
+    g.onWait = (n) => (n === 1 ? Promise.reject(error) : g.gate(n).promise)
+    assert.equal(await rejection(all([other, failing])), error)
+    assert.equal(other.state, "cancelled")
+    const thrown = arena((a) => {
+      a.go(g.exports.wait(0))
+      throw error
+    })
+    assert.equal(await rejection(thrown), error)
+  }
+})
+
+test("a Promise of the function's whose own then does nothing is awaited like any other", async () => {
+  const result = Object.assign(Promise.resolve(5), { then() {} })
+  assert.equal(await arena(() => result), 5)
+})
+
 test("an error to which nothing can be attached does not keep its arena", async () => {
   const untold = []
   const before = process.listeners("unhandledRejection")

@@ -10,6 +10,7 @@ import { FiberError, words } from "./errors.js";
 import { checkSignal } from "./exports.js";
 import type { Fiber } from "./fiber.js";
 import { Cancellable, Life } from "./life.js";
+import { then } from "./suspending.js";
 import { describe } from "./values.js";
 
 /** How an arena differs from others. */
@@ -205,7 +206,7 @@ export function arena<T>(fn: (arena: Arena<T>) => T | PromiseLike<T>, options?: 
     if (scope.cancelled) return;
     const result = fn(self);
     if (result === (self as unknown)) throw new FiberError("deadlock", "the function of the arena has returned the arena, which is over when that is");
-    Promise.resolve(result).then((value) => scope.close(false, value), (error) => scope.close(true, error));
+    then.call(Promise.resolve(result), (value) => scope.close(false, value), (error) => scope.close(true, error));
   });
 }
 

@@ -60,7 +60,7 @@ export function isA<T>(value: unknown, kind: new (...args: any[]) => T): value i
 /** The engine's words for an error, for use inside a message of ours. */
 export function words(error: unknown): string {
   try {
-    return error instanceof Error ? error.message : String(error);
+    return String(error instanceof Error ? error.message : error);
   } catch {
     return "a value without a description";
   }
