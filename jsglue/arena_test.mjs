@@ -268,6 +268,8 @@ test("an arena leaves no listener on its signal", async () => {
   assert.equal(listeners.size, 1)
   await result
   assert.equal(listeners.size, 0)
+  await all([], { signal })
+  assert.equal(listeners.size, 0)
 })
 
 test("cancelled twice, after its end, and without a reason", async () => {
@@ -445,6 +447,20 @@ test("what is no fiber is refused, and those that are do not stay", async () => 
   for (const none of [undefined, null, 5, {}, alone]) for (const scope of [all, race]) assert.equal((await rejection(scope(none))).code, "bad-argument")
   alone.cancel()
   await rejection(alone)
+})
+
+test("of a list that breaks off those who were in it do not stay", async () => {
+  const g = await waitingGuest()
+  for (const scope of [all, race]) {
+    const boom = new Error("boom")
+    let fiber
+    const result = scope((function* () {
+      yield (fiber = g.exports.wait(0))
+      throw boom
+    })())
+    assert.equal(await rejection(result), boom)
+    assert.equal(fiber.state, "cancelled")
+  }
 })
 
 test("options that cannot be used end the arena, and nobody is left outside of it", async () => {

@@ -38,6 +38,11 @@ class Scope extends Life {
     return true;
   }
 
+  /** One of nobody is over already. */
+  override obey(signal: AbortSignal | undefined): void {
+    if (!this.#over) super.obey(signal);
+  }
+
   /** Whether an arena is this one, or belongs to it, or to one that does. */
   #holds(scope: Scope): boolean {
     const scopes: Scope[] = [this];
@@ -219,7 +224,7 @@ export function arena<T>(fn: (arena: Arena<T>) => T | PromiseLike<T>, options?: 
  */
 export function all<T>(members: Iterable<Fiber<T> | Arena<T>>, options?: ArenaOptions): Arena<T[]> {
   return open<T[]>(false, options, (scope) => {
-    const list = listOf(members);
+    const list = listOf(scope, members);
     const values: T[] = [];
     let left = list.length;
     if (left === 0 && !scope.cancelled) scope.close(false, values);
@@ -239,15 +244,23 @@ export function all<T>(members: Iterable<Fiber<T> | Arena<T>>, options?: ArenaOp
  */
 export function race<T>(members: Iterable<Fiber<T> | Arena<T>>, options?: ArenaOptions): Arena<T> {
   return open<T>(true, options, (scope) => {
-    const list = listOf(members);
+    const list = listOf(scope, members);
     if (list.length === 0) throw new FiberError("bad-argument", "a race of nobody would never end");
     enter(scope, list, (value) => scope.close(false, value));
   });
 }
 
-function listOf<T>(members: Iterable<T>): T[] {
+/** All members. If their iterator throws those before belong to the arena, too. */
+function listOf<T>(scope: Scope, members: Iterable<Fiber<T> | Arena<T>>): (Fiber<T> | Arena<T>)[] {
   if (typeof members?.[Symbol.iterator] !== "function") throw new FiberError("bad-argument", `all and race take a list of fibers, or arenas, got ${describe(members)}`);
-  return [...members];
+  const list: (Fiber<T> | Arena<T>)[] = [];
+  try {
+    for (const member of members) list.push(member);
+  } catch (error) {
+    enter(scope, list, () => {});
+    throw error;
+  }
+  return list;
 }
 
 /** Adds all members, also if one of them is none: they are not to outlive the arena. */
