@@ -102,6 +102,17 @@ for (const [how, text] of Object.entries(guests)) {
     await assert.rejects(g.exports.get(1), { code: "bad-argument", message: /env\.answer.*must not wait/ })
   })
 
+  test(`${how}: in deliver nothing can wait below the platform's own promising, and no fiber comes to harm`, async () => {
+    const inside = []
+    const g = await guest(text, async (n) => n, (value, n) => {
+      if (n === 1) inside.push(WebAssembly.promising(g.direct.get)(9))
+      return value
+    })
+    await Promise.all([1, 2, 1, 3].map((n) => g.exports.get(n)))
+    assert.equal(inside.length, 2)
+    for (const call of inside) await assert.rejects(call, { code: "cannot-suspend" })
+  })
+
   test(`${how}: an import that calls the guest leaves its caller's stack alone`, async () => {
     const g = await guest(text, (n) => {
       g.direct.scribble()

@@ -142,6 +142,7 @@ export class Binding {
         this.bytes().set(saved, savedAt);
         this.stackPointer!.value = savedAt;
       }
+      task.calling = true;
       try {
         const result = deliver(value, ...args);
         if (isThenable(result)) {
@@ -152,6 +153,8 @@ export class Binding {
         wake(result);
       } catch (error) {
         wake(failure(error));
+      } finally {
+        task.calling = false;
       }
       // The fiber goes on in a later microtask. Until then others may call the guest.
       if (saved) {
