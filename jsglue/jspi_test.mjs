@@ -180,6 +180,35 @@ test("a trap and an endless recursion after a wait reject with the engine's own 
   }
 });
 
+test("a call that begins inside another and runs through its shadow stack costs that one its result, whether it waits again or not", async () => {
+  const module = binaryen.parseText(`(module (import "env" "wait" (func $wait)) (import "env" "below" (func $below)) (memory 2) (global $sp (mut i32) (i32.const 65536))
+    (func (export "outer") (param $waits i32) (result i32) (local $frame i32)
+      (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 64))))
+      (i32.store (local.get $frame) (i32.const 5))
+      (call $below)
+      (if (local.get $waits) (then (call $wait)))
+      (global.set $sp (i32.add (local.get $frame) (i32.const 64)))
+      (i32.load (local.get $frame)))
+    (func (export "inner") (param $size i32) (local $high i32)
+      (global.set $sp (i32.sub (local.tee $high (global.get $sp)) (local.get $size)))
+      (memory.fill (global.get $sp) (i32.const 1) (local.get $size))
+      (global.set $sp (local.get $high))))`);
+  module.setFeatures(binaryen.Features.All & ~binaryen.Features.CompactImports);
+  let size, inner;
+  const { instance } = await WebAssembly.instantiate(module.emitBinary(), {
+    env: { wait: new WebAssembly.Suspending(async () => {}), below: () => (inner = assert.rejects(WebAssembly.promising(instance.exports.inner)(size), { code: "region-overflow" })) },
+  });
+  const outer = WebAssembly.promising(instance.exports.outer);
+  for (const waits of [0, 1]) {
+    size = 65536 - 32; // only into the guard between the two
+    assert.equal(await outer(waits), 5);
+    await inner;
+    size = 80000;
+    await assert.rejects(outer(waits), { code: "region-overflow", message: /^fiber outer#\d+ lost its shadow stack/ });
+    await inner;
+  }
+});
+
 test("a Promise whose own then calls back at once, or throws, is waited for like any other", async () => {
   const guest = assemble('(module (import "env" "wait" (func $wait (result i32))) (func (export "run") (result i32) (call $wait)) (table (export "table") funcref (elem $inner)) (func $inner (result i32) (call $wait)))');
   const thens = [(resolve) => resolve(1), () => assert.fail("called")];

@@ -51,6 +51,7 @@ export class Task extends Life {
   held = false; // cancelled, and its turn to end has not come
   swallowed = 0; // waits begun since it was cancelled
   death: unknown = undefined; // why its stack was ended by a trap of ours
+  lost: FiberError | undefined = undefined; // somebody else has written over its shadow stack
 
   constructor(
     readonly id: number,
@@ -88,6 +89,7 @@ export class Task extends Life {
   }
 
   lose(error: FiberError): void {
+    this.lost = error;
     kill(this, error);
   }
 

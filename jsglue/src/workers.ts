@@ -106,7 +106,8 @@ function trapped(task: Task | OwnFiber, error: unknown): void {
 /** The thunk of a fiber has returned. */
 function returned(task: Task | OwnFiber): void {
   if ("returned" in task) return task.returned();
-  const overflow = task.binding.sound(task) ? undefined : task.binding.overflow(task);
+  // A fiber that was lost as it ran, in a call of another that began inside its own, returns what it read from there.
+  const overflow = task.binding.sound(task) ? task.lost : task.binding.overflow(task);
   if (overflow) left(task, true, overflow, false);
   else left(task, task.threw, task.result, false);
 }
