@@ -181,7 +181,7 @@ test("a trap and an endless recursion after a wait reject with the engine's own 
 });
 
 test("a call that begins inside another and runs through its shadow stack costs that one its result, whether it waits again or not", async () => {
-  const module = binaryen.parseText(`(module (import "env" "wait" (func $wait)) (import "env" "below" (func $below)) (memory 2) (global $sp (mut i32) (i32.const 65536))
+  const bytes = assemble(`(module (import "env" "wait" (func $wait)) (import "env" "below" (func $below)) (memory 2) (global $sp (mut i32) (i32.const 65536))
     (func (export "outer") (param $waits i32) (result i32) (local $frame i32)
       (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 64))))
       (i32.store (local.get $frame) (i32.const 5))
@@ -193,9 +193,8 @@ test("a call that begins inside another and runs through its shadow stack costs 
       (global.set $sp (i32.sub (local.tee $high (global.get $sp)) (local.get $size)))
       (memory.fill (global.get $sp) (i32.const 1) (local.get $size))
       (global.set $sp (local.get $high))))`);
-  module.setFeatures(binaryen.Features.All & ~binaryen.Features.CompactImports);
   let size, inner;
-  const { instance } = await WebAssembly.instantiate(module.emitBinary(), {
+  const { instance } = await WebAssembly.instantiate(bytes, {
     env: { wait: new WebAssembly.Suspending(async () => {}), below: () => (inner = assert.rejects(WebAssembly.promising(instance.exports.inner)(size), { code: "region-overflow" })) },
   });
   const outer = WebAssembly.promising(instance.exports.outer);

@@ -189,7 +189,8 @@ test("bad choices are refused, each with a sentence", async () => {
   await refused({ allocator: 5 }, /name of an export/);
   await refused({ pointer: "nothing" }, /exports no global of this name/);
   await refused({ pointer: 9 }, /no mutable i32 global with this index/);
-  await refused({ pointer: -1 }, /shadowStack.pointer/);
+  for (const pointer of [-1, 0.5, 2 ** 32, true]) await refused({ pointer }, /shadowStack.pointer/);
+  await refused({ size: "65536" }, /got string/);
   for (const type of ["i32", "(mut i64)", "(mut f32)"]) {
     const more = `(global (export "other") ${type} (${type.match(/[if]\d+/)}.const 0))`;
     await refused({ pointer: "other" }, /"other", which is no mutable global/, wat({ more }));

@@ -33,16 +33,19 @@ export function shadowStack(options: Options | undefined): NonNullable<Options["
   if (typeof chosen !== "object") throw new FiberError("bad-argument", `shadowStack is an object such as { size: 131072 }, got ${describe(chosen)}`);
   const { pointer, size, regions, allocator } = chosen;
   if (size !== undefined && !(Number.isInteger(size) && size >= 1024 && size % 16 === 0 && size <= 0x4000_0000)) {
-    throw new FiberError("bad-argument", `shadowStack.size is a number of bytes: a multiple of 16 from 1024 to 1 GiB, got ${words(size)}`);
+    throw new FiberError("bad-argument", `shadowStack.size is a number of bytes: a multiple of 16 from 1024 to 1 GiB, got ${shown(size)}`);
   }
   if (regions !== undefined && !["allocator", "grow", "copy"].includes(regions)) {
     throw new FiberError("bad-argument", `shadowStack.regions is "allocator", "grow" or "copy", got ${words(regions)}`);
   }
-  if (pointer !== undefined && pointer !== null && typeof pointer !== "string" && !(Number.isInteger(pointer) && pointer >= 0)) {
-    throw new FiberError("bad-argument", `shadowStack.pointer is the name of an export, the index of a global or null, got ${words(pointer)}`);
+  if (pointer !== undefined && pointer !== null && typeof pointer !== "string" && !(Number.isInteger(pointer) && pointer >= 0 && pointer < 2 ** 32)) {
+    throw new FiberError("bad-argument", `shadowStack.pointer is the name of an export, the index of a global or null, got ${shown(pointer)}`);
   }
   if (allocator !== undefined && typeof allocator !== "string") {
     throw new FiberError("bad-argument", `shadowStack.allocator is the name of an export, got ${describe(allocator)}`);
   }
   return { pointer, size, regions, allocator } as typeof chosen; // as checked, whatever a getter says the next time
 }
+
+/** A number, or what there is in its place: a text that looks like one is none. */
+const shown = (value: unknown): string => (typeof value === "number" ? String(value) : describe(value));

@@ -107,7 +107,7 @@ function trapped(task: Task | OwnFiber, error: unknown): void {
 function returned(task: Task | OwnFiber): void {
   if ("returned" in task) return task.returned();
   // A fiber that was lost as it ran, in a call of another that began inside its own, returns what it read from there.
-  const overflow = task.binding.sound(task) ? task.lost : task.binding.overflow(task);
+  const overflow = (task.binding.sound(task) ? undefined : task.binding.overflow(task)) ?? task.lost;
   if (overflow) left(task, true, overflow, false);
   else left(task, task.threw, task.result, false);
 }
