@@ -279,13 +279,14 @@ func (f *Fiber) main(yield func(struct{}) bool) {
 	var err error
 	returned := false
 	defer func() {
+		if f.loop.stopping { // it may have recovered and returned
+			recover()
+			f.finish(errStopped)
+			return
+		}
 		if !returned {
 			v := recover()
-			switch {
-			case f.loop.stopping:
-				f.finish(errStopped)
-				return
-			case v == nil: // Goexit: the loop goes down with this fiber, and ends the others
+			if v == nil { // Goexit: the loop goes down with this fiber, and ends the others
 				f.finish(errGoexit)
 				return
 			}

@@ -301,6 +301,46 @@ func TestGoexit_ends_the_caller_and_all_fibers(t *testing.T) {
 	}
 }
 
+// Code that recovers from every panic, as servers do around each of their calls, must not hold up the others.
+func TestGoexit_ends_fibers_that_recover_from_everything(t *testing.T) {
+	defer leaks(t)()
+	var cleaned []string
+	var panicked any
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { panicked = recover() }()
+		asyncio.Run(context.Background(), func(f *asyncio.Fiber) error {
+			f.Go("parent", func(f *asyncio.Fiber) error {
+				defer func() { recover(); cleaned = append(cleaned, "parent") }()
+				f.Go("child", func(f *asyncio.Fiber) error {
+					defer func() { cleaned = append(cleaned, "child") }()
+					return asyncio.Sleep(f, time.Hour)
+				})
+				return f.WaitAll()
+			})
+			f.Go("worker", func(f *asyncio.Fiber) error {
+				for f.Err() == nil {
+					func() {
+						defer func() { recover() }()
+						asyncio.Sleep(f, time.Hour)
+					}()
+				}
+				cleaned = append(cleaned, "worker")
+				return nil
+			})
+			asyncio.Sleep(f, time.Millisecond)
+			runtime.Goexit()
+			return nil
+		})
+	}()
+	<-done
+	slices.Sort(cleaned)
+	if got := strings.Join(cleaned, " "); panicked != nil || got != "child parent worker" {
+		t.Errorf("cleaned up: %s, and Run panicked with %v; want all three, and no panic", got, panicked)
+	}
+}
+
 func TestMisuse_panics_with_the_reason(t *testing.T) {
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		f.Go("child", func(*asyncio.Fiber) error { return f.Yield() })

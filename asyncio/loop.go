@@ -314,6 +314,9 @@ func (l *Loop) breakDeadlock() {
 // abandon ends all fibers after one of them has ended the loop's goroutine.
 func (l *Loop) abandon() {
 	l.stopping = true
+	for f := range l.top.all() {
+		f.cancel(errStopped) // who recovers from every panic has to see that it is over
+	}
 	for _, f := range l.fibers {
 		switch {
 		case f == nil:
