@@ -77,10 +77,14 @@ func number(t api.ValueType, text string) (uint64, error) {
 
 // integer reads one with a sign or without, decimal or with 0x.
 func integer(text string, size int) (uint64, error) {
-	if v, err := strconv.ParseInt(text, 0, size); err == nil {
+	base := 10
+	if strings.ContainsAny(text, "xX") {
+		base = 0
+	}
+	if v, err := strconv.ParseInt(text, base, size); err == nil {
 		return uint64(v) & (math.MaxUint64 >> (64 - size)), nil
 	}
-	v, err := strconv.ParseUint(text, 0, size)
+	v, err := strconv.ParseUint(text, base, size)
 	return v, numberError(err, fmt.Sprintf("a whole number of %d bits", size))
 }
 

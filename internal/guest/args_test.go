@@ -23,6 +23,9 @@ func TestArguments(t *testing.T) {
 		{"sum", "text:1 2 3", "text 1, 2, 3"},
 		{"sum", "1 2", "text 1, text 2"},
 		{"sum", "1 2 3 -1", "1, 2, 3, 4294967295"},
+		{"sum", "010 08 -0x10 0X1f", "10, 8, 4294967280, 31"}, // a zero in front does not make a number octal
+		{"sum", "1 2 3 1_000", `argument 4, "1_000", is for a parameter of type i32`},
+		{"sum", "1 2 3 0b1", `argument 4, "0b1", is for a parameter of type i32`},
 		{"sum", "1 2 3", "after 3 arguments there is none for i32"},
 		{"sum", "1 2 3 four", `argument 4, "four", is for a parameter of type i32`},
 		{"overflow", "four", `argument 1, "four", is for a parameter of type i32`},
