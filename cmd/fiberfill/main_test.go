@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -258,6 +259,19 @@ func TestSystem(t *testing.T) {
 	}
 	if code, out, errs := program("run", "--fibers", "2", files, "_start", "any", "words"); code != 7 || out != "" || errs != "" {
 		t.Errorf("proc_exit: exit code %d, %q, %q, want 7 and nothing", code, out, errs)
+	}
+}
+
+// Results that are lost are not a success, as when the disk is full.
+func TestResultsThatCannotBeWritten(t *testing.T) {
+	reader, full := io.Pipe()
+	reader.CloseWithError(errors.New("no space left on device"))
+	for _, fibers := range []string{"1", "3"} {
+		var errs bytes.Buffer
+		code := fiberfill([]string{"run", "--fibers", fibers, cGuest, "add64", "1", "2"}, strings.NewReader(""), full, &errs)
+		if code != exitFailed || errs.String() != "fiberfill: the results cannot be written: no space left on device\n" {
+			t.Errorf("%s fibers: exit code %d, %q", fibers, code, errs.String())
+		}
 	}
 }
 

@@ -32,7 +32,8 @@ type run struct {
 
 	guest   *guest.Guest
 	calls   []*guest.Call
-	printed int // so many of calls
+	printed int   // so many of calls
+	lost    error // not nil: the results cannot be printed any more
 
 	trapped, failed bool             // at least one
 	cancelled       int              // so many by a signal
@@ -122,13 +123,16 @@ func (r *run) run() int {
 	}
 	defer r.guest.Close()
 	r.guest.Run()
+	if r.lost != nil {
+		r.say("the results cannot be written: %v", r.lost)
+	}
 	switch {
 	case interrupt.code.Load() != 0:
 		r.say("%d of %d fibers were cancelled", r.cancelled, len(r.calls))
 		return int(interrupt.code.Load())
 	case r.exit != nil:
 		return int(r.exit.Code)
-	case r.failed:
+	case r.failed, r.lost != nil:
 		return exitFailed
 	}
 	return exitDone
@@ -194,11 +198,11 @@ func (r *run) print() {
 		switch {
 		case !c.Over():
 			return
-		case c.State != guest.Done || c.Err != nil:
+		case c.State != guest.Done || c.Err != nil || r.lost != nil:
 		case r.fibers > 0:
-			fmt.Fprintf(r.stdout, "%s\t%v\n", c.Name, c)
+			_, r.lost = fmt.Fprintf(r.stdout, "%s\t%v\n", c.Name, c)
 		case len(c.Results) > 0:
-			fmt.Fprintln(r.stdout, c)
+			_, r.lost = fmt.Fprintln(r.stdout, c)
 		}
 	}
 }
