@@ -5,6 +5,7 @@ package asyncio
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 )
 
 // Block runs fn, which may block in any way Go knows, on a goroutine of its own
@@ -30,13 +31,14 @@ func block[T any](f *Fiber, op, what string, fn func(ctx context.Context) (T, er
 		err      error
 		returned bool
 		panicked any
+		stack    []byte // where
 	})
 	wait := f.waits + 1
 	f.loop.workers.Go(func() {
 		defer f.loop.post(message{completeWait, f, wait})
 		defer func() {
 			if !r.returned {
-				r.panicked = recover()
+				r.panicked, r.stack = recover(), debug.Stack()
 			}
 		}()
 		r.value, r.err = fn(f.ctx)
@@ -47,6 +49,7 @@ func block[T any](f *Fiber, op, what string, fn func(ctx context.Context) (T, er
 	}
 	switch {
 	case r.panicked != nil:
+		f.panicked = r.stack
 		panic(r.panicked)
 	case !r.returned:
 		return none, errors.New("asyncio: the function given to Block called runtime.Goexit")

@@ -117,3 +117,21 @@ func TestBlock_panic_and_Goexit_happen_in_the_fiber(t *testing.T) {
 		}
 	}
 }
+
+func TestBlock_panic_tells_the_place_and_what_the_fiber_did(t *testing.T) {
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		_, err := asyncio.Block(f, thatPanics)
+		return err
+	})
+	var p *asyncio.PanicError
+	if !errors.As(err, &p) {
+		t.Fatalf("Run() = %v, want a PanicError", err)
+	}
+	for _, want := range []string{"asyncio_test.thatPanics(", "asyncio_test.TestBlock_panic_tells_the_place_and_what_the_fiber_did.func1("} {
+		if !strings.Contains(string(p.Stack), want) {
+			t.Errorf("%s is not in\n%s", want, p.Stack)
+		}
+	}
+}
+
+func thatPanics(context.Context) (int, error) { panic("boom") }

@@ -17,7 +17,7 @@ type PanicError struct {
 	Fiber  string // the fiber's name
 	Export string // the exported function that JavaScript called; empty for other fibers
 	Value  any    // what was passed to panic
-	Stack  []byte // the fiber's stack at that time, as text
+	Stack  []byte // the fiber's stack at that time, as text; behind it that of the last function given to Block that has panicked
 }
 
 // Error names the fiber and the value, on one line and without the stack.

@@ -48,6 +48,7 @@ type Fiber struct {
 	firm        bool   // the current wait does not end by cancelling
 	forAll      bool   // the current wait is for its children
 	interrupted bool   // the last wait ended by cancelling
+	panicked    []byte // where the last panic was that has come from a goroutine, see Block
 
 	parent     *Fiber // nil: the fiber is the loop's
 	prev, succ *Fiber // in the scope that it belongs to
@@ -290,7 +291,7 @@ func (f *Fiber) main(yield func(struct{}) bool) {
 				f.finish(errGoexit)
 				return
 			}
-			err = &PanicError{Fiber: f.name, Export: f.export, Value: v, Stack: debug.Stack()}
+			err = &PanicError{Fiber: f.name, Export: f.export, Value: v, Stack: append(debug.Stack(), f.panicked...)}
 		}
 		f.finish(f.endChildren(err))
 		f.loop.command = f.loop.scheduler.Finish(false, f.loop.now())
