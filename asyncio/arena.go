@@ -40,7 +40,8 @@ func Arena(f *Fiber, name string, fn func(a *Fiber) error) error {
 // When one fails the others are cancelled as in [Arena], with a cause that has its
 // error in the chain, and those that have not started never do. All then returns no values
 // and the first error, unchanged; if others failed in their own ways, those are
-// attached behind it as by [errors.Join]. If f is cancelled the error is the cause.
+// attached behind it as by [errors.Join]. If f is cancelled so are all of them, with its cause,
+// and All returns what they make of that.
 func All[T any](f *Fiber, fns ...func(f *Fiber) (T, error)) ([]T, error) {
 	values := make([]T, len(fns))
 	err := Arena(f, f.name+".all", func(a *Fiber) error {
@@ -76,8 +77,8 @@ func All[T any](f *Fiber, fns ...func(f *Fiber) (T, error)) ([]T, error) {
 //
 // An error that one of the others ends with and that is neither the cause it was
 // cancelled with nor what its Err returns then, a panic for instance, is attached to the winner's as by
-// [errors.Join]; the value is the winner's even then. So who loses has to return what its wait has returned. If f is cancelled the error is
-// the cause. Race panics without fns: it would never end.
+// [errors.Join]; the value is the winner's even then. So who loses has to return what its wait has returned. If f is cancelled so are all of
+// them, with its cause; the first to be over wins then, too. Race panics without fns: it would never end.
 func Race[T any](f *Fiber, fns ...func(f *Fiber) (T, error)) (T, error) {
 	if len(fns) == 0 {
 		panic("asyncio: Race of nobody: there will never be a first one")

@@ -365,6 +365,40 @@ func TestCancel_is_an_event_a_wait_is_answered_by_success_error_or_cancel(t *tes
 	})
 }
 
+func TestAll_and_Race_return_what_their_functions_make_of_a_cancellation(t *testing.T) {
+	cause := errors.New("no longer wanted")
+	one := func(m *asyncio.Fiber) (int, error) { return 1, asyncio.Sleep(m, time.Hour) }
+	two := func(m *asyncio.Fiber) (int, error) { asyncio.Sleep(m, time.Hour); return 2, nil }
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		all := f.Go("all", func(f *asyncio.Fiber) error {
+			if values, err := asyncio.All(f, two, two); err != nil || len(values) != 2 {
+				t.Errorf("All() = %v, %v, want the values of those who have swallowed the cause", values, err)
+			}
+			return nil
+		})
+		race := f.Go("race", func(f *asyncio.Fiber) error {
+			if value, err := asyncio.Race(f, one, two); err != nil || value != 2 {
+				t.Errorf("Race() = %v, %v, want what the last started has returned, which ended first", value, err)
+			}
+			return nil
+		})
+		failed := f.Go("failed", func(f *asyncio.Fiber) error {
+			if _, err := asyncio.All(f, one, two); err != cause {
+				t.Errorf("All() = %v, want the cause", err)
+			}
+			return nil
+		})
+		asyncio.Sleep(f, time.Millisecond)
+		for _, child := range []*asyncio.Fiber{all, race, failed} {
+			child.Cancel(cause)
+		}
+		return f.WaitAll()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestArena_of_a_cancelled_fiber_does_not_begin(t *testing.T) {
 	reason := errors.New("reason")
 	l := asyncio.NewLoop(t.Context())
