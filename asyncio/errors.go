@@ -45,7 +45,7 @@ func (e *DeadlockError) Error() string {
 }
 
 var (
-	errTooMany    = fmt.Errorf("asyncio: fiber not started: %d fibers are alive, no more are possible", polyfill.MaxFibers)
+	errTooMany    = fmt.Errorf("asyncio: fiber not started: %d fibers are alive, or 2^32 have been in this loop; no more are possible", polyfill.MaxFibers)
 	errGoexit     = errors.New("asyncio: the fiber called runtime.Goexit")
 	errStopped    = errors.New("asyncio: the loop was ended by runtime.Goexit in another fiber")
 	errParentOver = fmt.Errorf("asyncio: the fiber that started this one is over: %w", context.Canceled)

@@ -65,7 +65,8 @@ const (
 
 // NewLoop returns a loop without fibers. The contexts of its fibers descend
 // from ctx: when ctx is done all fibers of the loop are cancelled with its cause.
-// A loop holds nothing that would have to be closed.
+// A loop holds nothing that would have to be closed. It can have 4 million fibers
+// alive at once, and 2^32 in all: after that a fiber fails without having started.
 func NewLoop(ctx context.Context) *Loop {
 	l := &Loop{ctx: ctx, epoch: time.Now(), wake: make(chan struct{}, 1)}
 	// The scheduler's limits are for stacks that an engine gives out sparingly. A
@@ -114,6 +115,9 @@ func (l *Loop) Run() error { return l.run(false) }
 // Serve is like [Loop.Run], but waits for further fibers when all are over, until
 // the loop's context is done. Then it returns the context's cause. It keeps a
 // program alive whose functions are called from outside.
+//
+// The error is made at the end, and what it joins is kept until then: in a program that
+// runs for long have somebody wait for a fiber that may fail, or let it return nil.
 func (l *Loop) Serve() error { return l.run(true) }
 
 func (l *Loop) run(serve bool) error {
