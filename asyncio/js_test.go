@@ -110,6 +110,7 @@ func TestJS(t *testing.T) {
 			"panics":"rejected asyncio: fiber panics#1, which runs the exported function panics, panicked: boom",
 			"unsupported":"rejected asyncio: fiber unsupported#1, which runs the exported function unsupported, panicked: ValueOf: invalid value",
 			"rejectedObject":"same","rejectedError":"same","rejectedUndefined":"same","rejectedString":"same","thrown":"same","thrownUndefined":"same",
+			"message":"fulfilled Error: one: TypeError: its own","noMessage":"fulfilled a value that JavaScript cannot print",
 			"refused":"rejected fetch failed",
 			"after":"fulfilled null"}`},
 		{"wasm/J-EXP-1 J-EXP-5 each call returns a Promise before its fiber begins; they settle once, as the fibers end", "calls",

@@ -16,8 +16,13 @@ type Rejection struct {
 }
 
 // Error returns the reason as JavaScript prints it, for an Error with its cause.
-func (r *Rejection) Error() string {
-	text := toString(r.Reason)
+func (r *Rejection) Error() (text string) {
+	defer func() {
+		if recover() != nil { // an object without toString, for instance
+			text = "a value that JavaScript cannot print"
+		}
+	}()
+	text = toString(r.Reason)
 	if r.Reason.Type() == js.TypeObject {
 		if cause := r.Reason.Get("cause"); cause.Type() == js.TypeObject {
 			text += ": " + toString(cause)

@@ -68,6 +68,8 @@ export const scenarios = {
       rejectedError: await same(program.wrap(() => Promise.reject(error)), error),
       rejectedUndefined: await same(program.wrap(() => Promise.reject(undefined)), undefined),
       rejectedString: await same(program.wrap(() => Promise.reject("text")), "text"),
+      message: await outcome(program.message(() => Promise.reject(new Error("one", { cause: error })))),
+      noMessage: await outcome(program.message(() => Promise.reject(Object.create(null)))),
       thrown: await same(program.call(() => { throw error; }), error),
       thrownUndefined: await same(program.call(() => { throw undefined; }), undefined),
       refused: await outcome(program.text("http://127.0.0.1:1/")),

@@ -105,6 +105,11 @@ var exports = map[string]fiberFunc{
 		_, err := asyncio.Await(f, args[0].Invoke())
 		return nil, fmt.Errorf("wrapped: %w", err)
 	},
+	// message returns the message of the error with which the Promise is rejected.
+	"message": func(f *asyncio.Fiber, this js.Value, args []js.Value) (any, error) {
+		_, err := asyncio.Await(f, args[0].Invoke())
+		return err.Error(), nil
+	},
 	"noop": func(*asyncio.Fiber, js.Value, []js.Value) (any, error) { return nil, nil },
 	"fail": func(*asyncio.Fiber, js.Value, []js.Value) (any, error) { return nil, errors.New("it did not work") },
 	"panics": func(f *asyncio.Fiber, _ js.Value, _ []js.Value) (any, error) {
