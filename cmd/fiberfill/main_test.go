@@ -146,6 +146,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "go.mod", "trap"}, "go.mod is not a WebAssembly module: such a file begins with the bytes 00 61 73 6d, this one with 6d 6f 64 75"},
 		{[]string{"run", "examples/wat-fetch/guest.wat", "item"}, "WebAssembly text: assemble it"},
 		{[]string{"run", write("component.wasm", "\x00asm\x0d\x00\x01\x00"), "item"}, "component"},
+		{[]string{"run", write("empty.wasm", ""), "item"}, "empty.wasm is empty"},
 		{[]string{"run", write("cut.wasm", preamble+"\x01\x09"), "item"}, "cut.wasm is not a WebAssembly module that fiberfill can read"},
 		{[]string{"run", write("code.wasm", preamble+"\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a\x05\x01\x03\x00\x6a\x0b"), "item"}, "wazero, the runtime, refuses code.wasm"},
 		{[]string{"run", foreign, "item"}, "foreign.wasm imports what is not there: env.paint(); there are env.fetch_text(i32, i32, i32, i32) -> i32, env.log"},

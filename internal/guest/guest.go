@@ -239,12 +239,15 @@ func (g *Guest) setStackPointer(to uint64) {
 
 // parse finds what there is to know before anything is compiled.
 func parse(name string, binary []byte) (*wasm.Module, error) {
+	if len(binary) == 0 { // a build that failed leaves such a file
+		return nil, fmt.Errorf("%s is empty", name)
+	}
 	m := new(wasm.Module)
 	switch code := wasm.Parse(binary, m); code {
 	case wasm.OK:
 		return m, nil
 	case wasm.NotWasm:
-		if len(binary) > 0 && (binary[0] == '(' || binary[0] == ';') {
+		if binary[0] == '(' || binary[0] == ';' {
 			return nil, fmt.Errorf("%s is not a WebAssembly module but, it seems, WebAssembly text: assemble it with wasm-as or wat2wasm", name)
 		}
 		return nil, fmt.Errorf("%s is not a WebAssembly module: such a file begins with the bytes 00 61 73 6d, this one with % x", name, binary[:min(4, len(binary))])
