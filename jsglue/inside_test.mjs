@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { mock, test } from "node:test";
 import * as fiberfill from "../web/dist/npm/esm/index.js";
+import { assemble } from "./assemble.mjs";
 
 const bytes = readFileSync(new URL("../examples/c-fetch/guest.wasm", import.meta.url));
 const { suspending } = fiberfill;
@@ -42,6 +43,23 @@ test("limits bound how many fibers are started, and can be changed while they ru
   fiberfill.limits({ soft: 1000, hard: 4000 });
   for (const bad of [{ soft: 0 }, { soft: 1.5 }, { soft: 10, hard: 5 }, { hard: NaN }, { soft: "many" }]) {
     assert.throws(() => fiberfill.limits(bad), { code: "bad-argument" });
+  }
+});
+
+test("a call begins in a microtask once the event loop has had control, however long the turn before it was", async () => {
+  const wat = '(module (import "env" "work" (func $work (param f64))) (func (export "work") (param f64) (call $work (local.get 0))))';
+  const work = (ms) => {
+    const end = performance.now() + ms;
+    while (performance.now() < end);
+  };
+  const { exports } = await fiberfill.instantiate(assemble(wat), { env: { work } });
+  for (const ms of [20, 0]) {
+    const call = exports.work(ms);
+    let over = false;
+    setImmediate(() => (over = true));
+    await call;
+    assert.equal(over, false, "the event loop had control before the call was over");
+    await pause(); // now it has
   }
 });
 

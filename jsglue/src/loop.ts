@@ -84,18 +84,14 @@ export function nextId(): number {
 
 // --- turns
 
-/** Gives the event loop a chance to do everything else, then goes on. */
+/** Has the event loop call back when it has done everything else. */
 const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
   const immediate = (globalThis as { setImmediate?: (fn: () => void) => void }).setImmediate;
   if (immediate) return (fn) => immediate(fn);
   let channel: MessageChannel | undefined;
-  let pending: (() => void) | undefined;
   return (fn) => {
-    if (!channel) {
-      channel = new MessageChannel();
-      channel.port1.onmessage = () => pending!();
-    }
-    pending = fn;
+    channel ??= new MessageChannel();
+    channel.port1.onmessage = fn;
     channel.port2.postMessage(0);
   };
 })();
@@ -110,18 +106,41 @@ let timerAt = Infinity;
 let began = 0; // the last turn, or the call outside of a turn that a fiber began in
 let ended = 0; // the last turn
 let spent = 0; // ms since the event loop has had control for certain
+let resting = false; // it has been asked to tell when it has
+let due = false; // a turn is to begin then
 
 function turn(): void {
   if (current) return; // the running fiber's next step names whoever is ready
   began = read();
   spent += Math.min(1, began - ended);
-  if (spent > BUDGET) return later(fresh);
+  if (spent > BUDGET) return pause();
   run(ask(core.turn, began));
 }
 
 /** A turn that the event loop begins. */
 function fresh(): void {
   spent = 0;
+  turn();
+}
+
+/** Has a turn begin when the event loop has had control. */
+function pause(): void {
+  due = true;
+  rest();
+}
+
+/** Has the event loop tell when it has had control. */
+function rest(): void {
+  if (resting) return;
+  resting = true;
+  later(rested);
+}
+
+function rested(): void {
+  resting = false;
+  spent = 0;
+  if (!due) return;
+  due = false;
   turn();
 }
 
@@ -138,13 +157,14 @@ function run(command: number): void {
     ended = read();
     spent += ended - began;
     began = ended;
+    if (spent > BUDGET / 2) rest(); // so that what comes next, whenever that is, need not wait for it
     arm();
     idle();
     watch(liveTasks);
   } else if (command === TURN_OVER) {
     current = undefined;
     idle();
-    later(fresh);
+    pause();
   } else {
     const task = tasks[command & INDEX]!;
     if (task.held) {
