@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/fiberfill/fiberfill/e2e/browser"
 	"github.com/fiberfill/fiberfill/internal/webserver"
@@ -18,9 +19,17 @@ import (
 
 // host runs jobs, each in a fresh process of an engine.
 type host interface {
-	// run returns what was measured. If the process died of the job, or had to be ended by ctx, the error says so, and
-	// progress is the last it told.
-	run(ctx context.Context, job Job) (measured Measured, progress int, err error)
+	// run returns what has come of each job. Several are run at the same time where the host can have them take turns,
+	// a sample each, and one after another where it cannot.
+	run(ctx context.Context, jobs []Job) []outcome
+}
+
+// outcome is what came of a job. If the process died of it, or had to be ended, err says so, and progress is the last it
+// told.
+type outcome struct {
+	measured Measured
+	progress int
+	err      error
 }
 
 // errDied is how a process ends that has more stacks than it can bear.
@@ -31,25 +40,64 @@ type chromium struct {
 	server  *webserver.Server
 }
 
-func (h chromium) run(ctx context.Context, job Job) (measured Measured, progress int, err error) {
-	tab, err := h.browser.Open(ctx, h.server.URL+"/page.html")
-	if err != nil {
-		return nil, 0, err
+func (h chromium) run(ctx context.Context, jobs []Job) []outcome {
+	outcomes := make([]outcome, len(jobs))
+	tabs := make([]*browser.Tab, len(jobs))
+	for i := range jobs {
+		if tabs[i], outcomes[i].err = h.browser.Open(ctx, h.server.URL+"/page.html"); outcomes[i].err == nil {
+			defer tabs[i].Close()
+		}
 	}
-	defer tab.Close()
-	err = tab.Eval(ctx, `(job) => bench(job)`, &measured, job)
-	for _, message := range tab.Messages() {
-		progress = max(progress, told(strings.TrimPrefix(message, "log: ")))
+	h.settle(ctx)
+	for going := true; going; {
+		going = false
+		for i, job := range jobs {
+			if o := &outcomes[i]; o.err == nil && o.measured == nil {
+				going = true
+				o.err = tabs[i].Eval(ctx, `(job) => step(job)`, &o.measured, job)
+			}
+		}
 	}
-	if err != nil && strings.Contains(err.Error(), "the tab crashed") {
-		err = errDied
+	for i, tab := range tabs {
+		if tab == nil {
+			continue
+		}
+		o := &outcomes[i]
+		for _, message := range tab.Messages() {
+			o.progress = max(o.progress, told(strings.TrimPrefix(message, "log: ")))
+		}
+		if o.err != nil && strings.Contains(o.err.Error(), "the tab crashed") {
+			o.err = errDied
+		}
 	}
-	return measured, progress, err
+	return outcomes
+}
+
+// settle gives the browser time to have done with what opening tabs makes it do, but not more than some seconds: on a
+// machine where it is always busy everybody is measured as it is.
+func (h chromium) settle(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	_ = h.browser.Quiet(limited)
+}
+
+// inTurn runs jobs one after another.
+func inTurn(jobs []Job, run func(Job) (Measured, int, error)) []outcome {
+	outcomes := make([]outcome, len(jobs))
+	for i, job := range jobs {
+		o := &outcomes[i]
+		o.measured, o.progress, o.err = run(job)
+	}
+	return outcomes
 }
 
 type firefox struct{ server *webserver.Server }
 
-func (h firefox) run(ctx context.Context, job Job) (measured Measured, progress int, err error) {
+func (h firefox) run(ctx context.Context, jobs []Job) []outcome {
+	return inTurn(jobs, func(job Job) (Measured, int, error) { return h.one(ctx, job) })
+}
+
+func (h firefox) one(ctx context.Context, job Job) (measured Measured, progress int, err error) {
 	_, err = browser.Firefox(ctx, h.server.URL+"/page.html?job="+url.QueryEscape(job.text()), func(ctx context.Context) ([]byte, error) {
 		for {
 			body, err := h.server.Report(ctx)
@@ -84,7 +132,11 @@ type process struct {
 	dir     string
 }
 
-func (h process) run(ctx context.Context, job Job) (measured Measured, progress int, err error) {
+func (h process) run(ctx context.Context, jobs []Job) []outcome {
+	return inTurn(jobs, func(job Job) (Measured, int, error) { return h.one(ctx, job) })
+}
+
+func (h process) one(ctx context.Context, job Job) (measured Measured, progress int, err error) {
 	c := exec.CommandContext(ctx, h.command[0], append(h.command[1:], job.text())...)
 	c.Dir = h.dir
 	var stderr bytes.Buffer

@@ -22,11 +22,13 @@ type Job struct {
 	Origin      string   `json:"origin,omitempty"`  // fetch: of the server
 }
 
-// Group is a set of jobs whose figures are compared: they are run right after each other, in rounds.
+// Group is a set of jobs whose figures are compared: they are run right after each other, in rounds; or in turn, a sample
+// each, where the host can.
 type Group struct {
 	Name   string
 	Rounds int
 	Jobs   []Job
+	InTurn bool
 }
 
 // Measured is what a job returns: samples by contestant and name, such as "switch-10".

@@ -85,12 +85,21 @@ func (r *runner) rounds(ctx context.Context, name string, h host, plan []Group, 
 			if round%2 == 1 {
 				slices.Reverse(jobs)
 			}
-			for _, job := range jobs {
+			for i := range jobs {
 				if round%2 == 1 {
-					job.Contestants = slices.Clone(job.Contestants)
-					slices.Reverse(job.Contestants)
+					jobs[i].Contestants = slices.Clone(jobs[i].Contestants)
+					slices.Reverse(jobs[i].Contestants)
 				}
-				if err := r.job(ctx, name, h, round, job); err != nil {
+				if jobs[i].Workload == "fetch" {
+					jobs[i].Origin = r.origin
+				}
+			}
+			together := 1
+			if g.InTurn {
+				together = len(jobs)
+			}
+			for some := range slices.Chunk(jobs, together) {
+				if err := r.run(ctx, name, h, round, some); err != nil {
 					return err
 				}
 			}
@@ -101,20 +110,28 @@ func (r *runner) rounds(ctx context.Context, name string, h host, plan []Group, 
 	return nil
 }
 
-// job runs one job and keeps what it has measured. An error is what ends everything.
-func (r *runner) job(ctx context.Context, host string, h host, round int, job Job) error {
-	if job.Workload == "fetch" {
-		job.Origin = r.origin
-	}
+// run runs jobs and keeps what they have measured. An error is what ends everything.
+func (r *runner) run(ctx context.Context, name string, h host, round int, jobs []Job) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	measured, progress, err := h.run(limited, job)
+	outcomes := h.run(limited, jobs)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil && limited.Err() != nil {
-		err = limited.Err() // however the process took it
+	for i, o := range outcomes {
+		if o.err != nil && limited.Err() != nil {
+			o.err = limited.Err() // however the process took it
+		}
+		if err := r.keep(name, round, jobs[i], o); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// keep keeps what has come of a job.
+func (r *runner) keep(host string, round int, job Job, o outcome) error {
+	measured, progress, err := o.measured, o.progress, o.err
 	r.results.add(host, round, measured)
 	what := fmt.Sprintf("%s round %d %s %v %v", host, round+1, job.Workload, job.Contestants, job.names())
 	how := stopped

@@ -7,15 +7,16 @@ import { Waits, valueOf } from "./waits.js";
 
 /**
  * Runs a job in a process that has run nothing before. Returns what was measured, in nanoseconds or milliseconds:
- * { contestant: { name: [sample, ...] } }.
+ * { contestant: { name: [sample, ...] } }. Before each sample of a switch it awaits mayGoOn: other processes may have their
+ * turn then.
  */
-export async function run(job) {
+export async function run(job, mayGoOn = () => {}) {
   const measured = {};
   const note = (name, sample, contestant = job.contestants[0]) => {
     const of = (measured[contestant] ??= {});
     (of[name] ??= []).push(sample);
   };
-  await workloads[job.workload](job, note);
+  await workloads[job.workload](job, note, mayGoOn);
   return measured;
 }
 
@@ -39,11 +40,12 @@ function expect(what, got, want) {
 
 // --- switch: each of some fibers yields n times; ns a yield
 
-async function switches({ contestants: [name], sizes, steps, samples, warmup }, note) {
+async function switches({ contestants: [name], sizes, steps, samples, warmup }, note, mayGoOn) {
   const contestant = await open(name, never);
   for (const width of sizes) {
     const n = Math.ceil(steps / width);
     for (let i = -warmup; i < samples; i++) {
+      await mayGoOn();
       await turn();
       const began = performance.now();
       const hops = contestant.group ? await tokens(contestant, width, n) : await group(contestant, width, n);

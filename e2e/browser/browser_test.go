@@ -291,3 +291,27 @@ func TestCPU(t *testing.T) {
 		t.Errorf("%v for waiting, %v for computing", waited, computed)
 	}
 }
+
+func TestQuietWaitsUntilNoPageIsBusy(t *testing.T) {
+	tab, ctx := open(t)
+	busy := `() => setTimeout(() => {
+		const end = performance.now() + 700;
+		while (performance.now() < end);
+		globalThis.over = true;
+	})`
+	if err := tab.Eval(ctx, busy, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromium.Quiet(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var over bool
+	if err := tab.Eval(ctx, `() => globalThis.over === true`, &over); err != nil || !over {
+		t.Errorf("quiet while a page computes; %v", err)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := chromium.Quiet(cancelled); err == nil {
+		t.Error("quiet, although the context is cancelled")
+	}
+}

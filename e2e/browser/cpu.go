@@ -3,10 +3,12 @@ package browser
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/cdproto/systeminfo"
 	"github.com/chromedp/chromedp"
 )
 
@@ -32,4 +34,34 @@ func (t *Tab) CPU(ctx context.Context) (used time.Duration, err error) {
 		return errors.New("browser: no TaskDuration among the metrics of the page")
 	}))
 	return used, err
+}
+
+// Quiet returns when all processes of the browser together have used less than a tenth of a processor for a tenth of a
+// second. A new tab is not: for a second or two the browser prepares the next one, among others, and whoever measures
+// something meanwhile measures that as well. The error is ctx's, or the browser is gone.
+func (b *Browser) Quiet(ctx context.Context) error {
+	const window = 100 * time.Millisecond
+	tick := time.NewTicker(window)
+	defer tick.Stop()
+	before := -1.0
+	for {
+		info, err := cdp.Call(ctx, chromedp.FromContext(b.ctx).Browser, systeminfo.GetProcessInfo, cdp.Empty{})
+		if err != nil {
+			return fmt.Errorf("browser: %w", err)
+		}
+		var used float64 // seconds
+		for _, process := range info.ProcessInfo {
+			used += process.CPUTime
+		}
+		// It is less than before if a process has ended.
+		if before >= 0 && used >= before && used-before < window.Seconds()/10 {
+			return nil
+		}
+		before = used
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
