@@ -303,7 +303,7 @@ func TestGoexit_ends_the_caller_and_all_fibers(t *testing.T) {
 
 // Code that recovers from every panic, as servers do around each of their calls, must not hold up the others.
 func TestGoexit_ends_fibers_that_recover_from_everything(t *testing.T) {
-	defer leaks(t)()
+	leaktest.Goroutines(t)
 	var cleaned []string
 	var panicked any
 	done := make(chan struct{})
