@@ -157,6 +157,8 @@ func (s *Scheduler) place(f polyfill.Fiber) int {
 	return i
 }
 
+// makeTask is seldom needed, and no part of place for the same reason as note.
+//
 //go:noinline
 func (s *Scheduler) makeTask(f polyfill.Fiber) {
 	for f.Index() >= len(s.tasks) {

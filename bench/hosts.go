@@ -81,8 +81,8 @@ func (h chromium) settle(ctx context.Context) {
 	_ = h.browser.Quiet(limited)
 }
 
-// inTurn runs jobs one after another.
-func inTurn(jobs []Job, run func(Job) (Measured, int, error)) []outcome {
+// oneByOne runs jobs one after another.
+func oneByOne(jobs []Job, run func(Job) (Measured, int, error)) []outcome {
 	outcomes := make([]outcome, len(jobs))
 	for i, job := range jobs {
 		o := &outcomes[i]
@@ -94,7 +94,7 @@ func inTurn(jobs []Job, run func(Job) (Measured, int, error)) []outcome {
 type firefox struct{ server *webserver.Server }
 
 func (h firefox) run(ctx context.Context, jobs []Job) []outcome {
-	return inTurn(jobs, func(job Job) (Measured, int, error) { return h.one(ctx, job) })
+	return oneByOne(jobs, func(job Job) (Measured, int, error) { return h.one(ctx, job) })
 }
 
 func (h firefox) one(ctx context.Context, job Job) (measured Measured, progress int, err error) {
@@ -133,7 +133,7 @@ type process struct {
 }
 
 func (h process) run(ctx context.Context, jobs []Job) []outcome {
-	return inTurn(jobs, func(job Job) (Measured, int, error) { return h.one(ctx, job) })
+	return oneByOne(jobs, func(job Job) (Measured, int, error) { return h.one(ctx, job) })
 }
 
 func (h process) one(ctx context.Context, job Job) (measured Measured, progress int, err error) {

@@ -22,13 +22,11 @@ type Job struct {
 	Origin      string   `json:"origin,omitempty"`  // fetch: of the server
 }
 
-// Group is a set of jobs whose figures are compared: they are run right after each other, in rounds; or in turn, a sample
-// each, where the host can.
+// Group is a set of jobs whose figures are compared: they are run right after each other, in rounds.
 type Group struct {
 	Name   string
 	Rounds int
 	Jobs   []Job
-	InTurn bool
 }
 
 // Measured is what a job returns: samples by contestant and name, such as "switch-10".
@@ -50,6 +48,9 @@ func (j Job) names() []string {
 	}
 	return names
 }
+
+// takesTurns reports whether the job stops before each sample, so that others can have theirs.
+func (j Job) takesTurns() bool { return j.Workload == "switch" }
 
 // ours reports whether what is measured is this project, and not what it is compared with.
 func (j Job) ours() bool {

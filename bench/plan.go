@@ -23,15 +23,15 @@ func quickPlan() []Group {
 	fetch := fetching("fiberfill", "await")
 	fetch.Sizes, fetch.Samples, fetch.Warmup = []int{10000, 1000}, 1, 1
 	return []Group{
-		{"fetch", 1, []Job{fetch}, false},
+		{"fetch", 1, []Job{fetch}},
 		{"switch", 7, []Job{
 			switching("fiberfill", steps, 10, 100),
 			switching("raw", steps, 1, 1), // twice, so that it is there as long as the others
 			switching("ring", steps, 10, 100),
-		}, true},
-		{"start-1000", 7, starting(1000, "fiberfill", "raw"), false},
-		{"start-10000", 5, starting(10000, "fiberfill", "raw"), false},
-		{"compute", 3, []Job{computing("fiberfill", "raw")}, false},
+		}},
+		{"start-1000", 7, starting(1000, "fiberfill", "raw")},
+		{"start-10000", 5, starting(10000, "fiberfill", "raw")},
+		{"compute", 3, []Job{computing("fiberfill", "raw")}},
 	}
 }
 
@@ -42,19 +42,19 @@ func fullPlan(host string) []Group {
 		rounds, steps, seconds = 2, 20_000, 20
 	}
 	plan := []Group{
-		{"switch", rounds, each(contestants, func(c string) Job { return switching(c, steps, widths...) }), true},
-		{"fetch", rounds - 1, []Job{fetching("fiberfill", "raw", "await")}, false},
-		{"compute", rounds, []Job{computing(callers...)}, false},
-		{"first", rounds, each(callers, func(c string) Job { return Job{Workload: "first", Contestants: []string{c}} }), false},
-		{"costs", rounds, costing(host), false},
+		{"switch", rounds, each(contestants, func(c string) Job { return switching(c, steps, widths...) })},
+		{"fetch", rounds - 1, []Job{fetching("fiberfill", "raw", "await")}},
+		{"compute", rounds, []Job{computing(callers...)}},
+		{"first", rounds, each(callers, func(c string) Job { return Job{Workload: "first", Contestants: []string{c}} })},
+		{"costs", rounds, costing(host)},
 	}
 	for _, n := range waves {
-		plan = append(plan, Group{"start", rounds - 1, starting(n, callers...), false})
+		plan = append(plan, Group{"start", rounds - 1, starting(n, callers...)})
 	}
 	for _, workload := range []string{"alive", "calls"} {
 		plan = append(plan, Group{workload, 1, each(callers, func(c string) Job {
 			return Job{Workload: workload, Contestants: []string{c}, Limit: 1_000_000, Seconds: seconds}
-		}), false})
+		})})
 	}
 	return plan
 }
@@ -62,8 +62,8 @@ func fullPlan(host string) []Group {
 // nativePlan is what there is without an engine.
 func nativePlan() []Group {
 	return []Group{
-		{"costs", 7, costing("native"), false},
-		{"alive", 1, []Job{{Workload: "alive", Contestants: []string{"go"}, Limit: 1_000_000}}, false},
+		{"costs", 7, costing("native")},
+		{"alive", 1, []Job{{Workload: "alive", Contestants: []string{"go"}, Limit: 1_000_000}}},
 	}
 }
 

@@ -95,7 +95,7 @@ func (r *runner) rounds(ctx context.Context, name string, h host, plan []Group, 
 				}
 			}
 			together := 1
-			if g.InTurn {
+			if jobs[0].takesTurns() {
 				together = len(jobs)
 			}
 			for some := range slices.Chunk(jobs, together) {

@@ -44,6 +44,7 @@ test("limits bound how many fibers are started, and can be changed while they ru
   for (const bad of [{ soft: 0 }, { soft: 1.5 }, { soft: 10, hard: 5 }, { hard: NaN }, { soft: "many" }]) {
     assert.throws(() => fiberfill.limits(bad), { code: "bad-argument" });
   }
+  assert.throws(() => fiberfill.limits({ soft: "5", hard: 9 }), { message: /got soft string and hard 9/ });
 });
 
 test("a call begins in a microtask once the event loop has had control, however long the turn before it was", async () => {

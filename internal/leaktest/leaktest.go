@@ -4,15 +4,12 @@ package leaktest
 import (
 	"runtime"
 	"testing"
-	"time"
 )
 
 // Goroutines fails the test if at its end, after the cleanups that are registered later, there are more goroutines than now.
 // Of no use to tests that run in parallel.
 func Goroutines(t testing.TB) {
-	if runtime.GOOS == "js" {
-		time.Sleep(time.Millisecond) // once the event loop has had control there is a goroutine of Go's own, which counts
-	}
+	yieldToHost()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
 		// One that is over may not have been taken off yet, and those of closed connections end on their own account, so give

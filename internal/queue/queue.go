@@ -33,6 +33,8 @@ func (q *Queue[T]) Pop() T {
 	return v
 }
 
+// grow is no part of Push, which is copied to wherever something is pushed.
+//
 //go:noinline
 func (q *Queue[T]) grow() {
 	n := 2 * len(q.ring)

@@ -11,11 +11,11 @@ import { idle, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, Task } from "./fiber.js";
 import { watch } from "./leaks.js";
-import { describe } from "./values.js";
 import { enter } from "./observe.js";
 import { reportStall } from "./report.js";
 import { then } from "./suspending.js";
 import { none } from "./transfer.js";
+import { describe, shown } from "./values.js";
 import { deadly, give, ownStack } from "./workers.js";
 
 const BUDGET = 8; // ms a turn: half a frame, the other half is the page's
@@ -45,7 +45,7 @@ export function limits(chosen: { soft?: number; hard?: number }): void {
   const whole = (n: unknown) => Number.isInteger(n) && (n as number) >= 1 && (n as number) < INDEX;
   const { soft: few = soft, hard: most = whole(few) ? Math.max(hard, few) : hard } = chosen;
   if (!whole(few) || !whole(most) || most < few) {
-    throw new FiberError("bad-argument", `limits takes { soft, hard }, whole numbers of fibers with 1 <= soft <= hard, got soft ${words(few)} and hard ${words(most)}`);
+    throw new FiberError("bad-argument", `limits takes { soft, hard }, whole numbers of fibers with 1 <= soft <= hard, got soft ${shown(few)} and hard ${shown(most)}`);
   }
   [soft, hard] = [few, most];
   if (!core) return;
@@ -115,12 +115,6 @@ function turn(): void {
   spent += Math.min(1, began - ended);
   if (spent > BUDGET) return pause();
   run(ask(core.turn, began));
-}
-
-/** A turn that the event loop begins. */
-function fresh(): void {
-  spent = 0;
-  turn();
 }
 
 /** Has a turn begin when the event loop has had control. */
@@ -198,7 +192,8 @@ function arm(): void {
   timerAt = at;
   timer = setTimeout(() => {
     timerAt = Infinity;
-    fresh();
+    spent = 0;
+    turn();
   }, Math.max(0, at - performance.now()));
 }
 

@@ -1,7 +1,7 @@
 // What can be chosen for a guest.
 
 import { FiberError, words } from "./errors.js";
-import { describe } from "./values.js";
+import { describe, shown } from "./values.js";
 
 /** Where the shadow stacks of a guest's fibers come from; see regions.ts. */
 export type RegionSource = "allocator" | "grow" | "copy";
@@ -46,6 +46,3 @@ export function shadowStack(options: Options | undefined): NonNullable<Options["
   }
   return { pointer, size, regions, allocator } as typeof chosen; // as checked, whatever a getter says the next time
 }
-
-/** A number, or what there is in its place: a text that looks like one is none. */
-const shown = (value: unknown): string => (typeof value === "number" ? String(value) : describe(value));

@@ -67,3 +67,6 @@ export function describe(value: unknown): string {
     return "an object that cannot be looked at";
   }
 }
+
+/** A number, or what there is in its place: a text that looks like one is none. */
+export const shown = (value: unknown): string => (typeof value === "number" ? String(value) : describe(value));

@@ -229,11 +229,17 @@ func (b *stubs) writeDeclarations() {
 
 	exports := uint32(len(b.guest))
 	if b.opt.StackPointer {
-		section = b.section(secGlobal)
 		const variable = "\x7f\x01\x41\x00\x0b" // a mutable i32, at first 0
-		b.raw("\x02" + variable + variable)
+		section = b.section(secGlobal)
+		if b.opt.RegionSize > 0 {
+			b.raw("\x02" + variable)
+			exports++
+		} else {
+			b.byte(1)
+		}
+		b.raw(variable)
 		b.close(section)
-		exports += 2
+		exports++
 	}
 
 	section = b.section(secExport)
@@ -245,6 +251,8 @@ func (b *stubs) writeDeclarations() {
 	if b.opt.StackPointer {
 		b.raw("\x06parked")
 		b.op(KindGlobal, b.parked)
+	}
+	if b.opt.RegionSize > 0 {
 		b.raw("\x03low")
 		b.op(KindGlobal, b.low)
 	}

@@ -7,7 +7,7 @@ import { ActorError, refusal } from "./errors.js";
 import { WebAssembly } from "../platform.js";
 import { Instance, type ActorModule } from "./guest.js";
 import { LATER, newWheel, OK, type Wheel } from "./wheel.js";
-import { describe } from "../values.js";
+import { describe, shown } from "../values.js";
 
 /** All of them may be left out. */
 export interface RuntimeOptions {
@@ -114,7 +114,7 @@ export class Runtime {
   /** @internal Returns the wheel's verdict. */
   deliver(source: number, to: number, type: number, payload: Uint8Array | string): number {
     // First, for the wheel counts what it has taken.
-    if (!Number.isInteger(type)) throw new ActorError("bad-argument", `the type of a message is a whole number, got ${words(type)}`);
+    if (!Number.isInteger(type)) throw new ActorError("bad-argument", `the type of a message is a whole number, got ${shown(type)}`);
     if (typeof payload !== "string" && !(payload instanceof Uint8Array)) throw new ActorError("bad-argument", `the payload of a message is a Uint8Array or a string, got ${describe(payload)}`);
     const verdict = Number.isInteger(to) && to > 0 && to < 2 ** 31 ? this.wheel.send(to) : 1;
     if (verdict === OK) {

@@ -297,6 +297,7 @@ test("nothing is looked at before a fiber has run", () => {
   const { guest } = border({ stubs: "regions.wasm", log, imports: { wait: x => x }, refused: () => 1 });
   guest.exports.keep(7);
   assert.deepEqual(log.filter(([what]) => what === "touched"), []);
+  assert.equal(border().b.low, undefined); // without regions there is nothing to look at, ever
 });
 
 test("a guest without a stack pointer needs none, and start is called all the same", async () => {
