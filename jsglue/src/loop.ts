@@ -140,7 +140,7 @@ function rested(): void {
 
 /** Schedules a turn if the core wants one. */
 function schedule(): void {
-  if (ask(core.wanted)) queueMicrotask(turn);
+  if (wanted()) queueMicrotask(turn);
 }
 
 /** Obeys a command of the core. */
@@ -165,7 +165,7 @@ function run(command: number): void {
       // What has come for it came too late; it goes on waiting, in a wait that only interrupt ends, and no longer the arena, which is over.
       task.waits++;
       task.on = undefined;
-      return run(ask(core.wait, recent()));
+      return run(waited(recent()));
     }
     current = task;
     enter(task, "running");
@@ -199,13 +199,20 @@ function arm(): void {
 
 /** Calls a function of the core; 0 if that fails. A trap in the core is the end of every fiber. */
 function ask(fn: (a: any, b: any) => number, a?: unknown, b?: unknown): number {
-  if (broken) return 0;
   try {
-    return fn(a, b);
+    return broken ? 0 : fn(a, b);
   } catch (error) {
     return fail(error);
   }
 }
+
+// The same for those that are called for every fiber or wait: a call through a variable costs as much as what the core does in it.
+const wanted = (): number => { try { return broken ? 0 : core.wanted(); } catch (error) { return fail(error); } };
+const spawned = (): number => { try { return broken ? 0 : core.spawn(); } catch (error) { return fail(error); } };
+const notified = (f: number, n: number): number => { try { return broken ? 0 : core.notify(f, n); } catch (error) { return fail(error); } };
+const waited = (now: number): number => { try { return broken ? 0 : core.wait(now); } catch (error) { return fail(error); } };
+const yielded = (now: number): number => { try { return broken ? 0 : core.yield(now); } catch (error) { return fail(error); } };
+const finished = (trap: boolean, now: number): number => { try { return broken ? 0 : core.finish(trap, now); } catch (error) { return fail(error); } };
 
 /** The core has trapped. */
 function fail(error: unknown): number {
@@ -225,7 +232,7 @@ function fail(error: unknown): number {
 export function spawn(task: Task, signal: AbortSignal | undefined): void {
   task.since = recent();
   if (task.binding.machine?.defers(task)) deferred.add(task);
-  else if (!admit(task, ask(core.spawn))) return;
+  else if (!admit(task, spawned())) return;
   enter(task, "queued");
   if (task.state === "queued") task.obey(signal); // an observer may have cancelled it
   schedule();
@@ -233,7 +240,7 @@ export function spawn(task: Task, signal: AbortSignal | undefined): void {
 
 /** Goes on with a fiber that has been deferred. */
 export function proceed(task: Task): void {
-  if (deferred.delete(task) && admit(task, ask(core.spawn))) schedule();
+  if (deferred.delete(task) && admit(task, spawned())) schedule();
 }
 
 /** Gives a task its reference; if there is none it is over. */
@@ -270,7 +277,7 @@ export function begin(task: Task): void {
   ownStack(task);
   if (current === task) {
     task.over = true;
-    ask(core.finish, false, recent());
+    finished(false, recent());
   }
   current = caller;
   if (stackPointer) stackPointer.value = pointer; // its caller's
@@ -320,13 +327,7 @@ export function left(task: Task, threw: boolean, result: unknown, trapped: boole
 /** The current fiber waits until its wait is ended by {@link complete}; what its stack waits on. */
 export function wait(task: Task, what: string): Promise<unknown> {
   const parked = park(task, what);
-  let command: number;
-  try {
-    command = core.wait(recent());
-  } catch (error) {
-    command = fail(error);
-  }
-  run(command);
+  run(waited(recent()));
   return parked;
 }
 
@@ -342,14 +343,7 @@ export function sleep(task: Task, ms: number, what: string): Promise<unknown> {
 /** The current fiber goes to the end of the ready queue. */
 export function yieldNow(task: Task, what: string): Promise<unknown> {
   const parked = park(task, what);
-  let command: number;
-  // Not by ask: a call through a variable function costs as much as the scheduler's own work.
-  try {
-    command = core.yield(recent());
-  } catch (error) {
-    command = fail(error);
-  }
-  run(command);
+  run(yielded(recent()));
   return parked;
 }
 
@@ -383,7 +377,7 @@ export function failure(reason: unknown): PromiseLike<never> {
  * comes for a wait that is over belongs to nobody and is dropped. [J-MUX-4, J-MUX-7]
  */
 export function complete(task: Task, n: number, failed: boolean, outcome: unknown): void {
-  if (!ask(core.notify, task.reference, n)) return;
+  if (!notified(task.reference, n)) return;
   task.failed = failed;
   task.outcome = outcome;
   schedule();
@@ -392,7 +386,7 @@ export function complete(task: Task, n: number, failed: boolean, outcome: unknow
 /** The current fiber has ended; obeys what the core commands next. */
 function finish(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
   settle(task, threw, result);
-  run(ask(core.finish, trapped, recent()));
+  run(finished(trapped, recent()));
 }
 
 const nothing: readonly unknown[] = []; // the arguments of a fiber that has ended
@@ -453,7 +447,7 @@ export function kill(task: Task, death: unknown): void {
 
 /** Has the current wait of a fiber throw, also when its I/O is in the inbox already. */
 function end(task: Task, error: unknown): void {
-  ask(core.notify, task.reference, task.waits);
+  notified(task.reference, task.waits);
   task.failed = true;
   task.outcome = error;
   schedule();
