@@ -6,6 +6,7 @@
 // itself runs in a later microtask, on a flat stack. Between turns, and only
 // then, the page has control.
 
+import { BUDGET, callBegins, pause, rested, turnBegins, turnEnds } from "./budget.js";
 import { IDLE, INDEX, TURN_OVER, newCore, type Core } from "./core.js";
 import { idle, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
@@ -17,8 +18,6 @@ import { then } from "./suspending.js";
 import { none } from "./transfer.js";
 import { describe, shown } from "./values.js";
 import { deadly, give, ownStack } from "./workers.js";
-
-const BUDGET = 8; // ms a turn: half a frame, the other half is the page's
 
 let core: Core;
 
@@ -84,58 +83,14 @@ export function nextId(): number {
 
 // --- turns
 
-/** Has the event loop call back when it has done everything else. */
-const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
-  const immediate = (globalThis as { setImmediate?: (fn: () => void) => void }).setImmediate;
-  if (immediate) return (fn) => immediate(fn);
-  let channel: MessageChannel | undefined;
-  return (fn) => {
-    channel ??= new MessageChannel();
-    channel.port1.onmessage = fn;
-    channel.port2.postMessage(0);
-  };
-})();
-
 let timer: ReturnType<typeof setTimeout> | undefined;
 let timerAt = Infinity;
 
-// Completions that are there at once make turns that follow each other in
-// microtasks, without the event loop in between; together they have the budget
-// of one. Nobody tells whether the event loop was in between: of a pause, up to a
-// millisecond counts as ours.
-let began = 0; // the last turn, or the call outside of a turn that a fiber began in
-let ended = 0; // the last turn
-let spent = 0; // ms since the event loop has had control for certain
-let resting = false; // it has been asked to tell when it has
-let due = false; // a turn is to begin then
-
 function turn(): void {
   if (current) return; // the running fiber's next step names whoever is ready
-  began = read();
-  spent += Math.min(1, began - ended);
-  if (spent > BUDGET) return pause();
-  run(ask(core.turn, began));
-}
-
-/** Has a turn begin when the event loop has had control. */
-function pause(): void {
-  due = true;
-  rest();
-}
-
-/** Has the event loop tell when it has had control. */
-function rest(): void {
-  if (resting) return;
-  resting = true;
-  later(rested);
-}
-
-function rested(): void {
-  resting = false;
-  spent = 0;
-  if (!due) return;
-  due = false;
-  turn();
+  const now = read();
+  if (turnBegins(now)) run(ask(core.turn, now));
+  else pause(turn);
 }
 
 /** Schedules a turn if the core wants one. */
@@ -148,17 +103,14 @@ function run(command: number): void {
   if (broken) return;
   if (command === IDLE) {
     current = undefined;
-    ended = read();
-    spent += ended - began;
-    began = ended;
-    if (spent > BUDGET / 2) rest(); // so that what comes next, whenever that is, need not wait for it
+    turnEnds(read());
     arm();
     idle();
     watch(liveTasks);
   } else if (command === TURN_OVER) {
     current = undefined;
     idle();
-    pause();
+    pause(turn);
   } else {
     const task = tasks[command & INDEX]!;
     if (task.held) {
@@ -192,7 +144,7 @@ function arm(): void {
   timerAt = at;
   timer = setTimeout(() => {
     timerAt = Infinity;
-    spent = 0;
+    rested();
     turn();
   }, Math.max(0, at - performance.now()));
 }
@@ -261,7 +213,7 @@ function admit(task: Task, reference: number): boolean {
  */
 export function begin(task: Task): void {
   task.since = read();
-  if (!current) began = task.since;
+  if (!current) callBegins(task.since);
   const reference = ask(core.begin);
   if (!admit(task, reference)) return;
   if (ask(core.running) !== reference) {

@@ -1,0 +1,66 @@
+// The page's share of the time. A turn is bounded, and so is what turns take
+// together that follow each other in microtasks, without the event loop in
+// between, because the completions are there at once. Nobody tells whether the
+// event loop was in between: of a pause, up to a millisecond counts as ours.
+
+export const BUDGET = 8; // ms: half a frame, the other half is the page's
+
+let began = 0; // the last turn, or the call outside of a turn that a fiber began in
+let ended = 0; // the last turn
+let spent = 0; // ms since the event loop has had control for certain
+let asked = false; // it is to tell when it has
+let due: (() => void) | undefined; // what is to begin then
+
+/** Has the event loop call back when it has done everything else. */
+const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
+  const immediate = (globalThis as { setImmediate?: (fn: () => void) => void }).setImmediate;
+  if (immediate) return (fn) => immediate(fn);
+  let channel: MessageChannel | undefined;
+  return (fn) => {
+    channel ??= new MessageChannel();
+    channel.port1.onmessage = fn;
+    channel.port2.postMessage(0);
+  };
+})();
+
+/** A turn begins, if there is time left for it, which is what this returns. */
+export function turnBegins(now: number): boolean {
+  began = now;
+  spent += Math.min(1, now - ended);
+  return spent <= BUDGET;
+}
+
+/** A fiber begins in a call outside of a turn. */
+export function callBegins(now: number): void {
+  began = now;
+}
+
+/** The turn, or that call, is over. */
+export function turnEnds(now: number): void {
+  spent += now - began;
+  began = ended = now;
+  if (spent > BUDGET / 2) ask(); // so that what comes next, whenever that is, need not wait for it
+}
+
+/** The event loop has control, or has called us. */
+export function rested(): void {
+  spent = 0;
+}
+
+/** Has `turn` called when the event loop has had control. Of several calls the last counts. */
+export function pause(turn: () => void): void {
+  due = turn;
+  ask();
+}
+
+function ask(): void {
+  if (asked) return;
+  asked = true;
+  later(() => {
+    asked = false;
+    rested();
+    const turn = due;
+    due = undefined;
+    turn?.();
+  });
+}
