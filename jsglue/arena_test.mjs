@@ -280,12 +280,23 @@ test("cancelled twice, after its end, and without a reason", async () => {
   assert.equal(await rejection(twice), "first")
   const over = all([])
   await over
-  over.cancel()
-  assert.equal(over.signal.aborted, false)
+  over.cancel("too late")
+  assert.notEqual(over.signal.reason, "too late")
   const bare = arena((a) => a.go(g.exports.wait(1)))
   bare.cancel()
   assert.equal((await rejection(bare)).code, "cancelled")
   assert.equal(bare.signal.reason, await rejection(bare))
+})
+
+test("the signal of an arena that is over is aborted, whenever it was asked for first", async () => {
+  for (const make of [() => arena(() => 1), () => all([]), () => arena(() => Promise.reject(2))]) {
+    const [before, after] = [make(), make()]
+    const { signal } = before
+    await Promise.allSettled([before, after])
+    assert.equal(signal.aborted, true)
+    assert.equal(after.signal.aborted, true)
+    assert.equal(after.signal.reason.code, "cancelled")
+  }
 })
 
 test("who catches the cancellation and returns has the arena resolve", async () => {

@@ -38,6 +38,12 @@ class Scope extends Life {
     return true;
   }
 
+  override signal(): AbortSignal {
+    const signal = super.signal();
+    if (this.#over && !signal.aborted) this.controller!.abort(over());
+    return signal;
+  }
+
   /** One of nobody is over already. */
   override obey(signal: AbortSignal | undefined): void {
     if (!this.#over) super.obey(signal);
@@ -59,7 +65,7 @@ class Scope extends Life {
     if (!life) throw new FiberError("bad-argument", `what belongs to an arena is a fiber or an arena, got ${describe(member)}`);
     if (life instanceof Scope && life.#holds(this)) throw new FiberError("deadlock", "an arena cannot belong to itself, also by way of others: it would be over when it is over");
     if (this.#over) {
-      life.cancel(new FiberError("cancelled", "the arena is over"));
+      life.cancel(over());
       return life.interrupt();
     }
     this.#members.add(life);
@@ -143,6 +149,8 @@ class Scope extends Life {
     this.reject(first);
   }
 }
+
+const over = () => new FiberError("cancelled", "the arena is over");
 
 /** Tells of more errors than a Promise can reject with. */
 function attach(first: any, others: unknown[]): void {

@@ -28,6 +28,14 @@ export abstract class Life {
     this.controller?.abort(reason);
   }
 
+  signal(): AbortSignal {
+    if (!this.controller) {
+      this.controller = new AbortController();
+      if (this.cancelled) this.controller.abort(this.reason);
+    }
+    return this.controller.signal;
+  }
+
   /** Has a signal cancel it, until `unlisten` is called. */
   obey(signal: AbortSignal | undefined): void {
     if (!signal) return;
@@ -79,14 +87,9 @@ export abstract class Cancellable<T> extends Promise<T> {
     return super.then(onfulfilled, onrejected);
   }
 
-  /** Aborted, with the reason, when this is cancelled: hand it to fetch. */
+  /** Aborted, with the reason, when this is cancelled: hand it to fetch. That of an arena that is over is aborted, too. */
   get signal(): AbortSignal {
-    const life = this.#life;
-    if (!life.controller) {
-      life.controller = new AbortController();
-      if (life.cancelled) life.controller.abort(life.reason);
-    }
-    return life.controller.signal;
+    return this.#life.signal();
   }
 
   /**
