@@ -46,7 +46,7 @@ func arguments(export string, definition api.FunctionDefinition, args []string) 
 		case marked:
 			return nil, wrong("argument %d is a text, which takes two parameters of type i32, an address and a length; there is %s", i+1, types(params[p:min(p+2, len(params))]))
 		case err != nil:
-			return nil, wrong("argument %d, %q, is for a parameter of type %s: %v", i+1, arg, api.ValueTypeName(params[p]), err)
+			return nil, wrong("argument %d, %q, is for a parameter of type %s: %v", i+1, arg, typeName(params[p]), err)
 		default:
 			read = append(read, argument{number: number})
 			p++
@@ -148,6 +148,22 @@ func format(t api.ValueType, v uint64) string {
 	case api.ValueTypeF64:
 		return strconv.FormatFloat(api.DecodeF64(v), 'g', -1, 64)
 	}
+	return typeName(t)
+}
+
+// Types of which the runtime's API has no names.
+const (
+	valueTypeV128    api.ValueType = 0x7b
+	valueTypeFuncref api.ValueType = 0x70
+)
+
+func typeName(t api.ValueType) string {
+	switch t {
+	case valueTypeV128:
+		return "v128"
+	case valueTypeFuncref:
+		return "funcref"
+	}
 	return api.ValueTypeName(t)
 }
 
@@ -182,7 +198,7 @@ func signed(params, results []api.ValueType) string {
 func types(list []api.ValueType) string {
 	var names []string
 	for _, t := range list {
-		names = append(names, api.ValueTypeName(t))
+		names = append(names, typeName(t))
 	}
 	return strings.Join(names, ", ")
 }

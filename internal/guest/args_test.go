@@ -45,6 +45,29 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// Results that are no numbers are printed as their types; a v128 takes two words among the others.
+func TestResults(t *testing.T) {
+	module := []byte("\x00asm\x01\x00\x00\x00" +
+		"\x01\x08\x01\x60\x00\x04\x7f\x7b\x70\x7f" + // () -> i32, v128, funcref, i32
+		"\x03\x02\x01\x00" +
+		"\x07\x06\x01\x02go\x00\x00" +
+		"\x0a\x1c\x01\x1a\x00\x41\x07\xfd\x0c" + strings.Repeat("\x01", 16) + "\xd0\x70\x41\x08\x0b")
+	g, err := New(t.Context(), module, Options{Name: "some.wasm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	c := call(t, g, "four", "go")
+	if c.String() != "" {
+		t.Errorf("before it has returned: %q", c)
+	}
+	g.Run()
+	c.want(t, "7 v128 funcref 8")
+	if got := g.list(); got != "go() -> i32, v128, funcref, i32" {
+		t.Errorf("list() = %s", got)
+	}
+}
+
 // A text that does not fit on the fiber's stack, or for which there is none, ends the one fiber.
 func TestTextWithoutRoom(t *testing.T) {
 	long := strings.Repeat("x", 70000)

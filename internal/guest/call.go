@@ -305,11 +305,18 @@ func (c *Call) overflow(now bool) error {
 	return &TrapError{Fiber: c.Name, Export: c.Export, Reason: reason}
 }
 
-// String is the results as text, one behind the other: integers with their sign.
+// String is the results as text, one behind the other: integers with their sign, and of what is no number the type.
 func (c *Call) String() string {
-	words := make([]string, len(c.Results))
-	for i, t := range c.guest.exports[c.Export].ResultTypes()[:len(words)] {
-		words[i] = format(t, c.Results[i])
+	var words []string
+	results := c.Results
+	for _, t := range c.guest.exports[c.Export].ResultTypes() {
+		if len(results) == 0 { // it has not returned
+			break
+		}
+		words = append(words, format(t, results[0]))
+		if results = results[1:]; t == valueTypeV128 { // is two words
+			results = results[1:]
+		}
 	}
 	return strings.Join(words, " ")
 }
