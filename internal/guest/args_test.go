@@ -131,6 +131,33 @@ func TestStackPointer(t *testing.T) {
 	}
 }
 
+// A guest may be called what it imports from: its own name is of no importance to it.
+func TestNames(t *testing.T) {
+	for _, name := range []string{"env", "fiberfill", "host", wasi} {
+		module := []byte("\x00asm\x01\x00\x00\x00" +
+			"\x01\x08\x02\x60\x00\x00\x60\x00\x01\x7f" +
+			"\x02\x38\x02\x09fiberfill\x05yield\x00\x00\x16wasi_snapshot_preview1\x0bsched_yield\x00\x01" +
+			"\x03\x02\x01\x01" +
+			"\x07\x06\x01\x02go\x00\x02" +
+			"\x0a\x08\x01\x06\x00\x10\x00\x10\x01\x0b" +
+			section(0, "\x04name"+section(0, string(rune(len(name)))+name)))
+		g, err := New(t.Context(), module, Options{Name: "some.wasm"})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		defer g.Close()
+		c := call(t, g, "first", "go")
+		g.Run()
+		c.want(t, "0")
+	}
+}
+
+// section is one of a module, or of its name section; of less than 128 bytes.
+func section(id byte, content string) string {
+	return string([]byte{id, byte(len(content))}) + content
+}
+
 // If _initialize fails no other fiber starts.
 func TestInitializeFails(t *testing.T) {
 	module := []byte("\x00asm\x01\x00\x00\x00" +

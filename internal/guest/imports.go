@@ -122,6 +122,7 @@ func (g *Guest) config() wazero.ModuleConfig {
 		files = files.WithDirMount(m.Host, m.Guest)
 	}
 	config := wazero.NewModuleConfig().WithStartFunctions().WithFSConfig(files).
+		WithName(""). // else it has the name in its name section, which may be that of what it imports from
 		WithArgs(append([]string{g.options.Name}, g.options.Args...)...).
 		WithSysWalltime().WithSysNanotime().WithRandSource(rand.Reader).
 		WithNanosleep(func(ns int64) {
