@@ -136,6 +136,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "--fibers", "0", cGuest, "trap"}, "at least 1"},
 		{[]string{"run", "--fibers", "many", cGuest, "trap"}, "many"},
 		{[]string{"run", "--stack-size", "1000", cGuest, "trap"}, "a multiple of 16 from 1024"},
+		{[]string{"run", "--stack-size", "1073741840", cGuest, "trap"}, "a multiple of 16 from 1024 to 1 GiB"},
 		{[]string{"run", "--stacks", "heap", cGuest, "trap"}, "allocator, grow or copy"},
 		{[]string{"run", "--stacks", "allocator", cGuest, "trap"}, "it exports no malloc"},
 		{[]string{"run", "--stack-pointer", "sp", cGuest, "trap"}, `exports no mutable i32 of this name`},
@@ -223,6 +224,9 @@ func TestOverflow(t *testing.T) {
 	}
 	if code, out, errs := program("run", advice[1], advice[2], cGuest, "overflow", "100"); code != 0 || out != "100\n" {
 		t.Errorf("with the stack it was advised to ask for: exit code %d, %q, %s", code, out, errs)
+	}
+	if code, out, errs := program("run", "--stack-size", "0x40000000", cGuest, "overflow", "100"); code != 0 || out != "100\n" {
+		t.Errorf("with the largest stack: exit code %d, %q, %s", code, out, errs)
 	}
 }
 

@@ -48,8 +48,8 @@ func (r *run) flags() *flag.FlagSet {
 	flags.Func("dir", "", r.addMount)
 	flags.Func("env", "", r.addVariable)
 	flags.Func("stack-size", "", func(text string) error {
-		n, err := strconv.ParseUint(text, 0, 30)
-		if err != nil || n < 1024 || n%16 != 0 {
+		n, err := strconv.ParseUint(text, 0, 32)
+		if err != nil || n < 1024 || n%16 != 0 || n > 1<<30 {
 			return errors.New("it must be a number of bytes, a multiple of 16 from 1024 to 1 GiB")
 		}
 		r.options.Stacks.Size = uint32(n)
