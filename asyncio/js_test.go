@@ -130,7 +130,7 @@ func TestJS(t *testing.T) {
 			"panics":"rejected asyncio: fiber callThenPanic#1, which runs the exported function callThenPanic, panicked: out of a microtask"}`},
 		{"wasm/J-IMP-6 nothing escapes from a microtask", "escapes",
 			`{"panics":"rejected asyncio: fiber callThenPanic#1, which runs the exported function callThenPanic, panicked: one",
-			"rejected":"same","thenThrows":"same","other":"unharmed","escaped":[]}`},
+			"rejected":"same","thenThrows":"same","tooLate":"same","other":"unharmed","escaped":[]}`},
 		{"cancelling aborts the request", "cancel",
 			`{"inFlight":"same","before":"same","after":"200 /a"}`},
 		{"a turn ends after its time budget", "budget", `{"timers":3,"spun":true}`},

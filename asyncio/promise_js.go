@@ -52,10 +52,14 @@ func (r *Rejection) As(target any) bool {
 // It exists in programs for JavaScript only.
 func Await(f *Fiber, promise js.Value) (js.Value, error) {
 	f.mustRun("Await")
+	isPromise := promise.InstanceOf(promiseClass)
 	if f.ctx.Err() != nil {
+		if isPromise { // its rejection would be one that nobody handles, which ends Node
+			promise.Call("then", js.Undefined(), ignore)
+		}
 		return js.Value{}, context.Cause(f.ctx)
 	}
-	if !promise.InstanceOf(promiseClass) {
+	if !isPromise {
 		promise = promiseClass.Call("resolve", promise)
 	}
 	s := newSettlement(f)

@@ -163,6 +163,7 @@ export const scenarios = {
       panics: await outcome(program.callThenPanic(async () => "one")),
       rejected: await same(program.call(async () => { await undefined; throw reason; }), reason),
       thenThrows: await same(program.call(() => ({ then() { throw reason; } })), reason),
+      tooLate: await same(program.callUntil(AbortSignal.abort(reason), async () => { throw "nobody waits for this"; }), reason),
     };
     settle("unharmed");
     const otherOne = await other;

@@ -87,6 +87,11 @@ var exports = map[string]fiberFunc{
 			sum += v.Int()
 		}
 	},
+	// callUntil is call by a fiber that a signal cancels.
+	"callUntil": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
+		f.CancelOn(args[0])
+		return asyncio.Await(f, invoke(args[1:]))
+	},
 	// callThenPanic is call with a panic in the end.
 	"callThenPanic": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
 		v, _ := asyncio.Await(f, invoke(args))
