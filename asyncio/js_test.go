@@ -132,7 +132,7 @@ func TestJS(t *testing.T) {
 			`{"panics":"rejected asyncio: fiber callThenPanic#1, which runs the exported function callThenPanic, panicked: one",
 			"rejected":"same","thenThrows":"same","tooLate":"same","other":"unharmed","escaped":[]}`},
 		{"cancelling aborts the request", "cancel",
-			`{"inFlight":"same","before":"same","after":"200 /a"}`},
+			`{"inFlight":"same","before":"same","after":"200 /a","listeners":0}`},
 		{"a turn ends after its time budget", "budget", `{"timers":3,"spun":true}`},
 		{"timers and goroutines of Go go on", "ownWays", `{"slept":true,"blocked":"from a goroutine"}`},
 		{"Serve ends with its context and leaves no goroutine", "stop",

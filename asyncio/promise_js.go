@@ -161,7 +161,10 @@ func toJS(err error) js.Value {
 // signal is let go when f is over. CancelOn exists in programs for JavaScript only.
 func (f *Fiber) CancelOn(signal js.Value) {
 	cancel := func() { f.Cancel(&Rejection{signal.Get("reason")}) }
-	if signal.Get("aborted").Bool() {
+	switch {
+	case f.over: // nobody would let go of the signal any more
+		return
+	case signal.Get("aborted").Bool():
 		cancel()
 		return
 	}

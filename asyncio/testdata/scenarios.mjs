@@ -181,7 +181,12 @@ export const scenarios = {
     controller.abort(reason);
     const inFlight = await same(promise, reason);
     await get(`${server}/left`); // and the server has seen it go
-    return { inFlight, before: await same(program.text(`${server}/never`, AbortSignal.abort(reason)), reason), after: await program.text(`${server}/a`) };
+    const before = await same(program.text(`${server}/never`, AbortSignal.abort(reason)), reason);
+    let listeners = 0; // a signal that nobody aborts is let go in the end
+    const signal = { aborted: false, addEventListener: () => { listeners++; }, removeEventListener: () => { listeners--; } };
+    const after = await program.text(`${server}/a`, signal);
+    await program.tooLate(signal);
+    return { inFlight, before, after, listeners };
   },
 
   // The turn's budget: a fiber that never stops by itself does not keep the event loop from its other work.

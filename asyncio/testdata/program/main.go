@@ -92,6 +92,13 @@ var exports = map[string]fiberFunc{
 		f.CancelOn(args[0])
 		return asyncio.Await(f, invoke(args[1:]))
 	},
+	// tooLate gives a signal to a fiber that is over.
+	"tooLate": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
+		child := f.Go("child", func(*asyncio.Fiber) error { return nil })
+		err := f.Wait(child)
+		child.CancelOn(args[0])
+		return nil, err
+	},
 	// callThenPanic is call with a panic in the end.
 	"callThenPanic": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
 		v, _ := asyncio.Await(f, invoke(args))
