@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -134,6 +135,30 @@ func TestRaw(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("%v, want %v", c.got, c.want)
 		}
+	}
+}
+
+// A number is no reference, and a reference no number: that would be a fiber that nobody has made.
+func TestK_4_a_value_is_read_as_what_it_is(t *testing.T) {
+	values := run.Values{run.I32(1), run.F64(2), run.Fiber(7), run.Ref("x"), run.Ref(nil)}
+	if f, r := values.Fiber(2), values.Ref(3); f != 7 || r != "x" || values.Fiber(4) != 0 || values.Ref(4) != nil {
+		t.Errorf("Fiber(2) = %v, Ref(3) = %v, want 7 and x, and null for both", f, r)
+	}
+	for name, read := range map[string]func(){
+		"Fiber of an i32":       func() { values.Fiber(0) },
+		"Ref of an f64":         func() { values.Ref(1) },
+		"I32 of a reference":    func() { values.I32(2) },
+		"F64 of a null":         func() { values.F64(4) },
+		"I64 of what is an i32": func() { values.I64(0) },
+	} {
+		func() {
+			defer func() {
+				if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), "is of type") {
+					t.Errorf("%s: panic %v", name, r)
+				}
+			}()
+			read()
+		}()
 	}
 }
 

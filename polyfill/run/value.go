@@ -55,10 +55,17 @@ func (v Values) F32(i int) float32 { return math.Float32frombits(uint32(v.at(i, 
 func (v Values) F64(i int) float64 { return math.Float64frombits(v.at(i, polyfill.F64).bits) }
 
 // Fiber returns value number i, a reference to a fiber or null.
-func (v Values) Fiber(i int) polyfill.Fiber { return polyfill.Fiber(v[i].bits) }
+func (v Values) Fiber(i int) polyfill.Fiber { return polyfill.Fiber(v.reference(i).bits) }
 
 // Ref returns value number i, a reference or nil.
-func (v Values) Ref(i int) any { return v[i].ref }
+func (v Values) Ref(i int) any { return v.reference(i).ref }
+
+func (v Values) reference(i int) *Value {
+	if v[i].Type == polyfill.NullRef {
+		return &v[i]
+	}
+	return v.at(i, polyfill.Ref)
+}
 
 func (v Values) at(i int, t polyfill.Type) *Value {
 	if v[i].Type != t {
