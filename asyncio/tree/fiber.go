@@ -114,6 +114,9 @@ func (f *Fiber) Yield() { f.suspend(nil) }
 // that runs: nobody waits on behalf of another, and so suspends frames that are
 // not its own (J-SAND-1). When the tree is stopped it does not return.
 func Await[T any](f *Fiber, p *Promise[T]) (T, error) {
+	if p == nil { // else it is the scheduler that fails, and leaves its other clients behind
+		panic("asyncio/tree: Await of a nil promise in fiber " + f.name)
+	}
 	f.suspend(p)
 	return p.value, p.err
 }

@@ -287,6 +287,23 @@ func TestFailure_ends_its_leaf_and_is_that_of_the_tree(t *testing.T) {
 	}
 }
 
+// A leaf that awaits nil fails alone.
+func TestAwait_of_nil_fails_its_leaf_only(t *testing.T) {
+	tree := New("R", nil)
+	l1 := tree.Root().Scheduler("L1")
+	l1.Go("a", func(f *Fiber) error { _, err := Await[int](f, nil); return err })
+	other := false
+	l1.Go("b", func(f *Fiber) error { f.Yield(); other = true; return nil })
+	tree.Turn(nil)
+	var p *asyncio.PanicError
+	if _, err, _ := tree.Done().Settled(); !errors.As(err, &p) || p.Fiber != "a" || !strings.Contains(err.Error(), "Await of a nil promise in fiber a") {
+		t.Errorf("Done() is rejected with %v", err)
+	}
+	if !other || tree.machine.Live() != 0 {
+		t.Errorf("the other leaf went on: %t, %d fibers are left", other, tree.machine.Live())
+	}
+}
+
 // J-MUX-10: without clients a tree is over at once.
 func TestNothing_to_do(t *testing.T) {
 	t.Run("J-MUX-10", func(t *testing.T) {
