@@ -105,7 +105,8 @@ func (f *Fiber) Go(name string, fn func(f *Fiber) error) *Fiber {
 // returns at once, as often as it is called. If f is cancelled meanwhile it returns the cause.
 //
 // Any number of fibers of one loop may wait for the same fiber. When fibers wait
-// for each other in a circle each of them gets a [*DeadlockError].
+// for each other in a circle each of them gets a [*DeadlockError] as soon as nothing
+// else is outstanding in their loop: while another fiber sleeps or fetches they wait on.
 func (f *Fiber) Wait(other *Fiber) error {
 	f.mustRun("Wait")
 	if other.loop != f.loop {

@@ -244,6 +244,26 @@ func TestJ_MUX_10_deadlock_is_told(t *testing.T) {
 	}
 }
 
+// A circle is told of when nothing else is outstanding in its loop, and not before.
+func TestJ_MUX_10_deadlock_is_told_when_the_others_are_over(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := asyncio.NewLoop(t.Context())
+		var told time.Duration
+		start := time.Now()
+		l.Go("a", func(f *asyncio.Fiber) error {
+			err := f.Wait(f)
+			told = time.Since(start)
+			return err
+		})
+		l.Go("b", func(f *asyncio.Fiber) error { return asyncio.Sleep(f, time.Second) })
+		err := l.Run()
+		var d *asyncio.DeadlockError
+		if !errors.As(err, &d) || told != time.Second {
+			t.Errorf("Run() = %v after %v, want a deadlock after 1s", err, told)
+		}
+	})
+}
+
 // A wait for a parent that waits for all its children is a circle, too.
 func TestJ_MUX_10_deadlock_through_WaitAll(t *testing.T) {
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
