@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { afterEach, describe, test } from "node:test"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
-import { rejection, until } from "./waiting_guest.mjs"
+import { rejection, until, waitingGuest } from "./waiting_guest.mjs"
 
 afterEach(() => {
   fiberfill.limits({ soft: 1000, hard: 4000 })
@@ -207,6 +207,14 @@ describe("fibers v1", () => {
     assert.equal(error.code, "deadlock")
     assert.match(error.message, /first -> second -> first/)
     assert.equal(await second, 1)
+    none(g)
+  })
+
+  test("a fiber of another guest can wait for an entry, the first that is queued and those behind it", async () => {
+    const g = await guest("fibers1")
+    const waiting = await waitingGuest()
+    waiting.onWait = (n) => g.exports.sum(n)
+    assert.deepEqual(await Promise.all([4, 5].map((n) => waiting.exports.wait(n))), [10, 15])
     none(g)
   })
 

@@ -274,7 +274,8 @@ function hear(promise: Promise<unknown>, task: Task, n: number): void {
 /** Throws if the fiber that a fiber is about to wait for waits, by way of whomever, for that fiber. */
 function refuseCircle(task: Task, on: Life): void {
   const names = [task.name];
-  const behind = (task: Task) => (task.state === "queued" ? task.binding.machine?.entry : (task.on as Task | undefined));
+  // The first in its guest's queue waits for nobody, and is the entry itself.
+  const behind = (task: Task) => (task.state !== "queued" ? (task.on as Task | undefined) : task !== task.binding.machine?.entry ? task.binding.machine?.entry : undefined);
   for (let next = on as Task | undefined; next?.state === "waiting" || next?.state === "queued" || next === task; next = behind(next)) {
     names.push(next.name);
     if (next === task) throw new FiberError("deadlock", `fibers wait for each other in a circle: ${names.join(" -> ")}`, { fiber: task.name });
