@@ -507,6 +507,31 @@ test("an arena that would wait for itself is told so", async () => {
   assert.deepEqual(await Promise.all(three), ["fine", "fine", "fine"])
 })
 
+test("a fiber that would wait for an arena that waits for it is told so; so is who would have it belong to one that it waits for", async () => {
+  const g = await waitingGuest()
+  let outer
+  const inner = arena((a) => a.go(g.call("wait", "it")(0)))
+  outer = arena((a) => a.go(inner))
+  g.onWait = () => outer
+  assert.match((await rejection(outer)).message, /it -> an arena -> an arena -> it/)
+  g.onWait = (n) => (n === 1 ? waited : g.gate(n).promise)
+  const open = Promise.withResolvers()
+  const waited = arena(() => open.promise)
+  const waits = g.exports.wait(1)
+  await began(g, 1)
+  assert.throws(() => waited.go(waits), { code: "deadlock" })
+  open.resolve(5)
+  assert.equal(await waits, 5)
+})
+
+test("arenas that share their members are searched for a circle once", async () => {
+  const open = Promise.withResolvers()
+  let pair = [arena(() => open.promise), arena(() => open.promise)]
+  for (let depth = 0; depth < 40; depth++) pair = [all(pair), all(pair)]
+  open.resolve()
+  await all(pair)
+})
+
 test("a fiber may stand in a list twice, and belong to several arenas", async () => {
   const g = await waitingGuest()
   g.onWait = (n) => (n === 9 ? Promise.reject("nine") : g.gate(n).promise)

@@ -9,7 +9,7 @@
 import { FiberError, words } from "./errors.js";
 import { checkSignal } from "./exports.js";
 import type { Fiber } from "./fiber.js";
-import { Cancellable, Life } from "./life.js";
+import { Cancellable, Life, refuseCircle } from "./life.js";
 import { then } from "./suspending.js";
 import { describe } from "./values.js";
 
@@ -38,6 +38,14 @@ class Scope extends Life {
     return true;
   }
 
+  get name(): string {
+    return "an arena";
+  }
+
+  get after(): Iterable<Life> {
+    return this.#members;
+  }
+
   override signal(): AbortSignal {
     const signal = super.signal();
     if (this.#over && !signal.aborted) this.controller!.abort(over());
@@ -49,25 +57,15 @@ class Scope extends Life {
     if (!this.#over) super.obey(signal);
   }
 
-  /** Whether an arena is this one, or belongs to it, or to one that does. */
-  #holds(scope: Scope): boolean {
-    const scopes: Scope[] = [this];
-    for (const each of scopes) {
-      if (each === scope) return true;
-      for (const member of each.#members) if (member instanceof Scope) scopes.push(member);
-    }
-    return false;
-  }
-
   /** Has a fiber or an arena belong to this one. done and failed are told how it ends. */
   add(member: Cancellable<any>, done?: (value: any) => void, failed?: (error: unknown) => void): void {
     const life = Cancellable.lifeOf(member);
     if (!life) throw new FiberError("bad-argument", `what belongs to an arena is a fiber or an arena, got ${describe(member)}`);
-    if (life instanceof Scope && life.#holds(this)) throw new FiberError("deadlock", "an arena cannot belong to itself, also by way of others: it would be over when it is over");
     if (this.#over) {
       life.cancel(over());
       return life.interrupt();
     }
+    refuseCircle(this, life);
     this.#members.add(life);
     // Not member.then, which takes note that somebody asks.
     Promise.prototype.then.call(

@@ -3,7 +3,7 @@
 
 import { FiberError, isA } from "./errors.js";
 import type { Task } from "./fiber.js";
-import { Cancellable, type Life } from "./life.js";
+import { Cancellable, refuseCircle } from "./life.js";
 import { cancelWait, complete, current, failure, sleep, wait, waitApart, yieldNow } from "./loop.js";
 import { WebAssembly } from "./platform.js";
 import type { Machine } from "./proposals.js";
@@ -268,17 +268,6 @@ function hear(promise: Promise<unknown>, task: Task, n: number): void {
     );
   } catch (error) {
     complete(task, n, true, error); // by what the Promise says is its constructor: the fiber waits already, so nothing may be thrown at it
-  }
-}
-
-/** Throws if the fiber that a fiber is about to wait for waits, by way of whomever, for that fiber. */
-function refuseCircle(task: Task, on: Life): void {
-  const names = [task.name];
-  // The first in its guest's queue waits for nobody, and is the entry itself.
-  const behind = (task: Task) => (task.state !== "queued" ? (task.on as Task | undefined) : task !== task.binding.machine?.entry ? task.binding.machine?.entry : undefined);
-  for (let next = on as Task | undefined; next?.state === "waiting" || next?.state === "queued" || next === task; next = behind(next)) {
-    names.push(next.name);
-    if (next === task) throw new FiberError("deadlock", `fibers wait for each other in a circle: ${names.join(" -> ")}`, { fiber: task.name });
   }
 }
 

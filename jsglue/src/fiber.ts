@@ -77,6 +77,12 @@ export class Task extends Life {
     return false;
   }
 
+  get after(): Life[] {
+    const { entry } = this.binding.machine ?? {};
+    const next = this.state === "waiting" ? this.on : this.state === "queued" && entry !== this ? entry : undefined;
+    return next ? [next] : [];
+  }
+
   cancel(reason: unknown): void {
     if (this.cancelled || this.state === "done" || this.state === "failed") return;
     this.held = true;

@@ -4,6 +4,8 @@
 // Being cancelled has two halves. First everything that is to end is told, so
 // that none of it begins anything new; then each is made to end, in order.
 
+import { FiberError } from "./errors.js";
+
 /** What is behind a Promise that can be cancelled. */
 export abstract class Life {
   resolve!: (value: any) => void;
@@ -21,6 +23,10 @@ export abstract class Life {
 
   /** A wait for it ends when it is over: cancelling who waits cancels it, and nothing more. */
   abstract get firm(): boolean;
+
+  abstract get name(): string;
+  /** Those that have to be over before this one can be. */
+  abstract get after(): Iterable<Life>;
 
   protected abort(reason: unknown): void {
     this.cancelled = true;
@@ -46,6 +52,21 @@ export abstract class Life {
     if (signal.aborted) return abort();
     signal.addEventListener("abort", abort, { once: true });
     this.unlisten = () => signal.removeEventListener("abort", abort);
+  }
+}
+
+/** Throws if one that is about to wait for another is who that waits for, by way of whomever. */
+export function refuseCircle(waits: Life, on: Life): void {
+  const found = new Map([[on, waits]]); // each, and who waits for it
+  for (let [each] of found) {
+    if (each === waits) {
+      const names = [each.name];
+      do names.unshift((each = found.get(each)!).name);
+      while (each !== waits);
+      const fiber = waits.firm ? {} : { fiber: waits.name };
+      throw new FiberError("deadlock", `fibers wait for each other in a circle: ${names.join(" -> ")}`, fiber);
+    }
+    for (const next of each.after) if (!found.has(next)) found.set(next, each);
   }
 }
 

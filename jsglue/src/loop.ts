@@ -400,6 +400,7 @@ export function kill(task: Task, death: unknown): void {
 /** Has the current wait of a fiber throw, also when its I/O is in the inbox already. */
 function end(task: Task, error: unknown): void {
   notified(task.reference, task.waits);
+  task.on = undefined; // who waits for this one from now on closes no circle
   task.failed = true;
   task.outcome = error;
   schedule();
