@@ -299,6 +299,21 @@ test("the signal of an arena that is over is aborted, whenever it was asked for 
   }
 })
 
+test("who hears that an arena, or a member of it, is cancelled may cancel the arena again", async () => {
+  const g = await waitingGuest()
+  for (const hears of ["arena", "a", "b"]) {
+    g.trail.length = 0
+    const fibers = ["a", "b"].map((name, n) => g.call("careful", name)(n, 0))
+    const result = all(fibers)
+    const { signal } = { arena: result, a: fibers[0], b: fibers[1] }[hears]
+    signal.addEventListener("abort", () => result.cancel("again"))
+    await until(() => fibers.every(({ state }) => state === "waiting"))
+    result.cancel("why")
+    assert.equal(await rejection(result), "why")
+    assert.deepEqual(g.trail, ["b 1", "b 2", "a 1", "a 2"])
+  }
+})
+
 test("who catches the cancellation and returns has the arena resolve", async () => {
   const g = await waitingGuest()
   const result = all([g.exports.swallow(0), g.exports.swallow(1)])

@@ -108,6 +108,7 @@ class Scope extends Life {
       const life = this.#ending.pop()!;
       if (!this.#members.has(life)) continue;
       this.#asked = life;
+      life.cancel(this.reason); // who hears the signal of one of them, and cancels again, may be here before all have been told
       life.interrupt();
     }
   }
