@@ -391,6 +391,20 @@ test("a guest that ignores its cancellation can be released", async () => {
   assert.equal((await rejection(mule)).code, "released")
 })
 
+test("of several releases the first counts: the signal and the Promise have one error", async () => {
+  const g = await waitingGuest()
+  for (const state of ["waiting", "running"]) {
+    const fiber = g.call("wait", "it")(0)
+    const { signal } = fiber
+    if (state === "running") when("it", state, () => (fiber.release(), fiber.release()))
+    await until(() => state === "running" || fiber.state === state)
+    fiber.release()
+    fiber.release()
+    assert.equal(await rejection(fiber), signal.reason)
+    assert.equal(fiber.state, "cancelled")
+  }
+})
+
 test("AbortSignal.timeout and AbortSignal.any are signals like others", async () => {
   const g = await waitingGuest()
   const fiber = g.call("careful", "it", AbortSignal.any([AbortSignal.timeout(2), new AbortController().signal]))(0, 2)

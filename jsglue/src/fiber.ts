@@ -100,7 +100,7 @@ export class Task extends Life {
   }
 
   release(): void {
-    if (this.state === "done" || this.state === "failed" || this.state === "cancelled") return;
+    if (this.death !== undefined || this.state === "done" || this.state === "failed" || this.state === "cancelled") return;
     this.death = new FiberError("released", `fiber ${this.name} was released`, { fiber: this.name });
     this.cancel(this.death);
     this.reason = this.death;
