@@ -316,6 +316,17 @@ test("run sleeps until something outside is ready or sends, and says so when not
   runtime.close();
 });
 
+test("E-FD-3 run goes on with what gets ready while a step is under way", async () => {
+  let open;
+  const clock = { ...actors.realClock(), sleep: () => Promise.reject(new Error("it sleeps")) };
+  const { runtime, answers, from } = await world({ clock, ready: () => new Promise((resolve) => (open = resolve)) });
+  from(runtime.spawn(guest, { stack: 32768 }), 302, 7, 0);
+  await runtime.step();
+  from(runtime.spawnNative(() => (open(), true)), 1);
+  await runtime.run(() => answers.length === 1);
+  runtime.close();
+});
+
 test("misuse is refused with a code", async () => {
   await assert.rejects(compileActor(new Uint8Array(8)), { code: "not-wasm" });
   await assert.rejects(compileActor(file("../examples/c-fetch/guest.wasm")), code("bad-module"));

@@ -62,7 +62,7 @@ func (w *Wheel) Ready(id ID, wait uint32) bool {
 	if a == nil || !a.blocked || a.cause != Outside || a.waits != wait {
 		return false
 	}
-	a.ready = true
+	a.ready, w.come = true, true
 	return true
 }
 

@@ -13,7 +13,7 @@ const (
 // goes on in the next step. The step before must be over.
 func (w *Wheel) Begin(now Time) {
 	w.due, w.woken = w.woken, w.due[:0]
-	w.at, w.given, w.mail = 0, false, false
+	w.at, w.given, w.come = 0, false, false
 	blocked := w.blocked[:0]
 	for _, id := range w.blocked {
 		switch a := w.find(id); {
@@ -124,7 +124,7 @@ func (w *Wheel) Abort() {
 }
 
 // More reports whether the next step has something to do even if no time passes.
-func (w *Wheel) More() bool { return len(w.woken) > 0 || w.ready.Len() > 0 || w.mail }
+func (w *Wheel) More() bool { return len(w.woken) > 0 || w.ready.Len() > 0 || w.come }
 
 // Idle returns for how long no step will do anything; ok is false if that is for ever. Where the substrate has to look
 // whether things outside are ready, poll is how often; negative: it is told.

@@ -54,7 +54,7 @@ type Wheel struct {
 	due     []ID            // those of the scan before: this step resumes them
 	at      int             // so many of due are done
 	given   bool            // this step has delivered its message
-	mail    bool            // somebody who waits for a message has got one since the last scan
+	come    bool            // what somebody waits for has come since the last scan
 	running *actor
 }
 
@@ -155,7 +155,7 @@ func (w *Wheel) Send(to ID) Verdict {
 		return MailboxFull
 	}
 	a.mail++
-	w.mail = w.mail || a.blocked && a.cause == Mail
+	w.come = w.come || a.blocked && a.cause == Mail
 	w.enqueue(a)
 	return OK
 }

@@ -50,6 +50,33 @@ func TestReady_counts_for_the_wait_that_it_names(t *testing.T) {
 	})
 }
 
+// Else a substrate that is told, and does not look, would sleep for ever.
+func TestMore_counts_what_is_ready_since_the_scan(t *testing.T) {
+	t.Run("E-FD-3", func(t *testing.T) {
+		var w Wheel
+		id, _ := w.Spawn(C32K, false, 1)
+		w.Send(id)
+		var ran []Command
+		run := func(what Command, id ID) bool {
+			if ran = append(ran, what); what == Enter {
+				w.Wait(id, 0, 0)
+			}
+			return true
+		}
+		step(&w, 0, run)
+		if w.More() {
+			t.Error("nothing is ready, and there is more to do")
+		}
+		w.Ready(id, 1)
+		for n := 0; w.More() && n < 10; n++ {
+			step(&w, 0, run)
+		}
+		if len(ran) != 2 || ran[1] != Resume {
+			t.Errorf("it has gone on like this: %v", ran)
+		}
+	})
+}
+
 func TestA_blocking_call_of_one_who_does_not_run(t *testing.T) {
 	t.Run("K-7", func(t *testing.T) {
 		var w Wheel
