@@ -327,6 +327,28 @@ test("E-FD-3 run goes on with what gets ready while a step is under way", async 
   runtime.close();
 });
 
+test("run is not idle when the condition, or the page in its turn, has sent something", async () => {
+  const { runtime } = await world();
+  let heard = 0;
+  let asked = 0;
+  const id = runtime.spawnNative(() => {
+    if (heard++ !== 1) return true;
+    for (const start = performance.now(); performance.now() - start < 20; ); // longer than run takes before it gives the page a turn
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => (port1.close(), runtime.send(id, 3));
+    port2.postMessage(0);
+    return true;
+  });
+  const until = (wanted) => () => {
+    if (asked++ === 1) runtime.send(id, 1);
+    return heard === wanted;
+  };
+  await runtime.run(until(1));
+  runtime.send(id, 2);
+  await runtime.run(until(3));
+  runtime.close();
+});
+
 test("misuse is refused with a code", async () => {
   await assert.rejects(compileActor(new Uint8Array(8)), { code: "not-wasm" });
   await assert.rejects(compileActor(file("../examples/c-fetch/guest.wasm")), code("bad-module"));

@@ -171,6 +171,27 @@ func TestRun_does_not_sleep_when_the_last_step_has_met_the_condition(t *testing.
 	}
 }
 
+// The condition is where a program of one thread hears of others.
+func TestRun_does_not_sleep_over_what_the_condition_sends(t *testing.T) {
+	w := newWorld(t, Config{})
+	heard := 0
+	id := w.native(func(*Host, Message) bool { heard++; return true })
+	for _, before := range []int{0, 1} { // the step, the sleep
+		asked := 0
+		until := func() bool {
+			if asked == before {
+				w.from(id, 1, "")
+			}
+			asked++
+			return heard > before
+		}
+		if err := w.Run(until); err != nil || w.clock.Now() != 0 {
+			t.Errorf("Run() = %v at %v", err, w.clock.Now())
+		}
+		w.from(w.guest(Stack32K, func(h *Host, m Message) int32 { h.SleepMs(1000); return 1 }), 1, "")
+	}
+}
+
 func TestMisuse_panics_with_the_reason(t *testing.T) {
 	w := newWorld(t, Config{})
 	var other *Host

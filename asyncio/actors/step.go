@@ -71,7 +71,7 @@ const pollInterval = time.Millisecond
 // the condition can never be met: no message is left, and no actor waits for anything but messages.
 func (r *Runtime) Run(until func() bool) error {
 	for !until() {
-		if r.Step() || until() {
+		if r.Step() || until() || r.wheel.More() { // the condition may have sent something
 			continue
 		}
 		d, ok := r.wheel.Idle(r.now(), wheel.Time(pollInterval))

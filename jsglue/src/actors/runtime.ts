@@ -210,20 +210,20 @@ export class Runtime {
     if (typeof until !== "function") throw new ActorError("bad-argument", `run is told by a function when to end, got ${describe(until)}`);
     let began = performance.now();
     while (!until()) {
-      const more = await this.step();
+      await this.step();
       if (performance.now() - began > BUDGET) {
         await turn(); // the page's
         began = performance.now();
       }
-      if (more || until()) continue;
+      // Asked after each of those who may have sent something: the page, and the condition.
       const { clock, wheel } = this;
+      if (wheel.more() !== 0 || until() || wheel.more() !== 0) continue;
       const idle = wheel.idle(clock.now(), clock.poll);
       if (idle < 0 && !this.#waitsOutside()) throw new ActorError("idle", `nothing is left to do${this.#whoWaits()}`);
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      // What has settled since the step began has told nobody.
-      if (wheel.more() === 0) await clock.sleep(idle < 0 ? Infinity : idle, woken);
+      await clock.sleep(idle < 0 ? Infinity : idle, woken);
       this.#wake = undefined;
       began = performance.now();
     }
