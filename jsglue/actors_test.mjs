@@ -124,6 +124,23 @@ test("E-MSG-1 what is no message is refused, and nothing of it is in the mailbox
   runtime.close();
 });
 
+test("E-MSG-1 the payload is the receiver's own copy, whatever kind of bytes it is", async () => {
+  const { runtime } = await world();
+  const heard = [];
+  const id = runtime.spawnNative((_, { payload }) => heard.push(payload) > 0);
+  const shared = new Uint8Array(new SharedArrayBuffer(2));
+  for (const bytes of [new Uint8Array(2), Buffer.alloc(2), shared]) {
+    runtime.send(id, 1, bytes);
+    bytes.fill(1);
+  }
+  await runtime.run(() => heard.length === 3);
+  for (const payload of heard) {
+    assert.deepEqual(payload, new Uint8Array(2));
+    assert(payload.buffer instanceof ArrayBuffer);
+  }
+  runtime.close();
+});
+
 test("E-SPAWN-1 a handler of another type is refused at the spawn, whatever the class", async () => {
   const { runtime } = await world();
   for (const type of ["", "(param i32 i32 i32 i32) (result i32)", "(param i32 i64 i32 i32) (result i64)"]) {

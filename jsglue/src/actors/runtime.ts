@@ -118,7 +118,7 @@ export class Runtime {
     if (typeof payload !== "string" && !(payload instanceof Uint8Array)) throw new ActorError("bad-argument", `the payload of a message is a Uint8Array or a string, got ${describe(payload)}`);
     const verdict = Number.isInteger(to) && to > 0 && to < 2 ** 31 ? this.wheel.send(to) : 1;
     if (verdict === OK) {
-      const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload.slice();
+      const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : new Uint8Array(payload); // a Buffer's slice is no copy
       this.#actors.get(to)!.put({ type: type | 0, source, payload: bytes });
       this.#wake?.();
     }
