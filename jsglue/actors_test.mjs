@@ -246,6 +246,22 @@ test("E-LIFE-1 how actors end is told, and traps carry the reason", async () => 
   assert.equal(runtime.fibers, 0);
 });
 
+test("E-LIFE-1 a handler that throws undefined has thrown", async () => {
+  const { runtime, ended, from } = await world();
+  const module = await compileActor(file("../asyncio/actors/wasm/testdata/plain.wasm"), { imports: { twice: () => Promise.reject() } });
+  const throws = () => {
+    throw undefined;
+  };
+  const ids = [runtime.spawn(module, { stack: 32768 }), runtime.spawnNative(throws)];
+  for (const id of ids) from(id, 1);
+  await runtime.run(() => ended.size === 2);
+  for (const id of ids) {
+    assert.equal(ended.get(id)?.code, "trap");
+    assert("cause" in ended.get(id) && ended.get(id).cause === undefined);
+  }
+  runtime.close();
+});
+
 // A function with one local writes one word in 16 bytes.
 test("E-CLASS-1: a stack overflow is found in every word below the stack", async () => {
   // Writes to the word so many bytes below its stack pointer.

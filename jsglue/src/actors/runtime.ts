@@ -163,15 +163,11 @@ export class Runtime {
     return verdict === OK || verdict === LATER;
   }
 
-  #end(actor: Actor, error?: unknown): void {
+  #end(actor: Actor, back?: Back): void {
     this.#actors.delete(actor.id);
     actor.drop();
     const { id } = actor;
-    const reason =
-      error === undefined || error instanceof ActorError
-        ? error
-        : new ActorError("trap", `the handler of actor ${id} trapped: ${words(error)}`, { actor: id, cause: error });
-    this.options.ended?.(id, reason);
+    this.options.ended?.(id, back && "error" in back ? trapOf(id, back.error) : undefined); // undefined can be thrown, too
   }
 
   /** Stops all actors, the last spawned first; there will be no others. Not while a step is under way. */
@@ -191,8 +187,8 @@ export class Runtime {
       for (let command = this.wheel.next(); command !== 0; command = this.wheel.next()) {
         const actor = this.#actors.get(Math.abs(command))!;
         const back: Back | Promise<Back> = command > 0 ? actor.enter() : actor.resume();
-        const { alive, error } = back instanceof Promise ? await back : back;
-        if (this.wheel.back(alive)) this.#end(actor, error);
+        const came = back instanceof Promise ? await back : back;
+        if (this.wheel.back(came.alive)) this.#end(actor, came);
       }
     } finally {
       this.#inStep = false;
@@ -238,4 +234,9 @@ export class Runtime {
     const list = [...this.#actors.values()].filter(({ id }) => this.wheel.blocked(id)).map(({ id, what }) => `${id} waits for ${what}`);
     return list.length === 0 ? "" : `, and these actors are blocked: ${list.join(", ")}`;
   }
+}
+
+function trapOf(id: number, error: unknown): ActorError {
+  if (error instanceof ActorError) return error;
+  return new ActorError("trap", `the handler of actor ${id} trapped: ${words(error)}`, { actor: id, cause: error });
 }
