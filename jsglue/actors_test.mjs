@@ -262,6 +262,25 @@ test("E-LIFE-1 a handler that throws undefined has thrown", async () => {
   runtime.close();
 });
 
+test("E-LIFE-1 others are not concerned when ended throws: the step, and close, are finished first", async () => {
+  const over = [];
+  const boom = (id, error) => {
+    over.push(id);
+    if (error || over.length > 1) throw error ?? new Error(`${id}`);
+  };
+  const { runtime, answers, from } = await world({ ended: boom });
+  const [first, second, third] = Array.from({ length: 3 }, () => runtime.spawn(guest, { stack: 32768 }));
+  from(first, 308, 5);
+  from(second, 300, 5);
+  from(third, 300, 5);
+  await assert.rejects(runtime.run(() => false), code("trap"));
+  await runtime.run(() => answers.length === 2);
+  assert.deepEqual(answers.map(({ source }) => source), [second, third]);
+  assert.throws(() => runtime.close(), { message: `${third}` });
+  assert.deepEqual(over, [first, third, second, 1]);
+  assert.equal(runtime.fibers, 0);
+});
+
 // A function with one local writes one word in 16 bytes.
 test("E-CLASS-1: a stack overflow is found in every word below the stack", async () => {
   // Writes to the word so many bytes below its stack pointer.

@@ -15,7 +15,10 @@ export interface RuntimeOptions {
   clock?: Clock;
   /** What actors log. */
   log?: (from: number, level: number, text: string) => void;
-  /** Told each actor that is over, with what its handler threw, if it did. */
+  /**
+   * Told each actor that is over, with what its handler threw, if it did. What this throws
+   * is thrown by stop, and by step, run and close when they have done the rest.
+   */
   ended?: (id: number, error?: ActorError) => void;
   /**
    * Begins to wait until a descriptor can be read, or written. That the Promise is
@@ -174,25 +177,39 @@ export class Runtime {
   close(): void {
     if (this.#inStep) throw new ActorError("in-step", "close inside a step");
     this.wheel.close();
-    for (let id = this.wheel.newest(); id !== 0; id = this.wheel.newest()) this.stop(id);
+    const thrown: unknown[] = [];
+    for (let id = this.wheel.newest(); id !== 0; id = this.wheel.newest()) {
+      try {
+        this.stop(id);
+      } catch (error) {
+        thrown.push(error);
+      }
+    }
     this.#wake?.();
+    if (thrown.length > 0) throw thrown[0];
   }
 
   /** Does one turn of the wheel. Resolves to whether the next has something to do even if no time passes. */
   async step(): Promise<boolean> {
     if (this.#inStep) throw new ActorError("in-step", "a step inside a step");
     this.#inStep = true;
+    const thrown: unknown[] = [];
     try {
       this.wheel.begin(this.clock.now());
       for (let command = this.wheel.next(); command !== 0; command = this.wheel.next()) {
         const actor = this.#actors.get(Math.abs(command))!;
         const back: Back | Promise<Back> = command > 0 ? actor.enter() : actor.resume();
         const came = back instanceof Promise ? await back : back;
-        if (this.wheel.back(came.alive)) this.#end(actor, came);
+        try {
+          if (this.wheel.back(came.alive)) this.#end(actor, came);
+        } catch (error) {
+          thrown.push(error);
+        }
       }
     } finally {
       this.#inStep = false;
     }
+    if (thrown.length > 0) throw thrown[0];
     return this.wheel.more() !== 0;
   }
 
