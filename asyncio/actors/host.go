@@ -96,7 +96,7 @@ func (h *Host) waitFD(op string, fd int32, write bool, timeoutMs int32) int32 {
 // actor without a stack. what says in words what is waited for.
 //
 // ready is called in each step, in the runtime and not on the actor's stack; it must not
-// block. Wait is what the blocking calls are made of: a host adds its own with it.
+// block. A panic in it is a trap of the actor. Wait is what the blocking calls are made of: a host adds its own with it.
 func (h *Host) Wait(what string, ready func() bool, timeoutMs int32) int32 {
 	return h.wait("Wait", what, ready, timeoutMs)
 }

@@ -260,6 +260,45 @@ func TestHandler_0_stops_1_keeps_a_trap_stops(t *testing.T) {
 	})
 }
 
+// What an actor waits for is asked by the runtime, and is the actor's code all the same.
+func TestA_panic_in_what_an_actor_waits_for_is_its_trap(t *testing.T) {
+	t.Run("E-LIFE-1", func(t *testing.T) {
+		boom := errors.New("boom")
+		w := newWorld(t, Config{Readiness: readiness(func(int32, bool) bool { panic(boom) })})
+		cleaned := 0
+		wait := func(wait func(h *Host)) ID {
+			id := w.guest(Stack32K, func(h *Host, m Message) int32 {
+				defer func() { cleaned++ }()
+				wait(h)
+				t.Error("it went on")
+				return 1
+			})
+			w.from(id, 1, "")
+			return id
+		}
+		panics := wait(func(h *Host) { h.Wait("", func() bool { panic(boom) }, 0) })
+		descriptor := wait(func(h *Host) { h.WaitFDReadable(7, 10) })
+		blocks := wait(func(h *Host) { h.Wait("", func() bool { h.SleepMs(1); return true }, 0) })
+		stops := wait(func(h *Host) { h.Wait("", func() bool { w.Stop(h.Self()); panic(boom) }, 0) })
+		other := w.guest(Stack32K, echo)
+		w.from(other, msgSleepTest, "")
+		w.steps(60)
+		w.want(`t=55 6 sent 201 "slept"`)
+		var trap *TrapError
+		for _, id := range []ID{panics, descriptor} {
+			if err := w.ended[id]; !errors.As(err, &trap) || trap.Actor != id || !errors.Is(err, boom) {
+				t.Errorf("actor %d ended with %v", id, err)
+			}
+		}
+		if err := w.ended[blocks]; err == nil || !strings.Contains(err.Error(), "only the handler itself may block") {
+			t.Errorf("the one that blocks in it ended with %v", err)
+		}
+		if err, ok := w.ended[stops]; !ok || err != nil || cleaned != 4 {
+			t.Errorf("the one that is stopped in it ended: %t, with %v; %d have cleaned up", ok, err, cleaned)
+		}
+	})
+}
+
 // A stop drops the fiber where it stands, with its wake condition.
 func TestStop_while_blocked(t *testing.T) {
 	t.Run("E-LIFE-2", func(t *testing.T) {

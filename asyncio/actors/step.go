@@ -3,6 +3,7 @@ package actors
 import (
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -36,11 +37,30 @@ func (r *Runtime) Step() (more bool) {
 // look asks whether what actors wait for outside is ready, and tells the wheel.
 func (r *Runtime) look() {
 	for _, id := range r.wheel.Blocked() {
-		if a := r.actors[ID(id)]; a != nil && a.ready != nil && a.ready() {
+		a := r.actors[ID(id)]
+		if a == nil || a.ready == nil {
+			continue
+		}
+		switch ready, trap := a.ask(); {
+		case trap != nil:
+			if r.wheel.Stop(id) == wheel.OK { // else it has stopped the actor, and then panicked
+				r.end(a, trap)
+			}
+		case ready:
 			a.ready = nil
 			r.wheel.Ready(id, r.wheel.Waits(id))
 		}
 	}
+}
+
+// ask asks whether what the actor waits for is ready, and makes a panic a trap: it is the actor's, as if its handler had asked.
+func (a *actor) ask() (ready bool, trap error) {
+	defer func() {
+		if v := recover(); v != nil {
+			trap = &TrapError{a.id, v, debug.Stack()}
+		}
+	}()
+	return a.ready(), nil
 }
 
 // run lets an actor run until its handler blocks or ends.
