@@ -419,3 +419,25 @@ func TestHigher_blocking_calls(t *testing.T) {
 type readiness func(fd int32, write bool) bool
 
 func (f readiness) Ready(fd int32, write bool) bool { return f(fd, write) }
+
+// panics is a guest whose resources cannot be had.
+type panics struct{ GuestFunc }
+
+func (panics) Open(StackClass) error { panic("no resources") }
+func (panics) Close()                {}
+
+func TestAn_actor_whose_resources_panic_is_not_there(t *testing.T) {
+	t.Run("E-SPAWN-2 E-LIFE-1", func(t *testing.T) {
+		w := newWorld(t, Config{StackMemory: 64 << 10})
+		parent := w.guest(StackNone, func(h *Host, m Message) int32 { w.Spawn(panics{echo}, 1, Stack64K); return 1 })
+		w.from(parent, 1, "")
+		w.steps(1)
+		if err := w.ended[parent]; err == nil || !strings.Contains(err.Error(), "no resources") {
+			t.Errorf("its parent ended with %v", err)
+		}
+		if err := w.Send(parent+1, 1, nil); err != ErrNoActor || w.machine.Live() != 0 {
+			t.Errorf("Send to it = %v, and %d fibers are alive", err, w.machine.Live())
+		}
+		w.guest(Stack64K, echo)
+	})
+}

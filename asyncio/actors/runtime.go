@@ -68,8 +68,12 @@ func (r *Runtime) spawn(a *actor, native bool, mailbox int) (ID, error) {
 		return 0, refusals[verdict]
 	}
 	a.id, a.runtime, a.host = ID(id), r, Host{a}
+	defer func() {
+		if r.actors[a.id] == nil { // also if the guest's Open panics
+			r.wheel.Stop(id)
+		}
+	}()
 	if err := r.allocate(a); err != nil {
-		r.wheel.Stop(id)
 		return 0, err
 	}
 	r.actors[a.id] = a
