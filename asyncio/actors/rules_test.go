@@ -2,6 +2,7 @@ package actors
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -48,8 +49,10 @@ func TestSpawn_and_factory_take_a_class(t *testing.T) {
 				t.Errorf("actor %d is %+v", id, info)
 			}
 		}
-		if _, err := w.Spawn(GuestFunc(echo), 0, StackNone); err != ErrMailbox {
-			t.Errorf("Spawn with an empty mailbox = %v", err)
+		for _, room := range []int{0, -1, math.MinInt + 5} {
+			if _, err := w.Spawn(GuestFunc(echo), room, StackNone); err != ErrMailbox {
+				t.Errorf("Spawn with a mailbox for %d messages = %v", room, err)
+			}
 		}
 	})
 }

@@ -63,7 +63,7 @@ func (r *Runtime) SpawnNative(native Native, mailbox int) (ID, error) {
 }
 
 func (r *Runtime) spawn(a *actor, native bool, mailbox int) (ID, error) {
-	id, verdict := r.wheel.Spawn(wheel.Class(a.class), native, int32(min(mailbox, math.MaxInt32)))
+	id, verdict := r.wheel.Spawn(wheel.Class(a.class), native, int32(min(max(0, mailbox), math.MaxInt32)))
 	if verdict != wheel.OK {
 		return 0, refusals[verdict]
 	}
