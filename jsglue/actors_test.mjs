@@ -113,6 +113,9 @@ test("E-MSG-1 what is no message is refused, and nothing of it is in the mailbox
   }, { room: 2 });
   for (const payload of [5, null, {}, [1], new ArrayBuffer(3), new Uint16Array(2), true]) assert.throws(() => runtime.send(id, 1, payload), code("bad-argument"));
   for (const type of [undefined, null, "1", 1.5, NaN, 1n, {}]) assert.throws(() => runtime.send(id, type), code("bad-argument"));
+  const detached = new Uint8Array(3);
+  detached.buffer.transfer();
+  assert.throws(() => runtime.send(id, 1, detached), TypeError);
   assert.equal(runtime.info(id).mailbox, 0);
   runtime.send(id, 2, new Uint8Array(0));
   runtime.send(id, 2 ** 32 - 3, "four");

@@ -119,9 +119,9 @@ export class Runtime {
     // First, for the wheel counts what it has taken.
     if (!Number.isInteger(type)) throw new ActorError("bad-argument", `the type of a message is a whole number, got ${shown(type)}`);
     if (typeof payload !== "string" && !(payload instanceof Uint8Array)) throw new ActorError("bad-argument", `the payload of a message is a Uint8Array or a string, got ${describe(payload)}`);
+    const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : new Uint8Array(payload); // a Buffer's slice is no copy
     const verdict = Number.isInteger(to) && to > 0 && to < 2 ** 31 ? this.wheel.send(to) : 1;
     if (verdict === OK) {
-      const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : new Uint8Array(payload); // a Buffer's slice is no copy
       this.#actors.get(to)!.put({ type: type | 0, source, payload: bytes });
       this.#wake?.();
     }
