@@ -404,6 +404,26 @@ test("run is not idle when the condition, or the page in its turn, has sent some
   runtime.close();
 });
 
+test("a run, or a step, beside a run is refused, and the run hears of everything", async () => {
+  const { runtime, from } = await world({ clock: actors.realClock(), ready: () => new Promise(() => {}) });
+  let heard = 0;
+  const id = runtime.spawnNative(() => ++heard > 0);
+  from(runtime.spawn(guest, { stack: 32768 }), 302, 7, 0); // so that there is something to wait for
+  const run = runtime.run(() => heard === 2);
+  for (const wanted of [1, 2]) {
+    await new Promise((resolve) => setImmediate(resolve)); // it sleeps
+    await assert.rejects(runtime.run(() => true), code("in-step"));
+    await assert.rejects(runtime.step(), code("in-step"));
+    assert.equal(heard, wanted - 1);
+    runtime.send(id, 1);
+  }
+  await run;
+  await assert.rejects(runtime.run(() => assert.fail("until")), { message: "until" });
+  await runtime.run(() => true);
+  await runtime.step();
+  runtime.close();
+});
+
 test("misuse is refused with a code", async () => {
   await assert.rejects(compileActor(new Uint8Array(8)), { code: "not-wasm" });
   await assert.rejects(compileActor(file("../examples/c-fetch/guest.wasm")), code("bad-module"));

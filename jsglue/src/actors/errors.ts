@@ -11,7 +11,7 @@ export type ActorErrorCode =
   | "bad-module" // exports no handle_message
   | "missing-import"
   | "bad-argument"
-  | "in-step" // a step inside a step
+  | "in-step" // a step inside a step, a run beside a run
   | "not-running" // a blocking call of an actor whose handler does not run
   | "idle" // nothing is left to do
   | "trap" // the handler has trapped or thrown; cause is what

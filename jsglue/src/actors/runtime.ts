@@ -65,6 +65,7 @@ export class Runtime {
   readonly clock: Clock;
   readonly #actors = new Map<number, Actor>();
   #inStep = false;
+  #inRun = false;
   #wake: (() => void) | undefined; // ends the sleep of run
 
   /** A runtime without actors. Close it when it has served; what is suspended in it is dropped. */
@@ -191,6 +192,11 @@ export class Runtime {
 
   /** Does one turn of the wheel. Resolves to whether the next has something to do even if no time passes. */
   async step(): Promise<boolean> {
+    if (this.#inRun) throw new ActorError("in-step", "a step beside run, which does them all");
+    return this.#step();
+  }
+
+  async #step(): Promise<boolean> {
     if (this.#inStep) throw new ActorError("in-step", "a step inside a step");
     this.#inStep = true;
     const thrown: unknown[] = [];
@@ -217,13 +223,23 @@ export class Runtime {
    * Steps until the condition is met, which is asked before each step and each sleep. While no
    * step could do anything it sleeps, to the next deadline or until something
    * outside is ready or sends a message. Rejects with the code "idle" when nothing
-   * is left to do: no message, and nobody waits for anything but messages.
+   * is left to do: no message, and nobody waits for anything but messages. There is one run at a time, and no step beside it.
    */
   async run(until: () => boolean): Promise<void> {
     if (typeof until !== "function") throw new ActorError("bad-argument", `run is told by a function when to end, got ${describe(until)}`);
+    if (this.#inRun) throw new ActorError("in-step", "a run beside another, which has not ended");
+    this.#inRun = true;
+    try {
+      await this.#run(until);
+    } finally {
+      this.#inRun = false;
+    }
+  }
+
+  async #run(until: () => boolean): Promise<void> {
     let began = performance.now();
     while (!until()) {
-      await this.step();
+      await this.#step();
       if (performance.now() - began > BUDGET) {
         await turn(); // the page's
         began = performance.now();
