@@ -331,6 +331,23 @@ test("E-HOST-1 a function of the program's own that returns a Promise blocks the
   runtime.close();
 });
 
+test("E-SLEEP-3 E-FD-2 milliseconds that are no whole number, or too many, are refused instead of cut off", async () => {
+  const plain = file("../asyncio/actors/wasm/testdata/plain.wasm");
+  const { runtime, ended, from } = await world();
+  const odd = [0.5, NaN, Infinity, 2 ** 31, 2 ** 32 + 5, -(2 ** 40), undefined, "5", 5n];
+  let n = 0;
+  for (const ms of odd) {
+    for (const twice of [(host) => host.sleepMs(ms), ...(ms === undefined ? [] : [(host) => host.wait("nothing", new Promise(() => {}), ms)])]) {
+      const id = runtime.spawn(await compileActor(plain, { imports: { twice } }), { stack: 32768 });
+      from(id, 1);
+      await runtime.run(() => ended.size > n);
+      assert.equal(ended.get(id)?.code, "bad-argument", `${typeof ms} ${ms}`);
+      n++;
+    }
+  }
+  runtime.close();
+});
+
 test("E-SPAWN-2 stack and payloads come from the guest's allocator where it has one; without room the spawn fails", async () => {
   const { runtime, answers, ended, from, steps } = await world();
   const id = runtime.spawn(await compileActor(file("../asyncio/actors/wasm/testdata/malloc.wasm")), { stack: 65536 });

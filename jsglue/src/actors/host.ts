@@ -2,6 +2,7 @@
 
 import type { Actor } from "./actor.js";
 import { ActorError } from "./errors.js";
+import { shown } from "../values.js";
 import { NOT_RUNNING, PARK, REFUSED } from "./wheel.js";
 
 /** What an actor is sent. The payload is the receiver's own copy. */
@@ -48,7 +49,7 @@ export class Host {
   /** mk_sleep_ms: blocks for ms milliseconds at least, with zero or less for a step. Messages that come meanwhile wait. */
   sleepMs(ms: number): Result {
     const { wheel, clock } = this.#actor.runtime;
-    return this.#obey("sleepMs", "a timer", wheel.sleep(this.self, ms, clock.now()));
+    return this.#obey("sleepMs", "a timer", wheel.sleep(this.self, whole("sleepMs", ms), clock.now()));
   }
 
   /** mk_recv: takes the oldest message out of the mailbox and blocks until there is one; -1 for an actor without a stack. */
@@ -92,7 +93,7 @@ export class Host {
   #wait(op: string, what: string, timeoutMs: number, begin: (signal: AbortSignal) => PromiseLike<unknown>): Result {
     const actor = this.#actor;
     const { runtime } = actor;
-    const answer = runtime.wheel.wait(this.self, timeoutMs, runtime.clock.now());
+    const answer = runtime.wheel.wait(this.self, whole(op, timeoutMs), runtime.clock.now());
     const result = this.#obey(op, what, answer);
     if (answer === PARK) {
       const n = runtime.wheel.waits(this.self);
@@ -120,4 +121,10 @@ function attempt(fn: () => PromiseLike<unknown>): Promise<unknown> {
   } catch (error) {
     return Promise.reject(error);
   }
+}
+
+/** Milliseconds as the wheel takes them. It would cut others off: to less, or to none, which for a timeout is for ever. */
+function whole(op: string, ms: number): number {
+  if (!Number.isInteger(ms) || (ms | 0) !== ms) throw new ActorError("bad-argument", `${op} takes a whole number of milliseconds, less than 2^31, got ${shown(ms)}`);
+  return ms;
 }
