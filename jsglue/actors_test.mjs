@@ -445,6 +445,7 @@ test("misuse is refused with a code", async () => {
   await assert.rejects(compileActor(new Uint8Array(8)), { code: "not-wasm" });
   await assert.rejects(compileActor(file("../examples/c-fetch/guest.wasm")), code("bad-module"));
   await assert.rejects(compileActor(file("../asyncio/actors/wasm/testdata/plain.wasm")), code("missing-import"));
+  for (const twice of [undefined, null, 5, {}]) await assert.rejects(compileActor(file("../asyncio/actors/wasm/testdata/plain.wasm"), { imports: { twice } }), code("bad-argument"));
   const { runtime, from, steps } = await world();
   const untyped = await compileActor(file("../asyncio/actors/wasm/testdata/untyped.wasm"));
   assert.throws(() => runtime.spawn(untyped, { stack: 32768 }), code("bad-module"));

@@ -13,13 +13,18 @@ import { CANNOT_TELL } from "../core.js";
 import { words } from "../errors.js";
 import { compile, shapeOf } from "../module.js";
 import { WebAssembly } from "../platform.js";
+import { describe } from "../values.js";
 import type { Actor, Code } from "./actor.js";
 import { ActorError } from "./errors.js";
 import type { Host, Message } from "./host.js";
 import { imports } from "./imports.js";
 import { link, Stack } from "./stack.js";
 
-/** A further function that guests may import from "env". If it returns a Promise the actor is blocked until that settles; an actor without a stack gets -1. */
+/**
+ * A further function that guests may import from "env". If it returns a Promise the actor is blocked until that settles; an
+ * actor without a stack gets -1. One that blocks by a call of the host waits for everything by the host, Promises by
+ * {@link Host.wait}: between those calls the actor runs, and nobody else does.
+ */
 export type Import = (host: Host, ...args: any[]) => unknown;
 
 /** A compiled module, of which any number of actors can be made. Made by {@link compileActor}. */
@@ -38,6 +43,9 @@ export interface ActorModule {
 export async function compileActor(source: BufferSource, options: { imports?: Record<string, Import> } = {}): Promise<ActorModule> {
   const module = await compile(source);
   const more = options.imports ?? {};
+  for (const [name, fn] of Object.entries(more)) {
+    if (typeof fn !== "function") throw new ActorError("bad-argument", `the import env.${name} is a function, got ${describe(fn)}`);
+  }
   if (!WebAssembly.Module.exports(module).some(({ name, kind }) => name === "handle_message" && kind === "function")) {
     throw new ActorError("bad-module", "the module exports no function handle_message(i32, i64, i32, i32) -> i32");
   }
