@@ -22,16 +22,31 @@ type held []chan struct{}
 func (h held) open(i int) { close(h[i]); synctest.Wait() }
 
 // pipes is a listener that the transport of the test connects to.
-type pipes chan net.Conn
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
 
-func (p pipes) Accept() (net.Conn, error) {
-	conn, ok := <-p
-	if !ok {
+// dial may come when the listener is closed already: a transport dials on for a request that has been cancelled.
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	ours, its := net.Pipe()
+	select {
+	case p.conns <- its:
+		return ours, nil
+	case <-p.closed:
 		return nil, net.ErrClosed
 	}
-	return conn, nil
 }
-func (p pipes) Close() error   { close(p); return nil }
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (p pipes) Close() error   { close(p.closed); return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
 // bubble runs a test with a server that holds n answers. The answer to path(i) has the value 100+i; the answer to
@@ -43,7 +58,7 @@ func bubble(t *testing.T, n int, test func(t *testing.T, h held)) {
 		for i := range h {
 			h[i] = make(chan struct{})
 		}
-		listener := make(pipes)
+		listener := pipes{make(chan net.Conn), make(chan struct{})}
 		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var i int
 			fmt.Sscanf(r.URL.Path, "/%d", &i)
@@ -59,11 +74,7 @@ func bubble(t *testing.T, n int, test func(t *testing.T, h held)) {
 		go server.Serve(listener)
 		standard := http.DefaultTransport.(*http.Transport) // what a loop's own is a copy of
 		dial := standard.DialContext
-		standard.DialContext = func(context.Context, string, string) (net.Conn, error) {
-			ours, its := net.Pipe()
-			listener <- its
-			return ours, nil
-		}
+		standard.DialContext = listener.dial
 		defer func() {
 			standard.DialContext = dial
 			server.Close()
