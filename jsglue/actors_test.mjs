@@ -348,6 +348,20 @@ test("E-SLEEP-3 E-FD-2 milliseconds that are no whole number, or too many, are r
   runtime.close();
 });
 
+// The test runner takes a rejection that nobody asks for as a failure, and Node ends with it.
+test("E-HOST-1 a wait that is refused leaves no rejection behind", async () => {
+  const plain = file("../asyncio/actors/wasm/testdata/plain.wasm");
+  const { runtime, answers, from } = await world();
+  const rejected = () => Promise.reject(new Error("nobody asks"));
+  const waits = (host) => host.wait("nothing", rejected());
+  from(runtime.spawnNative((host, { source }) => host.send(source, waits(host)) === 0), 1);
+  for (const twice of [waits, rejected]) from(runtime.spawn(await compileActor(plain, { imports: { twice } })), 1);
+  await runtime.run(() => answers.length === 3);
+  for (const { type } of answers) assert.equal(type, -1);
+  await new Promise((resolve) => setImmediate(resolve)); // rejections are reported
+  runtime.close();
+});
+
 test("E-SPAWN-2 stack and payloads come from the guest's allocator where it has one; without room the spawn fails", async () => {
   const { runtime, answers, ended, from, steps } = await world();
   const id = runtime.spawn(await compileActor(file("../asyncio/actors/wasm/testdata/malloc.wasm")), { stack: 65536 });

@@ -146,9 +146,7 @@ export class Instance implements Code {
       return Promise.resolve(promise).finally(check);
     }
     const parked = host.wait("a Promise", promise);
-    if (typeof parked !== "number") return parked.then(() => promise);
-    Promise.resolve(promise).catch(() => {}); // nobody will ask
-    return parked;
+    return typeof parked === "number" ? parked : parked.then(() => promise);
   }
 
   /** Runs code of the guest outside of its handler. */

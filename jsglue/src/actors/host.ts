@@ -87,7 +87,9 @@ export class Host {
    * time is over. The other blocking calls are made of this, and so can others be.
    */
   wait(what: string, promise: PromiseLike<unknown>, timeoutMs = 0): Result {
-    return this.#wait("wait", what, timeoutMs, () => promise);
+    const result = this.#wait("wait", what, timeoutMs, () => promise);
+    if (result === -1) Promise.resolve(promise).catch(() => {}); // nobody will ask
+    return result;
   }
 
   #wait(op: string, what: string, timeoutMs: number, begin: (signal: AbortSignal) => PromiseLike<unknown>): Result {
