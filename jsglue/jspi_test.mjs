@@ -310,6 +310,39 @@ test("a guest whose stack pointer cannot be told is no worse off than in raw JSP
   assert.equal(await WebAssembly.promising(instance.exports.run)(41n), 42n);
 });
 
+test("a guest that keeps its calls' stacks apart itself, as Pyodide does, has one stack, as in raw JSPI", async () => {
+  const guest = assemble(`(module
+    (import "env" "enter" (func $enter)) (import "env" "saveState" (func $save (result i32))) (import "env" "restoreState" (func $restore (param i32)))
+    (import "env" "wait" (func $wait))
+    (memory (export "memory") 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+    (func (export "run") (param i32) (result i32) (local $frame i32) (local $state i32)
+      (call $enter)
+      (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
+      (i32.store (local.get $frame) (local.get 0))
+      (local.set $state (call $save))
+      (call $wait)
+      (call $restore (local.get $state))
+      (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
+      (i32.load (local.get $frame))))`);
+  // Each call begins where the first one has: what the others have there is copied out and comes back.
+  let top;
+  const states = [];
+  const { instance } = await WebAssembly.instantiate(guest, {
+    env: {
+      enter: () => (sp.value = top ??= sp.value),
+      saveState: () => states.push({ start: sp.value, copy: new Uint8Array(memory.buffer).slice(sp.value, stop) }) - 1,
+      restoreState(k) {
+        sp.value = states[k].start;
+        new Uint8Array(memory.buffer).set(states[k].copy, sp.value);
+      },
+      wait: new WebAssembly.Suspending(async () => {}),
+    },
+  });
+  const { memory, run, __stack_pointer: sp } = instance.exports;
+  const stop = sp.value; // outside of all calls
+  assert.deepEqual(await Promise.all([1, 2, 3].map((v) => WebAssembly.promising(run)(v))), [1, 2, 3]);
+});
+
 test("what fiberfill exports of a guest for itself is seen by nobody", async () => {
   const guest = assemble(`(module
     (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $__stack_pointer (mut i32) (i32.const 65536))

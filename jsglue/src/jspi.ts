@@ -131,6 +131,15 @@ function hide(instance: WebAssembly.Instance, all: WebAssembly.ModuleExportDescr
   return Object.defineProperty(instance, "exports", { value: Object.freeze(value), configurable: true });
 }
 
+// Pyodide keeps its calls' stacks apart itself: its glue copies what lies between the pointer inside a call and the one
+// outside, which it takes to be one stack. Only the names of these imports tell.
+const KEEPERS = ["saveState", "restoreState"];
+
+function keepsStacks(module: WebAssembly.Module): boolean {
+  const imports = platform.Module.imports(module);
+  return KEEPERS.every((wanted) => imports.some(({ module, name, kind }) => module === "env" && name === wanted && kind === "function"));
+}
+
 /** What the platform gets for imports, and what is to be done with the instance. */
 function link(module: WebAssembly.Module, given: any): [imports: any, made: (instance: WebAssembly.Instance) => WebAssembly.Instance] {
   const shape = module instanceof platform.Module ? shapes.get(module) : undefined;
@@ -140,8 +149,8 @@ function link(module: WebAssembly.Module, given: any): [imports: any, made: (ins
   if (!values) return [table, (instance) => hide(instance, all, shape.own)];
   const waits = values.some((value) => value instanceof Mark);
   if (waits) ready();
-  // Where nobody can tell which stack there is to keep apart, there is one, as in raw JSPI.
-  const options = shape.stackPointer === CANNOT_TELL ? { shadowStack: { pointer: null } } : undefined;
+  // Where nobody can tell which stack there is to keep apart, or the guest does that itself, there is one, as in raw JSPI.
+  const options = shape.stackPointer === CANNOT_TELL || keepsStacks(module) ? { shadowStack: { pointer: null } } : undefined;
   const newLink = () => new Link(inspector(), module, shape, values, options);
   let link = waits ? newLink() : undefined;
   let border: ReturnType<Link["complete"]> | undefined;
