@@ -343,6 +343,50 @@ test("a guest that keeps its calls' stacks apart itself, as Pyodide does, has on
   assert.deepEqual(await Promise.all([1, 2, 3].map((v) => WebAssembly.promising(run)(v))), [1, 2, 3]);
 });
 
+/** Pushes v on the shadow stack, calls, and returns what is in its frame then plus what the call has returned; -1 if the pointer has moved. */
+const keep = (name, call) => `(func (export "${name}") (param $v i32) (result i32) (local $frame i32) (local $result i32)
+  (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
+  (i32.store (local.get $frame) (local.get $v))
+  (local.set $result (call ${call}))
+  (if (i32.ne (global.get $sp) (local.get $frame)) (then (return (i32.const -1))))
+  (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
+  (i32.add (i32.load (local.get $frame)) (local.get $result)))`;
+
+for (const [how, rest] of [["regions", ""], ["one stack that is copied", "(drop (memory.grow (i32.const 1)))"]]) {
+  test(`a library that a program loads while it runs, which waits on the program's stack: ${how}`, async () => {
+    const program = assemble(`(module
+      (import "env" "wait" (func $wait (param i32) (result i32))) (import "env" "open" (func $open))
+      (memory (export "memory") 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536)) (table (export "table") 2 funcref)
+      (func (export "grow") ${rest})
+      ${keep("open", "$opened (local.get $v)")}
+      (func $opened (param i32) (result i32) (call $open) (local.get 0))
+      ${keep("own", "$wait (local.get $v)")}
+      ${keep("both", "$twice (local.get $v)")}
+      (func $twice (param i32) (result i32) (i32.add (call_indirect (param i32) (result i32) (local.get 0) (i32.const 0)) (call $wait (local.get 0)))))`);
+    const library = assemble(`(module
+      (import "env" "wait" (func $wait (param i32) (result i32))) (import "env" "memory" (memory 1)) (import "env" "__stack_pointer" (global $sp (mut i32)))
+      ${keep("inner", "$wait (local.get $v)")})`);
+    const waits = [];
+    const env = { wait: new WebAssembly.Suspending((v) => new Promise((resolve) => waits.push(() => resolve(v)))) };
+    let inner;
+    env.open = () => {
+      inner = new WebAssembly.Instance(new WebAssembly.Module(library), { env: { ...env, ...instance.exports } }).exports.inner;
+      instance.exports.table.set(0, inner);
+    };
+    const { instance } = await WebAssembly.instantiate(program, { env });
+    const { memory, open, own, both } = instance.exports;
+    assert.equal(await WebAssembly.promising(open)(1), 2);
+    const size = memory.buffer.byteLength;
+    const calls = [10, 20, 30, 40, 50].flatMap((v) => [own, both, inner].map((fn) => WebAssembly.promising(fn)(v)));
+    while (waits.length > 0) {
+      waits.splice((waits.length * 7) % 5 % waits.length, 1)[0]();
+      await new Promise(setImmediate);
+    }
+    assert.deepEqual(await Promise.all(calls), [10, 20, 30, 40, 50].flatMap((v) => [2 * v, 4 * v, 2 * v]));
+    assert.equal(memory.buffer.byteLength, size); // the library has not taken memory of its own for stacks
+  });
+}
+
 test("what fiberfill exports of a guest for itself is seen by nobody", async () => {
   const guest = assemble(`(module
     (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $__stack_pointer (mut i32) (i32.const 65536))

@@ -92,7 +92,7 @@ export class Binding {
   /** What comes before every wait. A fiber that must not wait is ended here, or gets what it waits on instead. */
   #before(task: Task, name: string): Promise<unknown> | undefined {
     // Small, so that the engine puts it into the path of every switch.
-    if (task.death || task.cancelled || this.copies || !this.sound(task)) return this.#look(task, name);
+    if (task.death || task.cancelled || this.copies || task.binding !== this || !this.sound(task)) return this.#look(task, name);
     return undefined;
   }
 
@@ -102,8 +102,9 @@ export class Binding {
   }
 
   #look(task: Task, name: string): Promise<unknown> | undefined {
-    const overflow = this.overflow(task, this.parked && (this.parked.value as number) >>> 0);
-    task.touched = false;
+    const overflow = task.binding.overflow(task, this.parked && (this.parked.value as number) >>> 0);
+    task.abroad ||= task.binding !== this;
+    task.touched = task.abroad;
     if (overflow || task.death) {
       task.death ??= overflow;
       throw deadly();
@@ -126,10 +127,15 @@ export class Binding {
   #park(task: Task, name: string, how: Wait): Promise<unknown> {
     if (this.copies) {
       task.savedAt = (this.parked!.value as number) >>> 0;
-      task.saved = this.bytes().slice(task.savedAt, task.high);
+      task.saved = this.bytes().slice(task.savedAt, this.#high(task));
       this.rest();
     }
     return how(task, name);
+  }
+
+  /** Where a fiber's frames on this guest's stack begin; one that an export of another guest has begun may have them here, too. */
+  #high(task: Task): number {
+    return task.binding.stackPointer === this.stackPointer ? task.high : this.base >>> 0;
   }
 
   /** Has the wait that has begun end with what deliver makes of its value, called with the fiber's stack in its place. */
@@ -158,7 +164,7 @@ export class Binding {
       }
       // The fiber goes on in a later microtask. Until then others may call the guest.
       if (saved) {
-        task.saved = this.bytes().slice(savedAt, task.high);
+        task.saved = this.bytes().slice(savedAt, this.#high(task));
         this.rest();
       }
     };

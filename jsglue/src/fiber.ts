@@ -30,6 +30,7 @@ export class Task extends Life {
   region: Region | undefined = undefined;
   high = 0; // where its shadow stack begins
   touched = false; // something may have been written to the guard of its region
+  abroad = false; // it has waited in the import of another guest than its own: stubs and thunks may look at a region that is not its own
   over = false; // it has ended inside the call that began it, and that is not told yet
   encoded: Encoded; // the strings and bytes among args
   cursor = 0; // the next of args that the thunk asks for

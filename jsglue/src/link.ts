@@ -19,6 +19,10 @@ import { workerModule } from "./workers.js";
 const PAGE = 65536;
 const EVENT_SIZE = 1024; // of a region, for a guest that has no stack: its own fibers find their first event there
 
+// By the stack pointer, whose guest has been the first to have it. A library that is linked to a program while that runs is
+// a guest of its own with the program's memory and stack, and what it calls may wait: it uses the program's regions.
+const owners = new WeakMap<WebAssembly.Global, Binding>();
+
 /** A guest on its way to being instantiated. */
 export class Link {
   /** What the platform is given to instantiate the guest with. */
@@ -30,6 +34,7 @@ export class Link {
   readonly #functions: unknown[]; // the values of the imports that are functions
   readonly #names: string[]; // theirs
   readonly #importedMemory: unknown;
+  readonly #owner: Binding | undefined; // of the stack pointer, if it is another guest's
   readonly #slots: WebAssembly.Exports;
   readonly #stubs: Uint8Array;
   readonly #source: RegionSource;
@@ -54,11 +59,15 @@ export class Link {
     this.#malloc = this.#allocator(chosen.allocator);
     this.#stackPointer = this.#pointer(chosen.pointer);
     this.#named = typeof chosen.pointer === "string";
-    this.#size = chosen.size ?? (this.#stackPointer >= 0 ? REGION_SIZE : EVENT_SIZE);
+    const pointer = imports.flatMap(({ kind }, i) => (kind === "global" ? [values[i]] : []))[this.#stackPointer >= 0 ? shape.global : -1];
+    this.#owner = owners.get(pointer as WebAssembly.Global);
+    this.#size = this.#owner?.regions?.size ?? chosen.size ?? (this.#stackPointer >= 0 ? REGION_SIZE : EVENT_SIZE);
     // Emscripten's -sSTACK_OVERFLOW_CHECK=2: the guest traps where its pointer leaves the stack that it began with.
     const checks = this.#exports.some(({ name }) => name === "__set_stack_limits");
-    this.#source = chosen.regions ?? (checks ? "copy" : this.#malloc ? "allocator" : shape.grows || shape.room * PAGE < this.#size ? "copy" : "grow");
-    if (this.#source === "allocator" && !this.#malloc) {
+    // Of an imported pointer nobody here knows who else grows the memory.
+    const fixed = shape.grows || shape.room * PAGE < this.#size || pointer !== undefined;
+    this.#source = this.#owner ? (this.#owner.regions?.source ?? "copy") : (chosen.regions ?? (checks ? "copy" : this.#malloc ? "allocator" : fixed ? "copy" : "grow"));
+    if (this.#source === "allocator" && !this.#malloc && !this.#owner) {
       throw new FiberError("bad-argument", 'shadowStack.regions is "allocator", and the guest exports no malloc and free; name the export that allocates by shadowStack.allocator');
     }
     if (machine) this.#checkOwn();
@@ -94,7 +103,7 @@ export class Link {
     binding.memory = (shape.memory >= 0 ? exported(shape.memory) : this.#importedMemory) as WebAssembly.Memory | undefined;
     if (this.#stackPointer >= 0) {
       binding.stackPointer = exported(this.#stackPointer) as WebAssembly.Global;
-      binding.base = binding.stackPointer.value as number;
+      binding.base = this.#owner?.base ?? (binding.stackPointer.value as number);
       if (this.#named && !isPointer(binding.stackPointer)) {
         const { name } = this.#exports[this.#stackPointer]!;
         throw new FiberError("bad-argument", `shadowStack.pointer is ${JSON.stringify(name)}, which is no mutable global of the type i32`);
@@ -102,8 +111,9 @@ export class Link {
     }
     if (this.#machine || this.#regions) {
       const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
-      binding.regions = new Regions(this.#source, this.#size, binding.memory!, malloc);
+      binding.regions = this.#owner?.regions ?? new Regions(this.#source, this.#size, binding.memory!, malloc);
     }
+    if (binding.stackPointer && !this.#owner) owners.set(binding.stackPointer, binding);
     const b = instance(this.#stubs, {
       guest: new Proxy({}, { get: (_, k: string) => (k === "sp" ? binding.stackPointer : k === "memory" ? binding.memory : exported(Number(k))) }),
       slots: this.#slots,
