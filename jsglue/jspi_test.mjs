@@ -290,6 +290,79 @@ test("a function that is no export works as raw JSPI does, also below a fiber th
   assert.equal(await outer(7), 10); // the scheduler lives
 });
 
+test("while a function that is no export waits on the one stack of a guest, plain calls leave its frames alone", async () => {
+  const wat = `(module
+    (import "env" "wait" (func $wait (param i32))) (import "env" "enter" (func $enter))
+    (memory (export "memory") 2) (func (drop (memory.grow (i32.const 1)))) (global $sp (mut i32) (i32.const 65536)) (table (export "table") 1 funcref) (elem (i32.const 0) $hidden)
+    (func $push (export "push") (param i32)
+      (global.set $sp (i32.sub (global.get $sp) (i32.const 16)))
+      (i32.store (global.get $sp) (local.get 0))
+      (global.set $sp (i32.add (global.get $sp) (i32.const 16))))
+    (func $hidden (param i32) (result i32) (local $frame i32)
+      (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
+      (i32.store (local.get $frame) (local.get 0))
+      (call $wait (local.get 0))
+      (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
+      (i32.load (local.get $frame)))
+    (func (export "outer") (param i32) (result i32) (local $frame i32)
+      (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
+      (i32.store (local.get $frame) (local.get 0))
+      (call $enter)
+      (call $push (i32.const 6))
+      (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
+      (i32.load (local.get $frame))))`;
+  let inner;
+  const { instance } = await WebAssembly.instantiate(assemble(wat), {
+    env: {
+      wait: new WebAssembly.Suspending(async (v) => {
+        push(v + 1); // inside the import, when it begins
+        await undefined;
+        push(v + 2); // and while it waits
+      }),
+      enter: () => (inner = hidden(5)),
+    },
+  });
+  const { push, outer, table } = instance.exports;
+  const hidden = WebAssembly.promising(table.get(0));
+  const call = hidden(1);
+  push(4);
+  assert.equal(await call, 1);
+  assert.equal(outer(7), 7); // also what the caller goes on with
+  assert.equal(await inner, 5);
+});
+
+test("functions that are no exports have shadow stacks of their own, beside those of fibers", async () => {
+  const twice = `(param $v i32) (result i32) (local $frame i32)
+    (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
+    (i32.store (local.get $frame) (local.get $v))
+    (call $wait)
+    (call $push (local.get $v))
+    (call $wait)
+    (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
+    (i32.load (local.get $frame))`;
+  const wat = `(module
+    (import "env" "wait" (func $wait)) (memory (export "memory") 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+    (table (export "table") 1 funcref) (elem (i32.const 0) $hidden)
+    (func $push (export "push") (param i32)
+      (global.set $sp (i32.sub (global.get $sp) (i32.const 64)))
+      (memory.fill (global.get $sp) (local.get 0) (i32.const 64))
+      (global.set $sp (i32.add (global.get $sp) (i32.const 64))))
+    (func $hidden ${twice}) (func (export "own") ${twice}))`;
+  const waits = [];
+  const wait = new WebAssembly.Suspending(() => new Promise((resolve) => waits.push(resolve)));
+  const { push, own, table, __stack_pointer: sp } = (await WebAssembly.instantiate(assemble(wat), { env: { wait } })).instance.exports;
+  const functions = [table.get(0), own].map((fn) => WebAssembly.promising(fn));
+  const calls = Array.from({ length: 12 }, (_, v) => functions[v % 2](v));
+  assert.equal(sp.value, 65536);
+  for (let n = 0; waits.length > 0; n++) {
+    waits.splice((5 * n) % waits.length, 1)[0]();
+    await new Promise(setImmediate);
+    push(99);
+  }
+  assert.deepEqual(await Promise.all(calls), calls.map((_, v) => v));
+  assert.equal(sp.value, 65536);
+});
+
 test("what promising returns has the name and the length that the platform's has", async () => {
   const { instance } = await guest();
   for (const fn of [instance.exports.item, instance.exports.yielding]) {

@@ -7,7 +7,7 @@ import { Cancellable, refuseCircle } from "./life.js";
 import { cancelWait, complete, current, failure, sleep, wait, waitApart, yieldNow } from "./loop.js";
 import { WebAssembly } from "./platform.js";
 import type { Machine } from "./proposals.js";
-import { type Regions } from "./regions.js";
+import type { Region, Regions } from "./regions.js";
 import { Jump, SLEEP, YIELD, isThenable, then, type Suspending } from "./suspending.js";
 import { caught, deadly, thrown } from "./workers.js";
 
@@ -59,7 +59,11 @@ export class Binding {
     };
     const call = deliver ? keeping : fn;
     return new WebAssembly.Suspending((...args: unknown[]) => {
-      if (always && foreign()) return waitApart(fn(...args));
+      if (always && foreign()) {
+        // Its frames are on the stack that plain calls use, too: those go below, as in raw JSPI.
+        if (this.parked) this.stackPointer!.value = this.parked.value;
+        return waitApart(fn(...args));
+      }
       const task = caller(name);
       const refused = this.#before(task, name);
       if (refused) return refused;
@@ -244,6 +248,26 @@ export class Binding {
   /** Puts the stack pointer where it is when no fiber runs: after a trap nobody else has. */
   rest(): void {
     if (this.stackPointer) this.stackPointer.value = this.base;
+  }
+
+  /**
+   * Lends a region to a stack that is about to begin, and is no fiber's. What is returned puts the pointer back, and takes the region
+   * when that stack has ended. Without room it is as in raw JSPI.
+   */
+  lend(): (ended: boolean) => void {
+    const regions = this.regions!;
+    const pointer = this.stackPointer!.value;
+    let region: Region;
+    try {
+      region = regions.take();
+    } catch {
+      return () => {};
+    }
+    this.stackPointer!.value = region.high;
+    return (ended) => {
+      this.stackPointer!.value = ended ? this.base : pointer;
+      if (ended) regions.give(region);
+    };
   }
 
   /** Takes back what a fiber that has ended used. */

@@ -9,7 +9,7 @@
 //
 // Functions that are not exports of an instance made here, and modules that our
 // parser cannot read, get the platform's own promising and Suspending: they work
-// as raw JSPI does.
+// as raw JSPI does. Calls of the former have shadow stacks of their own all the same.
 
 import { CANNOT_TELL, inspector } from "./core.js";
 import type { Binding } from "./binding.js";
@@ -19,7 +19,7 @@ import { Link } from "./link.js";
 import { apart, begin, nextId, ready } from "./loop.js";
 import { inspect, needJSPI, type Shape } from "./module.js";
 import { WebAssembly as platform } from "./platform.js";
-import { Suspending as Mark } from "./suspending.js";
+import { Suspending as Mark, then } from "./suspending.js";
 import { isObject, viewOf } from "./values.js";
 
 const hasJSPI = "promising" in platform && "Suspending" in platform;
@@ -41,7 +41,7 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
   const way = ways.get(fn);
   if (!way) {
     const call = platform.promising(fn);
-    return alike((...args) => apart(() => call(...args)), fn);
+    return alike((...args) => apart(() => withStacks(() => call(...args))), fn);
   }
   const { binding, thunks } = way.complete();
   const thunk = { ...thunks[way.k]!, jspi: true };
@@ -50,6 +50,25 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
     begin(task);
     return task.fiber;
   }, fn);
+}
+
+let guests: WeakRef<Binding>[] = []; // whose calls have regions
+
+/** Calls a function that is not an export. Nobody can tell whose it is: on the stack that it starts it has a region in every guest. */
+function withStacks(call: () => Promise<unknown>): Promise<unknown> {
+  guests = guests.filter((guest) => guest.deref());
+  const returns = guests.map((guest) => guest.deref()!.lend());
+  const ended = () => returns.forEach((give) => give(true));
+  try {
+    const promise = call();
+    then.call(promise, ended, ended);
+    return promise;
+  } catch (error) {
+    ended();
+    throw error;
+  } finally {
+    for (const give of returns) give(false);
+  }
 }
 
 /** Gives a function the name and the length of the one that it stands for, as the platform's promising does. */
@@ -161,7 +180,10 @@ function link(module: WebAssembly.Module, given: any): [imports: any, made: (ins
       // Most instances of a page have nothing to do with fibers: their border is made when promising is called.
       const complete = () => {
         ready();
-        return (border ??= (link ??= newLink()).complete({ exports }));
+        if (border) return border;
+        border = (link ??= newLink()).complete({ exports });
+        if (border.binding.regions) guests.push(new WeakRef(border.binding));
+        return border;
       };
       if (link) complete();
       all.forEach(({ name, kind }, k) => {
