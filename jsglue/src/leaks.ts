@@ -5,6 +5,7 @@
 // when the collector takes it, the fiber is reported by its name. (Not at once
 // for every wait: registering costs as much as a fetch adds.)
 
+import { read } from "./clock.js";
 import type { Task } from "./fiber.js";
 import { reportLeak } from "./report.js";
 
@@ -32,7 +33,7 @@ export function watch(live: () => Task[]): void {
 
 function hand(task: Task): void {
   const { awaited } = task;
-  if (!awaited || task.state !== "waiting" || performance.now() - task.since < WHILE) return;
+  if (!awaited || task.state !== "waiting" || read() - task.since < WHILE) return;
   task.awaited = undefined;
   lost ??= new FinalizationRegistry(({ task, number }) => {
     const leaked = task.deref();
