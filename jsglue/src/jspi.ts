@@ -235,7 +235,7 @@ async function instantiateStreaming(source: Response | PromiseLike<Response>, ..
 /** The platform's namespace and what JSPI adds to it. */
 export type Namespace = typeof globalThis.WebAssembly & {
   promising(fn: Function): (...args: any[]) => Promise<any>;
-  Suspending: new (fn: Function) => object;
+  Suspending: new (fn: Function) => Function; // it is none, but TypeScript's own type of an import object takes nothing else
   SuspendError: new (message?: string) => Error;
 };
 

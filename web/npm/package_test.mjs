@@ -175,6 +175,21 @@ import { noSuchName } from "fiberfill"
   })
 }
 
+test("fiberfill/webassembly has types for code that was written for JSPI", async () => {
+  await writeFile(join(project, "jspi.mts"), `import { WebAssembly } from "fiberfill/webassembly"
+export async function title(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
+  const get = new WebAssembly.Suspending(async (n: number) => n + 1)
+  const module: WebAssembly.Module = await WebAssembly.compile(bytes)
+  const { exports }: WebAssembly.Instance = await WebAssembly.instantiate(module, { env: { get } })
+  return await WebAssembly.promising(exports["title"] as () => number)()
+}
+// @ts-expect-error: a string is no import
+void WebAssembly.instantiate(new Uint8Array(), { env: { get: "get" } })
+`)
+  await run(tool("tsc"), ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", "", "jspi.mts"], { cwd: project })
+    .catch((error) => assert.fail(error.stdout || error.message))
+})
+
 test("fiberfill/actors runs an actor in C and one in TypeScript, with types", async () => {
   await copyFile(join(root, "examples/c-actor/guest.wasm"), join(project, "actor.wasm"))
   await writeFile(join(project, "actors.mts"), `import { ActorError, compileActor, Runtime, VirtualClock, type Host, type Message } from "fiberfill/actors"
