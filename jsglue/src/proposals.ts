@@ -77,7 +77,7 @@ export async function newMachine(system: string): Promise<Machine> {
     code = SCRIPT_TAG ? await import(url) : await import("./machine.js");
   } catch (error) {
     const advice = SCRIPT_TAG ? ` It has to lie beside fiberfill.js: ${url}` : "";
-    throw new FiberError("load-failed", `${FILE}, which guests that import ${MODULE}${system} need, cannot be loaded: ${words(error)}.${advice}`, { cause: error });
+    throw new FiberError("load-failed", `${SCRIPT_TAG ? FILE : "a chunk of fiberfill"}, which guests that import ${MODULE}${system} need, cannot be loaded: ${words(error)}.${advice}`, { cause: error });
   }
   return code.machine(glue, system, SYSTEMS.indexOf(system) + 1);
 }

@@ -1,7 +1,7 @@
 // The package as a stranger gets it: packed by npm, installed into an empty project, and used there.
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
-import { copyFile, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises"
+import { copyFile, cp, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -142,6 +142,17 @@ own()`)
     assert.deepEqual(await printed(tool("node"), program), [5050, 3])
   })
 }
+
+test("a bundle that has lost the chunk for guests with fibers of their own says what is missing", async () => {
+  const bytes = await readFile(join(root, "jsglue/testdata/fibers1.wasm"), "base64")
+  await writeFile(join(project, "lost.mjs"), `import * as fiberfill from "./lost/index.js"
+const error = await fiberfill.instantiate(Buffer.from("${bytes}", "base64"), { env: {} }).catch((error) => error)
+console.log(JSON.stringify([error.code, error.message]))`)
+  await cp(join(project, "node_modules/fiberfill/esm"), join(project, "lost"), { recursive: true, filter: (file) => !file.includes("machine-") })
+  const [code, message] = await printed(tool("node"), "lost.mjs")
+  assert.equal(code, "load-failed")
+  assert.match(message, /^a chunk of fiberfill, which guests that import fiberfill\/fibers1 need, cannot be loaded: .*machine-/)
+})
 
 test("an engine without JSPI gets one error that says so", async () => {
   await writeFile(join(project, "old.mjs"), `// The Node of this machine; one that has JSPI already loses it here, before anything looked.
