@@ -2,6 +2,7 @@
 // else. Run over web/dist/npm in Node 26. (What a page meets is in e2e/testdata/pages/bad.js.)
 
 import assert from "node:assert/strict";
+import { createRequire } from "node:module";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import * as fiberfill from "../web/dist/npm/esm/index.js";
@@ -201,6 +202,13 @@ test("what an import returns in the place of a plain Promise ends its wait once,
 test("an import that is a WebAssembly.Suspending of the platform is refused: nobody would see it wait", async () => {
   const wait = new WebAssembly.Suspending(async (v) => v);
   await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait } }), { code: "bad-import", message: /import env\.wait .*fiberfill\.suspending/ });
+});
+
+test("an import that cannot be called is refused by name, also a mark of another copy of fiberfill", async () => {
+  const other = createRequire(import.meta.url)("../web/dist/npm/cjs/index.js");
+  for (const wait of [7, {}, other.suspending(async (v) => v)]) {
+    await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait } }), { code: "bad-import", message: /import env\.wait has to be a function, got (number|an object of type \w+); .*copy of fiberfill/ });
+  }
 });
 
 /** A value of which nothing can be asked. */

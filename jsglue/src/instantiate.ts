@@ -10,7 +10,7 @@ import type { Options } from "./options.js";
 import { WebAssembly } from "./platform.js";
 import { newMachine, systemOf, type GuestFiber } from "./proposals.js";
 import { Suspending, builtins, type ImportObject } from "./suspending.js";
-import { isModule, isObject } from "./values.js";
+import { describe, isModule, isObject } from "./values.js";
 
 /** An instantiated guest. */
 export interface Instantiated {
@@ -67,7 +67,8 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
   }
   const link = new Link(inspector(), module, shape, values, options, machine);
   const instance = await platformInstantiate(module, link.imports).catch((error) => {
-    throw refusal(error);
+    const odd = imports.findIndex(({ kind }, i) => kind === "function" && typeof values[i] !== "function" && !isA(values[i], Suspending));
+    throw refusal(error, imports[odd], values[odd]);
   });
   const { binding, thunks } = link.complete(instance);
   const exports: Record<string, unknown> = Object.create(null);
@@ -96,9 +97,11 @@ function linked(value: unknown): unknown {
   return (typeof value === "function" && marks.get(value)) || value;
 }
 
-function refusal(error: unknown): unknown {
+/** `odd` is an import that cannot be called, if there is one, and `got` its value: a mark of another copy of fiberfill may be, say of a script tag's beside a bundle's. */
+function refusal(error: unknown, odd?: WebAssembly.ModuleImportDescriptor, got?: unknown): unknown {
   if (isA(error, WebAssembly.LinkError)) {
-    return new FiberError("bad-import", `the engine refuses the import object: ${words(error)}`, { cause: error });
+    const why = odd ? `import ${odd.module}.${odd.name} has to be a function, got ${describe(got)}; a marked one has to be marked by the copy of fiberfill that instantiates` : words(error);
+    return new FiberError("bad-import", `the engine refuses the import object: ${why}`, { cause: error });
   }
   if (isA(error, WebAssembly.RuntimeError)) {
     return new FiberError("trap", `the module trapped while it was instantiated: ${words(error)}`, { cause: error });
