@@ -211,6 +211,17 @@ test("an import that cannot be called is refused by name, also a mark of another
   }
 });
 
+test("nobody makes a fiber by hand, and none is lost by trying", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  const fiber = exports.f(1);
+  const refusal = { code: "bad-argument", message: /fibers and arenas are made by/ };
+  assert.throws(() => new fiberfill.Fiber(() => {}), refusal);
+  assert.throws(() => new fiberfill.Arena(() => {}), refusal);
+  assert.throws(() => fiberfill.Fiber.resolve(1), refusal);
+  assert.throws(() => fiberfill.Fiber.all([fiber]), refusal);
+  assert.equal(await fiber, 2);
+});
+
 /** A value of which nothing can be asked. */
 function revoked() {
   const { proxy, revoke } = Proxy.revocable({}, {});

@@ -88,6 +88,8 @@ export abstract class Cancellable<T> extends Promise<T> {
 
   /** @internal */
   constructor(life: Life) {
+    // What Promise.resolve, all and the like, which are here by the name of Fiber, too, would give is a function.
+    if (!(life instanceof Life)) throw new FiberError("bad-argument", "fibers and arenas are made by calls of exports and by arena, not by new, nor by the static functions of Promise: call those of Promise itself");
     making = life;
     super(keep);
     this.#life = life;
