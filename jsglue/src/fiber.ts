@@ -2,7 +2,7 @@
 // with, and a Fiber, the face that it shows to the user.
 
 import { FiberError } from "./errors.js";
-import { Cancellable, Life } from "./life.js";
+import { Cancellable, Life, nobody } from "./life.js";
 import type { Worker } from "./workers.js";
 import type { Binding } from "./binding.js";
 import type { Region } from "./regions.js";
@@ -78,10 +78,10 @@ export class Task extends Life {
     return false;
   }
 
-  get after(): Life[] {
+  get after(): readonly Life[] {
     const { entry } = this.binding.machine ?? {};
     const next = this.state === "waiting" ? this.on : this.state === "queued" && entry !== this ? entry : undefined;
-    return next ? [next] : [];
+    return next ? [next] : nobody;
   }
 
   cancel(reason: unknown): void {
