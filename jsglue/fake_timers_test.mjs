@@ -8,7 +8,7 @@ import { promisify } from "node:util"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
 import { assemble } from "./assemble.mjs"
 
-/** busy yields for as long as the import more says so. */
+/** busy yields for as long as the import more says so; sleep calls it before and after. */
 const bytes = assemble(`(module
   (import "env" "wait" (func $wait (param i32) (result i32)))
   (import "env" "more" (func $more (result i32)))
@@ -21,14 +21,17 @@ const bytes = assemble(`(module
       (br_if $again (call $more)))
     (i32.const 5))
   (func (export "sleep") (param i32) (result i32)
+    (drop (call $more))
     (call $sleep (local.get 0))
+    (drop (call $more))
     (i32.const 7)))`)
 
 const { now } = performance
 const clock = performance
 let until = 0
+let asked = [] // when more was
 const { exports } = await fiberfill.instantiate(bytes, {
-  env: { wait: fiberfill.suspending(async (n) => n), more: () => (now.call(clock) < until ? 1 : 0) },
+  env: { wait: fiberfill.suspending(async (n) => n), more: () => (asked.push(now.call(clock)), asked.at(-1) < until ? 1 : 0) },
 })
 
 /** Several turns. */
@@ -65,6 +68,12 @@ test("under fake timers waits and long turns end by themselves, and a sleep when
   }
   assert.deepEqual([await exports.wait(5), await busy(), await exports.sleep(20)], [5, 5, 7])
   assert.deepEqual(fiberfill.fibers(), [])
+})
+
+test("a sleep does not end before its time, as real timers may", async () => {
+  asked = []
+  for (let i = 0; i < 30; i++) await exports.sleep(3)
+  for (let i = 0; i < 60; i += 2) assert.ok(asked[i + 1] - asked[i] > 2.999, `a sleep of 3 ms took ${asked[i + 1] - asked[i]}`)
 })
 
 test("a sleep ends with its timer when the clock stands still", async () => {

@@ -3,12 +3,10 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -90,38 +88,17 @@ func compileC(source string, more ...string) func(out string) error {
 	return func(out string) error { return clang(out, append(more, source)...) }
 }
 
-// clang compiles and links; what says more are its arguments. In two steps: in one, or told to optimise as it links, it would
-// have wasm-opt go over the result, wherever somebody has installed that.
+// clang compiles and links; what says more are its arguments. It finds its linker and nothing else: where somebody has
+// installed wasm-opt, it would have that go over the result.
 func clang(out string, more ...string) error {
 	if err := install("clang"); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "clang")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	compile := []string{"--target=wasm32", "-c", "-fno-builtin", "-O2", "-Wall", "-Wextra"}
-	link := []string{"--target=wasm32", "-nostdlib", "-Wl,--no-entry", "-o", out}
-	var sources []string
-	for _, arg := range more {
-		switch {
-		case strings.HasSuffix(arg, ".c"):
-			sources = append(sources, arg)
-		case strings.HasPrefix(arg, "-Wl,"):
-			link = append(link, arg)
-		default:
-			compile = append(compile, arg)
-		}
-	}
-	for i, source := range sources {
-		object := filepath.Join(dir, fmt.Sprint(i, ".o"))
-		if err := shell("clang-19", append(slices.Clone(compile), "-o", object, source)...); err != nil {
-			return err
-		}
-		link = append(link, object)
-	}
-	return shell("clang-19", link...)
+	const tools = "/usr/lib/llvm-19/bin"
+	args := []string{"--target=wasm32", "-nostdlib", "-fno-builtin", "-O2", "-Wall", "-Wextra", "-fuse-ld=" + tools + "/wasm-ld", "-Wl,--no-entry", "-o", out}
+	c := exec.Command("clang-19", append(args, more...)...)
+	c.Env = append(os.Environ(), "PATH="+tools)
+	return run(c)
 }
 
 // compileThrowing is the recipe of a guest with fibers and exceptions of its own: C, and a WAT file for what C has no words
