@@ -43,6 +43,17 @@ func TestRatioIsTakenWithinRounds(t *testing.T) {
 	}
 }
 
+// So must a slow second not, where the two have taken turns.
+func TestRatioIsTakenBetweenSamplesThatAreBesideEachOther(t *testing.T) {
+	r := newResults()
+	r.add("chromium", 0, Measured{"fiberfill": {"switch-10": {15, 30, 30, 15}}})
+	r.add("chromium", 0, Measured{"raw": {"switch-1": {10, 20, 20, 20}}})
+	r.add("chromium", 1, Measured{"raw": {"switch-1": {1}}})
+	if lines, _ := r.Ratios(); len(lines) != 1 || lines[0] != "ratio switch-10 1.500" {
+		t.Errorf("ratios = %q", lines)
+	}
+}
+
 // Every row is measured wherever it can be, each operation once a round; those that are compared, in one process.
 func TestCostsPlan(t *testing.T) {
 	for _, s := range substrates {

@@ -49,9 +49,10 @@
 // to be optimised; not before a cold sample. Contestants take turns in rounds, every other round backwards. A
 // contestant's figure is the median of its rounds, a round's the median of its samples; a ratio is the median of the
 // ratios within rounds, so that a slow minute of the machine slows both sides of it. A machine that is shared is slower
-// by half for seconds, too: in Chromium, where the ratios are taken, the contestants of a switch are there at
-// the same time, and take turns sample by sample; who waits does nothing. Not those of a start: a wave takes milliseconds,
-// and would begin with caches full of another's stacks. Nothing begins before the browser has done
+// by half for tenths of a second, too: in Chromium, where the ratios are taken, the contestants of a switch are there at
+// the same time, and take turns sample by sample; who waits does nothing. Their ratio, and that of those who alternate in
+// one tab, is the median of the ratios of samples beside each other. Not those of a start take turns: a wave takes
+// milliseconds, and would begin with caches full of another's stacks. Nothing begins before the browser has done
 // with what a new tab makes it do: its first second is slower by half or more, for everybody. Pages are cross-origin isolated,
 // since the clock is 20 times coarser elsewhere, and a sample takes hundreds of times what the clock can tell apart.
 // Nobody begins with the garbage of others, and everybody collects their own while the clock runs. (To force a collection

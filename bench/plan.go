@@ -14,40 +14,40 @@ var (
 
 const inFlight = 1000
 
-// quickPlan has what the ratios need, and as many rounds as there is time for. What takes longest comes first: it fits
-// into a first round or not at all.
+// quickPlan has what the ratios need, and as many rounds as there is time for. The fetches come last: for seconds after them
+// the browser is not quiet.
 func quickPlan() []Group {
-	const steps = 100_000
+	const steps = 50_000
 	// The 10,000 take half of the time there is, so each contestant has them once; the 1,000 vary by a fifth and need
 	// several. Who comes first must not pay for what a fresh page does for the first time.
 	fetch := fetching("fiberfill", "await")
 	fetch.Sizes, fetch.Samples, fetch.Warmup = []int{10000, 1000}, 5, 1
 	return []Group{
-		{"fetch", 1, []Job{fetch}},
-		{"switch", 7, []Job{
-			switching("fiberfill", steps, 10, 100),
-			switching("raw", steps, 1, 1), // twice, so that it is there as long as the others
-			switching("ring", steps, 10, 100),
-		}},
+		{"switch-10", 7, switching(10, steps, "fiberfill", "ring")},
+		{"switch-100", 7, switching(100, steps, "fiberfill", "ring")},
 		{"start-1000", 7, starting(1000, "fiberfill", "raw")},
 		{"start-10000", 5, starting(10000, "fiberfill", "raw")},
 		{"compute", 3, []Job{computing("fiberfill", "raw")}},
+		{"fetch", 1, []Job{fetch}},
 	}
 }
 
 // fullPlan has everything for an engine.
 func fullPlan(host string) []Group {
-	rounds, steps, seconds := 3, 100_000, 60
+	rounds, steps, seconds := 3, 50_000, 60
 	if host == "firefox" { // a switch takes microseconds there, and every job a fresh browser
-		rounds, steps, seconds = 2, 20_000, 20
+		rounds, steps, seconds = 2, 10_000, 20
 	}
-	plan := []Group{
-		{"switch", rounds, each(contestants, func(c string) Job { return switching(c, steps, widths...) })},
+	var plan []Group
+	for _, n := range widths {
+		plan = append(plan, Group{"switch", rounds, switching(n, steps, contestants...)})
+	}
+	plan = append(plan, []Group{
 		{"fetch", rounds - 1, []Job{fetching("fiberfill", "raw", "await")}},
 		{"compute", rounds, []Job{computing(callers...)}},
 		{"first", rounds, each(callers, func(c string) Job { return Job{Workload: "first", Contestants: []string{c}} })},
 		{"costs", rounds, costing(host)},
-	}
+	}...)
 	for _, n := range waves {
 		plan = append(plan, Group{"start", rounds - 1, starting(n, callers...)})
 	}
@@ -74,21 +74,33 @@ func each(contestants []string, job func(contestant string) Job) (jobs []Job) {
 	return jobs
 }
 
-// switching warms up with half a million yields: the engine's optimising compiler needs that long on a busy machine.
-func switching(contestant string, steps int, widths ...int) Job {
-	return Job{Workload: "switch", Contestants: []string{contestant}, Sizes: widths, Steps: steps, Samples: 9, Warmup: 5}
+// switching has a job for each contestant, and one for raw JSPI with one stack, over which the ratios are taken. It warms up
+// with half a million yields: the engine's optimising compiler needs that long on a busy machine.
+func switching(width, steps int, contestants ...string) []Job {
+	job := func(c string, width int) Job {
+		return Job{Workload: "switch", Contestants: []string{c}, Sizes: []int{width}, Steps: steps, Samples: 18, Warmup: 10}
+	}
+	jobs := each(contestants, func(c string) Job { return job(c, width) })
+	if width > 1 {
+		jobs = slices.Insert(jobs, 1, job("raw", 1)) // beside fiberfill
+	}
+	return jobs
 }
 
-// starting has a process for each contestant and number of calls, because the first wave in it counts, too. Raw JSPI must
-// not run out of stacks: a tab bears some hundred thousand, but only 40,000 if they come in waves of 10,000. So it has time
-// for one large wave when its code is warm; of the others several count.
+// starting has a process for each contestant and number of calls, because the first wave in it counts, too. After some 70
+// waves of 1,000 the engine's compilers have done with fiberfill's code, and 100 waves that count take no longer than a
+// tenth of a second. Raw JSPI must not run out of stacks: a tab bears 132,000 calls, but only 40,000 if they come in waves
+// of 10,000. Its figures are the same from the fifth wave on; so it has fewer waves, and of the large ones one.
 func starting(n int, contestants ...string) []Job {
 	return each(contestants, func(c string) Job {
-		samples, warmup := 15, 60
+		samples, warmup := 100, 150
 		if n > 1000 {
-			samples, warmup = 9, 30
-			if c == "raw" {
-				samples = 1
+			samples = 9
+		}
+		if c == "raw" {
+			samples, warmup = 15, 60
+			if n > 1000 {
+				samples, warmup = 1, 30
 			}
 		}
 		return Job{Workload: "start", Contestants: []string{c}, Sizes: []int{n}, Calls: 1000, Samples: samples, Warmup: warmup}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -80,18 +79,18 @@ func Report(dir string, r *Results, machine Environment, bytes map[string]int) e
 // figures returns the medians of all rounds, by host, name and contestant.
 func (r *Results) figures() map[string]map[string]map[string][]float64 {
 	tree := map[string]map[string]map[string][]float64{}
-	for k, rounds := range r.rounds {
+	for k := range r.rounds {
 		if tree[k.host] == nil {
 			tree[k.host] = map[string]map[string][]float64{}
 		}
 		if tree[k.host][k.name] == nil {
 			tree[k.host][k.name] = map[string][]float64{}
 		}
-		var values []float64
-		for _, v := range rounds {
-			values = append(values, math.Round(v*1000)/1000)
+		medians := r.medians(k)
+		for i, v := range medians {
+			medians[i] = math.Round(v*1000) / 1000
 		}
-		tree[k.host][k.name][k.contestant] = slices.Sorted(slices.Values(values))
+		tree[k.host][k.name][k.contestant] = medians
 	}
 	return tree
 }

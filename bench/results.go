@@ -10,7 +10,7 @@ type key struct{ host, name, contestant string }
 
 // Results is what has been measured so far, by rounds.
 type Results struct {
-	rounds map[key]map[int]float64 // by round: the median of its samples
+	rounds map[key]map[int][]float64 // the samples, by the number of the round, which no other round of any group has
 	ends   map[key]End
 	notes  map[key]string  // why there is no figure
 	hosts  map[string]bool // those that were asked
@@ -32,7 +32,7 @@ const (
 )
 
 func newResults() *Results {
-	return &Results{map[key]map[int]float64{}, map[key]End{}, map[key]string{}, map[string]bool{}}
+	return &Results{map[key]map[int][]float64{}, map[key]End{}, map[key]string{}, map[string]bool{}}
 }
 
 func (r *Results) add(host string, round int, measured Measured) {
@@ -41,31 +41,46 @@ func (r *Results) add(host string, round int, measured Measured) {
 		for name, samples := range names {
 			k := key{host, name, contestant}
 			if r.rounds[k] == nil {
-				r.rounds[k] = map[int]float64{}
+				r.rounds[k] = map[int][]float64{}
 			}
-			r.rounds[k][round] = median(samples)
+			r.rounds[k][round] = samples
 		}
 	}
 }
 
 // Value returns the median of a contestant's rounds.
 func (r *Results) Value(host, name, contestant string) (value float64, ok bool) {
-	rounds := r.rounds[key{host, name, contestant}]
-	var values []float64
-	for _, v := range rounds {
-		values = append(values, v)
-	}
-	return median(values), len(values) > 0
+	medians := r.medians(key{host, name, contestant})
+	return median(medians), len(medians) > 0
 }
 
-// Ratio returns the median of a over b within rounds.
+// medians returns those of the rounds, the smallest first.
+func (r *Results) medians(k key) (medians []float64) {
+	for _, samples := range r.rounds[k] {
+		medians = append(medians, median(samples))
+	}
+	slices.Sort(medians)
+	return medians
+}
+
+// Ratio returns the median of a over b within rounds. Within a round it is that of each sample over the one beside it where
+// the two have taken turns, and that of the medians where they have not.
 func (r *Results) Ratio(host string, a, b [2]string) (ratio float64, ok bool) {
 	of, to := r.rounds[key{host, a[0], a[1]}], r.rounds[key{host, b[0], b[1]}]
 	var ratios []float64
-	for round, v := range of {
-		if w, ok := to[round]; ok && w > 0 {
-			ratios = append(ratios, v/w)
+	for round, samples := range of {
+		others, ok := to[round]
+		if !ok {
+			continue
 		}
+		if len(samples) != len(others) {
+			samples, others = []float64{median(samples)}, []float64{median(others)}
+		}
+		var beside []float64
+		for i, v := range samples {
+			beside = append(beside, v/others[i])
+		}
+		ratios = append(ratios, median(beside))
 	}
 	return median(ratios), len(ratios) > 0
 }

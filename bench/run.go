@@ -48,7 +48,7 @@ func Run(ctx context.Context, opt Options) (*Results, error) {
 	}
 	defer b.Close()
 
-	r := &runner{opt.Log, opt.Only, server.URL, newResults()}
+	r := &runner{log: opt.Log, only: opt.Only, origin: server.URL, results: newResults()}
 	if !opt.Quick.IsZero() {
 		return r.results, r.rounds(ctx, "chromium", chromium{b, server}, quickPlan(), opt.Quick)
 	}
@@ -66,6 +66,7 @@ type runner struct {
 	only    string
 	origin  string
 	results *Results
+	round   int // of all rounds of all groups
 }
 
 // rounds runs each group of the plan once, then each once more, until all have had their rounds or the time is up.
@@ -99,11 +100,12 @@ func (r *runner) rounds(ctx context.Context, name string, h host, plan []Group, 
 				together = len(jobs)
 			}
 			for some := range slices.Chunk(jobs, together) {
-				if err := r.run(ctx, name, h, round, some); err != nil {
+				if err := r.run(ctx, name, h, some); err != nil {
 					return err
 				}
 			}
 			took[i] = time.Since(began)
+			r.round++
 			again = true
 		}
 	}
@@ -111,7 +113,7 @@ func (r *runner) rounds(ctx context.Context, name string, h host, plan []Group, 
 }
 
 // run runs jobs and keeps what they have measured. An error is what ends everything.
-func (r *runner) run(ctx context.Context, name string, h host, round int, jobs []Job) error {
+func (r *runner) run(ctx context.Context, name string, h host, jobs []Job) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	outcomes := h.run(limited, jobs)
@@ -122,7 +124,7 @@ func (r *runner) run(ctx context.Context, name string, h host, round int, jobs [
 		if o.err != nil && limited.Err() != nil {
 			o.err = limited.Err() // however the process took it
 		}
-		if err := r.keep(name, round, jobs[i], o); err != nil {
+		if err := r.keep(name, jobs[i], o); err != nil {
 			return err
 		}
 	}
@@ -130,10 +132,10 @@ func (r *runner) run(ctx context.Context, name string, h host, round int, jobs [
 }
 
 // keep keeps what has come of a job.
-func (r *runner) keep(host string, round int, job Job, o outcome) error {
+func (r *runner) keep(host string, job Job, o outcome) error {
 	measured, progress, err := o.measured, o.progress, o.err
-	r.results.add(host, round, measured)
-	what := fmt.Sprintf("%s round %d %s %v %v", host, round+1, job.Workload, job.Contestants, job.names())
+	r.results.add(host, r.round, measured)
+	what := fmt.Sprintf("%s round %d %s %v %v", host, r.round+1, job.Workload, job.Contestants, job.names())
 	how := stopped
 	switch {
 	case errors.Is(err, errDied):
