@@ -248,7 +248,7 @@ for (const [where, point] of Object.entries(points)) {
       assert.equal(told, 1)
       if (point.threw) assert.equal(error, reason, "what the import threw was first")
       else assert.ok(is(error), `rejected with ${error}`)
-      assert.equal(fiber.state, point.threw && how.includes("release") ? "failed" : "cancelled")
+      assert.equal(fiber.state, point.threw && how === "release" ? "failed" : "cancelled")
       assert.equal(fiber.waitsFor, undefined)
       assert.ok(signal.aborted && is(signal.reason))
       assert.equal(g.calls, point.calls, "no import of the user's is called for a fiber that has been ended")
@@ -403,6 +403,19 @@ test("of several releases the first counts: the signal and the Promise have one 
     assert.equal(await rejection(fiber), signal.reason)
     assert.equal(fiber.state, "cancelled")
   }
+})
+
+test("released when its cancellation is on its way into it: it ends with the reason, and has been cancelled, not failed", async () => {
+  const g = await waitingGuest()
+  const fiber = g.call("wait", "it")(0)
+  await g.gate(0).began
+  when("it", "running", () => void Promise.resolve().then(() => fiber.release()))
+  const all = fiberfill.all([fiber])
+  fiber.cancel(reason)
+  assert.equal(await rejection(fiber), reason)
+  assert.equal(fiber.signal.reason, reason)
+  assert.equal(fiber.state, "cancelled")
+  assert.equal(await rejection(all), reason)
 })
 
 test("AbortSignal.timeout and AbortSignal.any are signals like others", async () => {

@@ -5,6 +5,7 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { afterEach, describe, test } from "node:test"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
+import { assemble } from "./assemble.mjs"
 import { rejection, until, waitingGuest } from "./waiting_guest.mjs"
 
 afterEach(() => {
@@ -207,6 +208,19 @@ describe("fibers v1", () => {
     assert.equal(error.code, "deadlock")
     assert.match(error.message, /first -> second -> first/)
     assert.equal(await second, 1)
+    none(g)
+  })
+
+  test("a call of an entry through another guest that the caller would wait for itself by never starts, and leaves nothing unhandled", async () => {
+    const g = await guest("fibers1")
+    const asks = assemble(`(module
+      (import "env" "entry" (func $entry (param i32) (result i32)))
+      (func (export "ask") (param i32) (result i32) (call $entry (local.get 0))))`)
+    const { exports } = await fiberfill.instantiate(asks, { env: { entry: g.exports.refused } })
+    g.onWait = () => exports.ask(4)
+    const error = await rejection(g.exports.end(3))
+    assert.equal(error.code, "deadlock")
+    assert.deepEqual(fiberfill.fibers(), [])
     none(g)
   })
 

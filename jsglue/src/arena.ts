@@ -77,8 +77,7 @@ class Scope extends Life {
       },
       (error) => {
         this.#members.delete(life);
-        // Who ends with the reason for which it was cancelled has not failed.
-        if (!life.cancelled || !Object.is(error, life.reason)) this.#failures.push({ by: life, error, late: this.cancelled });
+        if (!life.cancelledBy(error)) this.#failures.push({ by: life, error, late: this.cancelled });
         failed?.(error);
         this.#left(life);
       },

@@ -3,7 +3,7 @@
 
 import { FiberError, isA } from "./errors.js";
 import type { Task } from "./fiber.js";
-import { Cancellable, refuseCircle } from "./life.js";
+import { Cancellable, refuseCircle, type Life } from "./life.js";
 import { cancelWait, complete, current, failure, sleep, wait, waitApart, yieldNow } from "./loop.js";
 import { WebAssembly } from "./platform.js";
 import type { Machine } from "./proposals.js";
@@ -79,7 +79,7 @@ export class Binding {
         task.calling = false;
       }
       const on = Cancellable.lifeOf(result);
-      if (on) refuseCircle(task, on);
+      if (on) circle(task, on, result as Promise<unknown>, mark);
       // Not result.then: a thenable of the user's must not call back before the fiber waits. [J-IMP-2]
       const promise = Promise.resolve(result);
       const parked = this.#park(task, name, wait);
@@ -286,6 +286,19 @@ const foreign = (): boolean => !current || current.calling;
 function caller(name: string): Task {
   if (foreign()) throw cannotSuspend(name);
   return current!;
+}
+
+/** Throws if a fiber would wait for itself. What has been called for this wait alone never starts then: nobody would ask how it ends. */
+function circle(task: Task, on: Life, promise: Promise<unknown>, { fn, direct }: Suspending): void {
+  try {
+    refuseCircle(task, on);
+  } catch (error) {
+    if (fn !== direct) {
+      then.call(promise, undefined, () => {});
+      on.cancel(error);
+    }
+    throw error;
+  }
 }
 
 /** Ends wait n of a fiber with what the Promise brings. Not inside the import: its arguments would be captured, too. */

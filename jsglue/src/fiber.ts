@@ -1,7 +1,7 @@
 // What a fiber is on this side of the border: a Task, which the glue works
 // with, and a Fiber, the face that it shows to the user.
 
-import { FiberError } from "./errors.js";
+import { FiberError, isA } from "./errors.js";
 import { Cancellable, Life, nobody } from "./life.js";
 import type { Worker } from "./workers.js";
 import type { Binding } from "./binding.js";
@@ -91,6 +91,11 @@ export class Task extends Life {
     cancel(this);
   }
 
+  /** One that is cancelled and then released ends with either, as its code was on its way already or not. */
+  override cancelledBy(error: unknown): boolean {
+    return super.cancelledBy(error) || (error === this.death && isA(error, FiberError) && error.code === "released");
+  }
+
   interrupt(): void {
     interrupt(this);
   }
@@ -104,7 +109,6 @@ export class Task extends Life {
     if (this.death !== undefined || this.state === "done" || this.state === "failed" || this.state === "cancelled") return;
     this.death = new FiberError("released", `fiber ${this.name} was released`, { fiber: this.name });
     this.cancel(this.death);
-    this.reason = this.death;
     this.interrupt();
   }
 }

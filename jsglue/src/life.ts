@@ -28,6 +28,11 @@ export abstract class Life {
   /** Those that have to be over before this one can be. */
   abstract get after(): Iterable<Life>;
 
+  /** Whether an error that it ends with is what it was cancelled with, and no failure. */
+  cancelledBy(error: unknown): boolean {
+    return this.cancelled && Object.is(error, this.reason);
+  }
+
   protected abort(reason: unknown): void {
     this.cancelled = true;
     this.reason = reason;

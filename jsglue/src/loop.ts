@@ -365,7 +365,7 @@ function settle(task: Task, threw: boolean, result: unknown): void {
   task.args = nothing;
   task.encoded = none;
   if (threw) {
-    enter(task, task.cancelled && Object.is(result, task.reason) ? "cancelled" : "failed");
+    enter(task, task.cancelledBy(result) ? "cancelled" : "failed");
     task.reject(result);
   } else {
     enter(task, "done");
