@@ -94,18 +94,19 @@ func TestTextWithoutRoom(t *testing.T) {
 
 // Where nobody can tell which global points to the stack somebody has to say it.
 func TestStackPointer(t *testing.T) {
-	// An imported yield, a page of memory, and two globals: 0 is no pointer by its looks, 1 goes down by 16 and is exported.
+	// An imported yield, a page of memory, and two globals: 0 is no pointer by its looks, 1 goes down by 16 and is exported twice.
 	module := []byte("\x00asm\x01\x00\x00\x00" +
 		"\x01\x04\x01\x60\x00\x00" +
 		"\x02\x13\x01\x09fiberfill\x05yield\x00\x00" +
 		"\x03\x02\x01\x00" +
 		"\x05\x03\x01\x00\x01" +
 		"\x06\x0b\x02\x7f\x01\x41\x07\x0b\x7f\x01\x41\x20\x0b" +
-		"\x07\x0b\x02\x02sp\x03\x01\x02go\x00\x01" +
+		"\x07\x11\x03\x02sp\x03\x01\x03top\x03\x01\x02go\x00\x01" +
 		"\x0a\x0d\x01\x0b\x00\x10\x00\x23\x01\x41\x10\x6b\x24\x01\x0b")
 	for pointer, want := range map[string]string{
 		"":     "fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer",
 		"sp":   "1",
+		"top":  "1",
 		"1":    "1",
 		"0":    "0",
 		"none": "none",

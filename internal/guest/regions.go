@@ -64,10 +64,7 @@ func (s Stacks) pointer(m *wasm.Module) (int32, error) {
 		return int32(index), nil
 	}
 	for _, e := range m.Exports {
-		if e.Kind != wasm.KindGlobal || !m.MutableI32(e.Index) {
-			continue
-		}
-		if name, _ := m.ExportedAs(int32(e.Index)); string(name) == s.Pointer {
+		if e.Kind == wasm.KindGlobal && m.MutableI32(e.Index) && string(m.Name(e)) == s.Pointer {
 			return int32(e.Index), nil
 		}
 	}
