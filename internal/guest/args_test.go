@@ -210,3 +210,25 @@ func TestNoRoom(t *testing.T) {
 		}
 	}
 }
+
+// A malloc that returns -1 where it has no room gives no stack: 15 more, to align it, would be an address at the beginning of the memory.
+func TestMallocReturnsMinusOne(t *testing.T) {
+	module := []byte("\x00asm\x01\x00\x00\x00" +
+		section(1, "\x03\x60\x00\x00\x60\x01\x7f\x01\x7f\x60\x01\x7f\x00") +
+		section(2, "\x01\x09fiberfill\x05yield\x00\x00") +
+		section(3, "\x03\x00\x01\x02") +
+		section(5, "\x01\x00\x02") +
+		section(6, "\x01\x7f\x01\x41\x80\x80\x04\x0b") +
+		section(7, "\x04\x02go\x00\x01\x06malloc\x00\x02\x04free\x00\x03\x0f__stack_pointer\x03\x00") +
+		section(10, "\x03\x04\x00\x10\x00\x0b\x04\x00\x41\x7f\x0b\x02\x00\x0b"))
+	g, err := New(t.Context(), module, Options{Name: "some.wasm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	c := call(t, g, "first", "go")
+	g.Run()
+	if c.State != Failed || !strings.Contains(fmt.Sprint(c.Err), "malloc(65552) has returned 4294967295, which is not in its memory") {
+		t.Errorf("%s, %v", c.State, c.Err)
+	}
+}

@@ -155,14 +155,14 @@ func (r *regions) more() error {
 		if err != nil {
 			return fmt.Errorf("the guest's malloc has failed: %w", err)
 		}
-		at := api.DecodeU32(results[0])
-		if at == 0 {
+		at := uint64(api.DecodeU32(results[0]))
+		switch {
+		case at == 0:
 			return r.noRoom()
+		case at+uint64(r.size)+16 > uint64(r.guest.memory.Size()): // without room some allocators return -1
+			return fmt.Errorf("the guest's malloc(%d) has returned %d, which is not in its memory", r.size+16, at)
 		}
-		low = (at + 15) &^ 15
-		if uint64(low)+uint64(r.size) > uint64(r.guest.memory.Size()) {
-			return fmt.Errorf("the guest's malloc has returned %d, and %d bytes from there are not in its memory", at, r.size)
-		}
+		low = (uint32(at) + 15) &^ 15
 	} else {
 		if r.end-r.next < r.size && !r.grow() {
 			return r.noRoom()
