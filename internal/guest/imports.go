@@ -158,9 +158,6 @@ func (g *Guest) systemWait(name string, wait func(*asyncio.Fiber) error) {
 
 // host instantiates the functions behind waits.wat, and that for each of the modules it stands for.
 func (g *Guest) host(ctx context.Context) error {
-	i32 := func(n int) []api.ValueType {
-		return []api.ValueType{api.ValueTypeI32, api.ValueTypeI32, api.ValueTypeI32, api.ValueTypeI32}[:n]
-	}
 	builder := g.runtime.NewHostModuleBuilder("host")
 	for _, f := range []struct {
 		name            string
@@ -172,7 +169,7 @@ func (g *Guest) host(ctx context.Context) error {
 		{"sleep_ms", 1, 1, sleep},
 		{"log", 2, 0, log},
 	} {
-		builder.NewFunctionBuilder().WithGoFunction(f.function, i32(f.params), i32(f.results)).Export(f.name)
+		builder.NewFunctionBuilder().WithGoFunction(f.function, i32s(f.params), i32s(f.results)).Export(f.name)
 	}
 	if _, err := builder.Instantiate(ctx); err != nil {
 		return err
