@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	urls "net/url"
 )
 
 // transport holds a loop's connections. They end with the loop's Run, so that
@@ -45,7 +46,7 @@ func fetch(f *Fiber, url string) (*Response, error) {
 		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
 		if err != nil {
-			return nil, err
+			return nil, &urls.Error{Op: "Get", URL: url, Err: err} // as all that Do returns: it names the URL
 		}
 		return &Response{Status: resp.StatusCode, Body: body}, nil
 	})

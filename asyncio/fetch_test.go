@@ -167,8 +167,8 @@ func TestFetch_cut_in_the_body(t *testing.T) {
 		_, err := asyncio.Fetch(f, server.URL)
 		return err
 	})
-	if !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("Fetch() = %v, want %v", err, io.ErrUnexpectedEOF)
+	if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), server.URL) {
+		t.Errorf("Fetch() = %v, want %v, and of which URL", err, io.ErrUnexpectedEOF)
 	}
 }
 

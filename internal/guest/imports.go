@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
-	"errors"
 	"fmt"
 	"net/http"
-	urls "net/url"
 	"slices"
 	"strings"
 	"time"
@@ -212,9 +210,6 @@ func fetchText(ctx context.Context, stack []uint64) {
 		response, err = asyncio.Fetch(c.fiber, url)
 		return err
 	})
-	if requested := (*urls.Error)(nil); err != nil && !errors.As(err, &requested) && c.fiber.Err() == nil {
-		err = fmt.Errorf("GET %s: %w", url, err)
-	}
 	if err == nil && (response.Status < 200 || response.Status > 299) {
 		err = fmt.Errorf("GET %s: %d %s", url, response.Status, http.StatusText(response.Status))
 	}
