@@ -114,8 +114,7 @@ func dResume(f, number, payload, filter uint32) int32 {
 //
 //go:wasmexport d_outer
 func dOuter(from, t uint32) uint32 {
-	f, _ := continuations.Outer(fiber(from), tag(t))
-	return uint32(f)
+	return uint32(continuations.Outer(fiber(from), tag(t)))
 }
 
 //go:wasmexport d_suspend

@@ -76,10 +76,11 @@ func (s *System) enter(c Token, filter Table) Transition {
 }
 
 // Outer returns the next enclosing continuation, outward from the one given,
-// whose resumer's filter has the tag; given null it begins at the active one.
+// whose resumer's filter has the tag, null if there is none; given null it
+// begins at the active one.
 // A resumer with a filter that is a function is asked by the substrate, which
 // goes on with Outer if it excludes the event (D-FILT-3).
-func (s *System) Outer(from Fiber, tag Tag) (Fiber, Trap) {
+func (s *System) Outer(from Fiber, tag Tag) Fiber {
 	m := &s.Machine
 	f := m.Active()
 	if from != 0 {
@@ -87,15 +88,15 @@ func (s *System) Outer(from Fiber, tag Tag) (Fiber, Trap) {
 	}
 	for ; f != 0; f = m.Parent(f) {
 		if _, ok := s.Events.Accepts(m.Parent(f), tag); ok {
-			return f, polyfill.OK
+			return f
 		}
 	}
-	return 0, polyfill.NoContinuation
+	return 0
 }
 
 // Suspend detaches the continuation top, which Outer has found, and everything
 // inside it; its resumer goes on at the label (D-SUSPEND-2). c is the detached
-// continuation; it waits for the tag's results. A null top traps, as Outer has.
+// continuation; it waits for the tag's results. A null top traps.
 func (s *System) Suspend(top Fiber, e Event) (to Transition, c Token, trap Trap) {
 	if trap := s.Events.Check(e, 0); trap != polyfill.OK {
 		return Transition{}, Token{}, trap

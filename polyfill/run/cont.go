@@ -78,25 +78,24 @@ func (c *Cont) wait(to polyfill.Transition) (Values, *Evt) {
 	return nil, &Evt{e.Tag, append(Values(nil), e.Values...), c.message.token}
 }
 
-// outer finds the continuation to detach, for an event that is about to be sent.
-func (c *Cont) outer(tag polyfill.Tag) (polyfill.Fiber, polyfill.Trap) {
+// outer finds the continuation to detach, for an event that is about to be sent; null if there is none.
+func (c *Cont) outer(tag polyfill.Tag) polyfill.Fiber {
 	e := c.message.event()
-	f, trap := c.system.Outer(0, tag)
-	for trap == polyfill.OK {
+	f := c.system.Outer(0, tag)
+	for f != 0 {
 		admits := c.at(c.machine.Parent(f)).admits
 		if admits == nil || admits(e.Tag, e.Values) {
 			break
 		}
-		f, trap = c.system.Outer(f, tag)
+		f = c.system.Outer(f, tag)
 	}
-	return f, trap
+	return f
 }
 
 // Suspend raises an event and returns the answer to it.
 func (c *Cont) Suspend(tag *Tag, values ...Value) Values {
 	e := c.send(tag, values)
-	top, _ := c.outer(e.Tag)
-	to, k, trap := c.system.Suspend(top, e)
+	to, k, trap := c.system.Suspend(c.outer(e.Tag), e)
 	c.check(cont.OpSuspend, trap)
 	c.message.token = k
 	return c.transfer(to).Values
@@ -125,8 +124,7 @@ func (c *Cont) ForwardIf(e *Evt, on polyfill.Table, admits func(*Tag, Values) bo
 		c.refused(cont.OpForward, polyfill.NullReference)
 	}
 	sent := c.send(e.Tag, e.Values)
-	top, _ := c.outer(sent.Tag)
-	to, k, trap := c.system.Forward(e.Cont, top, sent.Tag, on)
+	to, k, trap := c.system.Forward(e.Cont, c.outer(sent.Tag), sent.Tag, on)
 	c.check(cont.OpForward, trap)
 	c.message.token = k
 	c.current.admits = admits
