@@ -203,7 +203,6 @@ type Info struct {
 	Class    Class
 	Native   bool
 	Blocked  bool
-	Cause    Cause // while it is blocked
 	Deadline Time  // of a blocked one; 0: none
 	Mailbox  int32 // messages that wait
 }
@@ -216,7 +215,7 @@ func (w *Wheel) Info(id ID) (info Info, ok bool) {
 	}
 	info = Info{Class: a.class, Native: a.native, Blocked: a.blocked, Mailbox: a.mail}
 	if a.blocked {
-		info.Cause, info.Deadline = a.cause, a.deadline
+		info.Deadline = a.deadline
 	}
 	return info, true
 }
