@@ -65,9 +65,9 @@ func (g *guestC) perform(p *player, f *frame, op *Op) {
 	case SwitchRetire:
 		g.s.SwitchRetire(to, values...)
 	case Switch:
-		g.arrive(p, f, op)(g.s.Switch(to, awaits, values...))
+		g.arrive(p, f)(g.s.Switch(to, awaits, values...))
 	case SwitchThrow:
-		g.arrive(p, f, op)(g.s.SwitchThrow(to, awaits, p.exception, run.I32(int32(op.N))))
+		g.arrive(p, f)(g.s.SwitchThrow(to, awaits, p.exception, run.I32(int32(op.N))))
 	case Host:
 		g.s.Host(func() { p.frame(f) })
 	}
@@ -82,7 +82,7 @@ func (g *guestC) body(p *player, k int16) run.StackFunc {
 	}
 }
 
-func (g *guestC) arrive(p *player, f *frame, _ *Op) func(run.Values, polyfill.Token) {
+func (g *guestC) arrive(p *player, f *frame) func(run.Values, polyfill.Token) {
 	return func(values run.Values, sender polyfill.Token) {
 		o := Outcome{Kind: Returned, Who: f.who, Ref: g.token(sender) + 1}
 		o.fill(values)
@@ -95,7 +95,7 @@ func (g *guestC) returnSwitch(p *player, f *frame, op *Op) []run.Value {
 	to := g.reference(op.A)
 	awaits := stacks.Awaits{Values: Types(op.Wants), Nullable: op.Maybe}
 	then := func(values run.Values, sender polyfill.Token) []run.Value {
-		g.arrive(p, f, op)(values, sender)
+		g.arrive(p, f)(values, sender)
 		return p.loop(&frame{who: f.who, gives: f.gives})
 	}
 	if op.Code == ReturnSwitch {
