@@ -33,7 +33,7 @@ type player struct {
 	next      int
 	trace     []Outcome
 	guest     guest
-	tables    map[[12]int8]polyfill.Table
+	tables    map[[maxOn + 1]int8]polyfill.Table
 	exception *run.Tag
 }
 
@@ -49,7 +49,7 @@ type over struct{}
 
 // Play implements [Substrate].
 func (Go) Play(s Script) ([]Outcome, error) {
-	p := &player{script: s, tables: map[[12]int8]polyfill.Table{}, exception: run.NewException("x")}
+	p := &player{script: s, tables: map[[maxOn + 1]int8]polyfill.Table{}, exception: run.NewException("x")}
 	switch s.System {
 	case A:
 		p.guest = newGuestA()
@@ -204,7 +204,7 @@ func payload(signature int8, n int16) []run.Value {
 
 // table returns the wait table of a list of tags.
 func (p *player) table(list []int8, of func(int8) *run.Tag, on func(...*run.Tag) polyfill.Table) polyfill.Table {
-	var key [12]int8
+	var key [maxOn + 1]int8
 	key[0] = int8(copy(key[1:], list))
 	table, ok := p.tables[key]
 	if !ok {
