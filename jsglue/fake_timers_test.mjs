@@ -105,6 +105,23 @@ test("where there is neither setImmediate nor a MessageChannel, as in jsdom, lon
   assert.equal(await printed(program), "5\n")
 })
 
+for (const missing of [["setImmediate"], ["setImmediate", "MessageChannel"]]) test(`actors have their turns beside fibers that have theirs, without ${missing.join(" and ")}`, async () => {
+  const program = `
+    for (const name of ${JSON.stringify(missing)}) delete globalThis[name]
+    const fiberfill = await import("./web/dist/npm/esm/index.js")
+    const { Runtime } = await import("./web/dist/npm/esm/actors.js")
+    const until = performance.now() + 40
+    const more = () => performance.now() < until ? 1 : 0
+    const { exports } = await fiberfill.instantiate(Buffer.from("${Buffer.from(bytes).toString("base64")}", "base64"), { env: { wait() {}, more } })
+    const runtime = new Runtime()
+    const actor = runtime.spawnNative((host) => (host.send(host.self, 1), true))
+    runtime.send(actor, 0)
+    const [busy] = await Promise.all([exports.busy(), runtime.run(() => !more())])
+    console.log(busy)
+    process.exit() // a MessageChannel keeps Node alive`
+  assert.equal(await printed(program), "5\n")
+})
+
 async function printed(program) {
   const root = new URL("..", import.meta.url)
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], { cwd: root })

@@ -11,16 +11,20 @@ let spent = 0; // ms since the event loop has had control for certain
 let asked = false; // it is to tell when it has
 let due: (() => void) | undefined; // what is to begin then
 
-/** Has the event loop call back when it has done everything else. */
-const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
+/** Has the event loop call back when it has done everything else: each that asks, in their order. */
+export const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
   // Both as they are now: a test may put others into their places, and call them when it likes.
   const { setImmediate: immediate, setTimeout: timeout } = globalThis as { setImmediate?: (fn: () => void) => void; setTimeout: typeof setTimeout };
   if (immediate) return (fn) => immediate(fn);
   if (typeof MessageChannel === "undefined") return (fn) => timeout(fn); // in jsdom
   let channel: MessageChannel | undefined;
+  const waiting: (() => void)[] = [];
   return (fn) => {
-    channel ??= new MessageChannel();
-    channel.port1.onmessage = fn;
+    if (!channel) {
+      channel = new MessageChannel();
+      channel.port1.onmessage = () => waiting.shift()!();
+    }
+    waiting.push(fn);
     channel.port2.postMessage(0);
   };
 })();
