@@ -17,12 +17,10 @@ import type { Thunk } from "./exports.js";
 import { Fiber, Task } from "./fiber.js";
 import { Link } from "./link.js";
 import { apart, begin, nextId, ready } from "./loop.js";
-import { inspect, needJSPI, type Shape } from "./module.js";
+import { hasJSPI, inspect, needJSPI, type Shape } from "./module.js";
 import { WebAssembly as platform } from "./platform.js";
 import { Suspending as Mark, then } from "./suspending.js";
 import { isObject, viewOf } from "./values.js";
-
-const hasJSPI = "promising" in platform && "Suspending" in platform;
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
 
@@ -77,7 +75,7 @@ function alike<T extends Function>(call: T, fn: Function): T {
 }
 
 /** The platform's, which remembers the functions. */
-const Suspending = hasJSPI
+const Suspending = hasJSPI()
   ? new Proxy(platform.Suspending, {
       construct(target, args, newTarget): object {
         const mark = Reflect.construct(target, args, newTarget === Suspending ? target : newTarget);
@@ -113,7 +111,7 @@ const exports = alike((module: WebAssembly.Module) => platform.Module.exports(mo
 const Module: typeof platform.Module = new Proxy(platform.Module, {
   get: (target, name, receiver) => (name === "exports" ? exports : Reflect.get(target, name, receiver)),
   construct(target, args, newTarget): WebAssembly.Module {
-    const [source, shape] = isBuffer(args[0]) && hasJSPI ? prepare(args[0]) : [args[0], undefined];
+    const [source, shape] = isBuffer(args[0]) && hasJSPI() ? prepare(args[0]) : [args[0], undefined];
     return remember(Reflect.construct(target, [source, ...args.slice(1)], newTarget === Module ? target : newTarget), shape);
   },
 });
@@ -202,7 +200,7 @@ const Instance: typeof platform.Instance = new Proxy(platform.Instance, {
 });
 
 async function compile(source: BufferSource, ...rest: unknown[]): Promise<WebAssembly.Module> {
-  const [bytes, shape] = isBuffer(source) && hasJSPI ? prepare(source) : [source, undefined];
+  const [bytes, shape] = isBuffer(source) && hasJSPI() ? prepare(source) : [source, undefined];
   return remember(await (platform.compile as Function)(bytes, ...rest), shape);
 }
 
@@ -210,7 +208,7 @@ async function compileStreaming(source: Response | PromiseLike<Response>, ...res
   const response = await source;
   const copy = response instanceof Response && response.ok && !response.bodyUsed ? response.clone() : undefined;
   const module: WebAssembly.Module = await (platform.compileStreaming as Function)(response, ...rest);
-  if (!copy || !hasJSPI) return module;
+  if (!copy || !hasJSPI()) return module;
   const [bytes, shape] = prepare(await copy.arrayBuffer());
   return remember(shape ? await (platform.compile as Function)(bytes, ...rest) : module, shape);
 }

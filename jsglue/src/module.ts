@@ -11,7 +11,6 @@ import { shadowStack, type Options } from "./options.js";
 import { WebAssembly } from "./platform.js";
 import { describe, detached, has, viewOf } from "./values.js";
 
-
 /** What the parser found. */
 export interface Shape {
   /** The sections before the code: all that the stubs are made from. */
@@ -39,7 +38,7 @@ export function hasJSPI(): boolean {
   return typeof WebAssembly === "object" && "Suspending" in WebAssembly && "promising" in WebAssembly;
 }
 
-/** Rejects, with the same words everywhere, in an engine that has no JSPI. */
+/** Throws, with the same words everywhere, in an engine that has no JSPI. */
 export function needJSPI(): void {
   if (hasJSPI()) return;
   throw new FiberError(
