@@ -45,7 +45,7 @@ export interface Machine {
 }
 
 /** The systems, which are the modules that a guest imports from, in the order of their numbers in package jsglue/proposals. */
-export const SYSTEMS = ["fibers1", "fibers2", "stacks", "cont"];
+const SYSTEMS = ["fibers1", "fibers2", "stacks", "cont"];
 const MODULE = "fiberfill/";
 
 /** What the machine takes from the rest of fiberfill: the script tag loads it as a file of its own. */

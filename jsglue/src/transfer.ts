@@ -9,7 +9,7 @@
 import { FiberError } from "./errors.js";
 import type { Task } from "./fiber.js";
 import { current } from "./loop.js";
-import { bytesOf, describe } from "./values.js";
+import { describe, viewOf } from "./values.js";
 
 /** The import of module B with this name: "arg:<type>" or "result:<type>", the type in hex. */
 export function transfer(name: string): Function {
@@ -115,10 +115,10 @@ export function encode(args: readonly unknown[]): Encoded {
   return encoded;
 }
 
-/** The bytes of an object that has some. A detached buffer has none; what is wrong with that is told when the fiber starts. */
+/** A copy of the bytes of an object that has some. A detached buffer has none; what is wrong with that is told when the fiber starts. */
 function copyOf(value: object): Uint8Array | undefined {
   try {
-    return bytesOf(value);
+    return viewOf(value)?.slice();
   } catch {
     return undefined;
   }

@@ -12,11 +12,6 @@ export function viewOf(value: unknown): Uint8Array | undefined {
   return isBuffer(value) ? new Uint8Array(value) : undefined;
 }
 
-/** A copy of the same. */
-export function bytesOf(value: unknown): Uint8Array | undefined {
-  return viewOf(value)?.slice();
-}
-
 /**
  * Whether a value is an object of a class of the platform, also one that another window has made, which instanceof
  * denies; and not one that only has the prototype. getter is one of the class: it refuses all others.
