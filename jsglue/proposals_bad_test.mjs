@@ -104,6 +104,27 @@ describe("a function that is there to throw, or to choose, must not use the syst
     })
   }
 
+  test("D-THROW-1: what it throws is any value, a revoked Proxy too, which nobody can look at", async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const wat = `(module
+      (import "env" "throws" (func $throws))
+      (import "fiberfill/cont" "new" (func $new (param i32 i32 i32 i32 i32)))
+      (import "fiberfill/cont" "throw" (func $throw (param i32 i32 i32)))
+      (memory (export "memory") 1)
+      (table (export "functions") 2 funcref)
+      (elem (i32.const 0) $body $raise)
+      (func $body (param i32 i32 i32) (result i32) (i32.const 0))
+      (func $raise (param i32) (call $throws))
+      (func (export "go")
+        (call $new (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 1024))
+        (call $throw (i32.const 1024) (i32.const 1) (i32.const 0))))`
+    const g = await fiberfill.instantiate(assemble(wat), { env: { throws() { throw proxy } } })
+    const [error] = await g.exports.go().then(() => [], (error) => [error])
+    assert.ok(error === proxy)
+    none(g)
+  })
+
   test("D-FILT-1: a filter", async () => {
     const { instance, exports } = await fiberfill.instantiate(readFileSync(new URL("../internal/guest/testdata/raw_cont.wasm", import.meta.url)))
     const words = new Int32Array(instance.exports.memory.buffer)

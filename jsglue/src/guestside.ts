@@ -3,6 +3,8 @@
 // address that is out of bounds and a function of another type are refused.
 
 import type { Binding } from "./binding.js";
+import { isA } from "./errors.js";
+import type { Glue } from "./proposals.js";
 
 /** An event: its size, and where its fields lie. */
 export const SIZE = 88;
@@ -31,6 +33,7 @@ export interface Bound {
 
 /** Addresses, tags, and lists of types are i32, so they may be negative here. */
 export abstract class GuestSide {
+  abstract readonly glue: Glue;
   #memory!: () => Uint8Array;
   #functions!: WebAssembly.Table;
   #kind!: (i: number) => number;
@@ -80,8 +83,8 @@ export abstract class GuestSide {
     try {
       this.call(what, fn, env);
     } catch (error) {
-      if (error instanceof WebAssembly.RuntimeError) throw error; // it trapped
-      if ((error as { code?: unknown } | null)?.code === "cannot-suspend") this.refuse(`${what} must not wait`);
+      if (isA(error, WebAssembly.RuntimeError)) throw error; // it trapped
+      if (isA(error, this.glue.FiberError) && error.code === "cannot-suspend") this.refuse(`${what} must not wait`);
       return error;
     }
     this.refuse(`function ${fn >>> 0} has thrown nothing`);
