@@ -37,8 +37,8 @@ export interface ActorModule {
  * Compiles a module whose instances are actors: it exports
  * handle_message(type i32, source i64, payload i32, size i32) -> i32 and imports
  * mk_ functions, and those given here, from "env". Rejects with a FiberError for
- * what is no module, with an ActorError with the code "bad-module" or
- * "missing-import" for what is no actor.
+ * what is no module, and in an engine without JSPI; with an ActorError with the code "bad-module",
+ * "missing-import" or "bad-argument" for what is no actor.
  */
 export async function compileActor(source: BufferSource, options: { imports?: Record<string, Import> } = {}): Promise<ActorModule> {
   const module = await compile(source);

@@ -77,7 +77,8 @@ export class Runtime {
   /**
    * Makes an actor of a module, with an instance and a stack of its own, which are
    * allocated now. Returns its number. Throws an ActorError with the code
-   * "bad-class", "bad-mailbox", "no-memory", "closed" or "trap". Handlers may call it.
+   * "bad-class", "bad-mailbox", "no-memory", "closed", "bad-argument", "bad-module" (its handler is of another type),
+   * or "trap" or "not-running" (of its code that runs now: what the start function and _initialize do). Handlers may call it.
    */
   spawn(module: ActorModule, { room = 64, stack = 0 }: SpawnOptions = {}): number {
     if (!(module?.module instanceof WebAssembly.Module)) throw new ActorError("bad-argument", `an actor is spawned of what compileActor resolves to, got ${describe(module)}`);
@@ -85,7 +86,7 @@ export class Runtime {
     return this.#spawn(actor, room, () => new Instance(actor, module));
   }
 
-  /** Makes a native actor, which is called on the runtime's stack. Throws as spawn does. */
+  /** Makes a native actor, which is called on the runtime's stack. Throws an ActorError with the code "bad-mailbox", "closed" or "bad-argument". */
   spawnNative(handler: Native, { room = 64 }: { room?: number } = {}): number {
     if (typeof handler !== "function") throw new ActorError("bad-argument", `the handler of a native actor is a function, got ${typeof handler}`);
     const actor = new Actor(this, 0, true);
