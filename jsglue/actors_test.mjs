@@ -464,7 +464,7 @@ test("misuse is refused with a code", async () => {
   const untyped = await compileActor(file("../asyncio/actors/wasm/testdata/untyped.wasm"));
   assert.throws(() => runtime.spawn(untyped, { stack: 32768 }), code("bad-module"));
   for (const stack of [512, -1, 0.5, "32768", NaN]) assert.throws(() => runtime.spawn(guest, { stack }), code("bad-class"));
-  for (const room of [0, -1, 0.5]) assert.throws(() => runtime.spawn(guest, { room }), code("bad-mailbox"));
+  for (const room of [0, -1, 0.5, 5 - 2 ** 32]) assert.throws(() => runtime.spawn(guest, { room }), code("bad-mailbox"));
   const id = runtime.spawn(guest, { room: 1 });
   runtime.send(id, 1);
   assert.throws(() => runtime.send(id, 1), code("mailbox-full"));

@@ -6,7 +6,7 @@ import { words } from "../errors.js";
 import { ActorError, refusal } from "./errors.js";
 import { WebAssembly } from "../platform.js";
 import { Instance, type ActorModule } from "./guest.js";
-import { LATER, newWheel, OK, type Wheel } from "./wheel.js";
+import { BAD_CLASS, BAD_MAILBOX, LATER, newWheel, NO_ACTOR, OK, type Wheel } from "./wheel.js";
 import { describe, shown } from "../values.js";
 
 /** All of them may be left out. */
@@ -95,8 +95,8 @@ export class Runtime {
 
   #spawn(actor: Actor, room: number, code: () => Actor["code"]): number {
     const { stack } = actor;
-    if (!Number.isInteger(stack) || stack < 0 || stack > 2 ** 31 - 1) throw refusal(3);
-    if (!Number.isInteger(room) || room > 2 ** 31 - 1) throw refusal(4);
+    if (!Number.isInteger(stack) || stack < 0 || stack > 2 ** 31 - 1) throw refusal(BAD_CLASS);
+    if (!Number.isInteger(room) || room < 1 || room > 2 ** 31 - 1) throw refusal(BAD_MAILBOX);
     const id = this.wheel.spawn(stack, actor.native, room);
     if (id < 0) throw refusal(-id);
     actor.id = id;
@@ -122,7 +122,7 @@ export class Runtime {
     if (!Number.isInteger(type)) throw new ActorError("bad-argument", `the type of a message is a whole number, got ${shown(type)}`);
     if (typeof payload !== "string" && !(payload instanceof Uint8Array)) throw new ActorError("bad-argument", `the payload of a message is a Uint8Array or a string, got ${describe(payload)}`);
     const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : new Uint8Array(payload); // a Buffer's slice is no copy
-    const verdict = Number.isInteger(to) && to > 0 && to < 2 ** 31 ? this.wheel.send(to) : 1;
+    const verdict = Number.isInteger(to) && to > 0 && to < 2 ** 31 ? this.wheel.send(to) : NO_ACTOR;
     if (verdict === OK) {
       this.#actors.get(to)!.put({ type: type | 0, source, payload: bytes });
       this.#wake?.();

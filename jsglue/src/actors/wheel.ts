@@ -9,6 +9,9 @@ import { reactor } from "../reactor.js";
 
 /** Verdicts on operations from outside. */
 export const OK = 0;
+export const NO_ACTOR = 1;
+export const BAD_CLASS = 3;
+export const BAD_MAILBOX = 4;
 export const LATER = 7; // of stop: it runs, and ends when it comes back
 
 /** Answers to a blocking call. */
