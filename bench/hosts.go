@@ -66,7 +66,7 @@ func (h chromium) run(ctx context.Context, jobs []Job) []outcome {
 		for _, message := range tab.Messages() {
 			o.progress = max(o.progress, told(strings.TrimPrefix(message, "log: ")))
 		}
-		if o.err != nil && strings.Contains(o.err.Error(), "the tab crashed") {
+		if errors.Is(o.err, browser.ErrCrashed) {
 			o.err = errDied
 		}
 	}

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -198,7 +199,7 @@ func TestCrashIsTold(t *testing.T) {
 		return err // never answered
 	}))
 	err := tab.Eval(ctx, `() => new Promise(() => {})`, nil)
-	if err == nil || !strings.Contains(err.Error(), errCrashed.Error()) {
+	if !errors.Is(err, ErrCrashed) {
 		t.Errorf("error = %v", err)
 	}
 }

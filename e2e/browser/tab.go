@@ -35,7 +35,8 @@ type exception struct {
 	text string
 }
 
-var errCrashed = errors.New("the tab crashed")
+// ErrCrashed is why a function of a [Tab] fails when the process of its page has ended; the errors wrap it.
+var ErrCrashed = errors.New("the tab crashed")
 
 // Open opens url in a new tab and returns when the page has loaded, its module scripts included, except for what they
 // await at top level. Close closes it. The end of ctx ends the opening only.
@@ -45,7 +46,7 @@ func (b *Browser) Open(ctx context.Context, url string) (*Tab, error) {
 	t := &Tab{ctx: tabCtx, stop: stop}
 	err := chromedp.Listen(tabCtx, func(event any) {
 		if _, ok := event.(*inspector.EventTargetCrashed); ok {
-			crash(errCrashed)
+			crash(ErrCrashed)
 		}
 		t.note(event)
 	})
