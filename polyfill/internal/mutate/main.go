@@ -34,9 +34,20 @@ type mutation struct {
 const suite = "./polyfill/conformance"
 
 func main() {
+	if err := prove(); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func prove() error {
+	known, err := rules()
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
-		fail(err)
+		return err
 	}
 	defer os.RemoveAll(dir)
 	noticed := map[string][]string{}
@@ -47,7 +58,7 @@ func main() {
 		}
 		binary, err := build(dir, i, m)
 		if err != nil {
-			fail(fmt.Errorf("mutation %d, %q in %s: %w", i, m.new, m.file, err))
+			return fmt.Errorf("mutation %d, %q in %s: %w", i, m.new, m.file, err)
 		}
 		for _, rule := range strings.Fields(m.rules) {
 			tests := failing(binary, rule)
@@ -59,7 +70,7 @@ func main() {
 		}
 		os.Remove(binary)
 	}
-	for _, rule := range rules() {
+	for _, rule := range known {
 		tests := noticed[rule]
 		slices.Sort(tests)
 		tests = slices.Compact(tests)
@@ -72,16 +83,14 @@ func main() {
 		}
 	}
 	if bad > 0 {
-		fail(fmt.Errorf("%d rules are not proved", bad))
+		return fmt.Errorf("%d rules are not proved", bad)
 	}
+	return nil
 }
 
 // rules returns the ids of A and B that the suite has cases for.
-func rules() (ids []string) {
+func rules() (ids []string, err error) {
 	cases, err := conformance.Suite()
-	if err != nil {
-		fail(err)
-	}
 	for _, c := range cases {
 		for _, rule := range c.Rules {
 			if rule[0] == 'A' || rule[0] == 'B' {
@@ -90,24 +99,29 @@ func rules() (ids []string) {
 		}
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids)
+	return slices.Compact(ids), err
+}
+
+// edit returns where the file is, and what it is with the edit.
+func (m mutation) edit() (path string, edited []byte, err error) {
+	if path, err = filepath.Abs(filepath.Join("polyfill", m.file)); err != nil {
+		return "", nil, err
+	}
+	source, err := os.ReadFile(path)
+	if n := bytes.Count(source, []byte(m.old)); err == nil && n != 1 {
+		err = fmt.Errorf("%q stands in %s %d times, not once", m.old, m.file, n)
+	}
+	return path, bytes.Replace(source, []byte(m.old), []byte(m.new), 1), err
 }
 
 // build compiles the suite with the edit.
 func build(dir string, i int, m mutation) (binary string, err error) {
-	path, err := filepath.Abs(filepath.Join("polyfill", m.file))
+	path, source, err := m.edit()
 	if err != nil {
 		return "", err
-	}
-	source, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	if n := bytes.Count(source, []byte(m.old)); n != 1 {
-		return "", fmt.Errorf("%q stands there %d times, not once", m.old, n)
 	}
 	edited := filepath.Join(dir, "edited.go")
-	if err := os.WriteFile(edited, bytes.Replace(source, []byte(m.old), []byte(m.new), 1), 0o644); err != nil {
+	if err := os.WriteFile(edited, source, 0o644); err != nil {
 		return "", err
 	}
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: edited}})
@@ -143,9 +157,4 @@ func failing(binary, rule string) (tests []string) {
 		tests = []string{"a crash of the cases of " + rule}
 	}
 	return tests
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, "mutate:", err)
-	os.Exit(1)
 }
