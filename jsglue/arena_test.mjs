@@ -565,7 +565,7 @@ test("a fiber may stand in a list twice, and belong to several arenas", async ()
 test("arenas nested a thousand deep end, and are cancelled, from the inside out", async () => {
   const g = await waitingGuest()
   const nest = (depth) => arena((a) => a.go(depth === 0 ? g.exports.wait(0) : nest(depth - 1)))
-  const [ends, cancelled] = [nest(1000), nest(1000)]
+  const ends = nest(1000)
   await began(g, 0)
   g.gate(0).resolve(3)
   assert.equal(await ends, 3)
@@ -573,7 +573,6 @@ test("arenas nested a thousand deep end, and are cancelled, from the inside out"
   const deep = nest(1000)
   deep.cancel("deep")
   assert.equal(await rejection(deep), "deep")
-  assert.equal(await cancelled, 3)
 })
 
 test("ten thousand fibers come and go in one arena, and an arena of a hundred thousand can be cancelled", async () => {
