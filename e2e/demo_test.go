@@ -9,12 +9,10 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// demoPage is the page as make demo serves it, under the same policy: nothing from elsewhere, nothing inline.
+// demoPage is the page as make demo serves it, under the same policy.
 const demoPage = "dist/demo/index.html"
 
-func demoPolicy(o *webserver.Options) {
-	o.ContentSecurityPolicy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'"
-}
+func demoPolicy(o *webserver.Options) { o.ContentSecurityPolicy = demopage.Policy }
 
 func openDemo(t *testing.T) *tab {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 
+	"github.com/fiberfill/fiberfill/e2e/demopage"
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
@@ -98,9 +99,6 @@ func serveCommand(*flag.FlagSet) func() error {
 	}
 }
 
-// demoPolicy is the one that fiberfill promises to work with, and nothing from elsewhere or written into the page.
-const demoPolicy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'"
-
 // serveDemo serves the page that demo wrote until ctx is done.
 func serveDemo(ctx context.Context) (*webserver.Server, error) {
 	if !exists(filepath.Join(demoDir, "index.html")) {
@@ -108,6 +106,6 @@ func serveDemo(ctx context.Context) (*webserver.Server, error) {
 	}
 	return webserver.Start(ctx, webserver.Options{
 		Files:                 map[string]fs.FS{"/": os.DirFS(demoDir)},
-		ContentSecurityPolicy: demoPolicy,
+		ContentSecurityPolicy: demopage.Policy,
 	})
 }

@@ -9,6 +9,10 @@ import (
 	"github.com/fiberfill/fiberfill/e2e/browser"
 )
 
+// Policy is the content security policy that the page is served under: the one that fiberfill promises to work with, and
+// nothing from elsewhere or written into the page.
+const Policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'"
+
 //go:embed drive.js
 var driver string
 
