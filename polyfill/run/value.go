@@ -14,6 +14,7 @@ type Value struct {
 	ref  any
 }
 
+// I32, I64, F32 and F64 return a number as a value.
 func I32(v int32) Value   { return Value{Type: polyfill.I32, bits: uint64(uint32(v))} }
 func I64(v int64) Value   { return Value{Type: polyfill.I64, bits: uint64(v)} }
 func F32(v float32) Value { return Value{Type: polyfill.F32, bits: uint64(math.Float32bits(v))} }
