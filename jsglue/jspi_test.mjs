@@ -218,6 +218,16 @@ test("a Promise whose own then calls back at once, or throws, is waited for like
   }
 });
 
+test("bytes in a buffer of another window's are as good as others", async () => {
+  const guest = runInNewContext("bytes => Uint8Array.from(bytes).buffer")(assemble('(module (func (export "run") (result i32) (i32.const 7)))'));
+  assert.ok(!(guest instanceof ArrayBuffer));
+  for (const { exports } of [(await WebAssembly.instantiate(guest)).instance, new WebAssembly.Instance(new WebAssembly.Module(guest))]) {
+    const call = WebAssembly.promising(exports.run)();
+    assert.match(call.name, /^run#/, "it is a fiber");
+    assert.equal(await call, 7);
+  }
+});
+
 test("a call can be cancelled: it is a fiber", async () => {
   const { requests, call } = await guest();
   const fiber = call("item", 1);

@@ -20,7 +20,7 @@ import { apart, begin, nextId, ready } from "./loop.js";
 import { hasJSPI, inspect, needJSPI, type Shape } from "./module.js";
 import { WebAssembly as platform } from "./platform.js";
 import { Suspending as Mark, then } from "./suspending.js";
-import { isObject, viewOf } from "./values.js";
+import { has, isObject, viewOf } from "./values.js";
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
 
@@ -97,7 +97,7 @@ function prepare(source: BufferSource): [BufferSource, Shape | undefined] {
 }
 
 function isBuffer(source: unknown): source is BufferSource {
-  return source instanceof ArrayBuffer || ArrayBuffer.isView(source);
+  return ArrayBuffer.isView(source) || has(ArrayBuffer, "byteLength", source);
 }
 
 function remember(module: WebAssembly.Module, shape: Shape | undefined): WebAssembly.Module {
