@@ -36,5 +36,5 @@
 // in the order in which they were handed out, and e0, e1, ... the evtrefs. null
 // and fake are references that nobody has handed out. The tags t0 to t5 carry
 // values of the signatures in [Tags]; tx is a tag of another machine. A payload is written as one
-// number, from which the values are made: see [Values].
+// number, from which the values are made: see values.go.
 package conformance
