@@ -267,6 +267,22 @@ func TestSystem(t *testing.T) {
 	}
 }
 
+// A start function ends the command as a fiber does: with the code of its proc_exit, and without a word.
+func TestExitAtTheStart(t *testing.T) {
+	for _, want := range []byte{0, 7} {
+		exits := "\x00asm\x01\x00\x00\x00" + "\x01\x08\x02\x60\x01\x7f\x00\x60\x00\x00" +
+			"\x02\x24\x01\x16wasi_snapshot_preview1\x09proc_exit\x00\x00" + // function 0
+			"\x03\x02\x01\x01" + "\x08\x01\x01" + "\x0a\x08\x01\x06\x00\x41" + string(rune(want)) + "\x10\x00\x0b"
+		path := t.TempDir() + "/exits.wasm"
+		if err := os.WriteFile(path, []byte(exits), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, out, errs := program("run", path, "any"); code != int(want) || out != "" || errs != "" {
+			t.Errorf("exit code %d, %q, %q, want %d and nothing", code, out, errs, want)
+		}
+	}
+}
+
 // Results that are lost are not a success, as when the disk is full.
 func TestResultsThatCannotBeWritten(t *testing.T) {
 	reader, full := io.Pipe()

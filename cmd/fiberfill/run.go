@@ -117,7 +117,9 @@ const start = "_start"
 func (r *run) run() int {
 	ctx, interrupt := r.untilSignal()
 	defer interrupt.stop()
-	if err := r.prepare(ctx); err != nil {
+	if err := r.prepare(ctx); errors.As(err, &r.exit) { // in the start function
+		return int(r.exit.Code)
+	} else if err != nil {
 		r.say("%v", err)
 		return exitUsage
 	}

@@ -62,13 +62,17 @@ func (e *TrapError) Error() string {
 
 func (e *TrapError) Unwrap() error { return e.Reason }
 
-// An ExitError is how the calls end when the guest has called WASI's proc_exit: the one that did, and all others.
+// An ExitError is how the calls end when the guest has called WASI's proc_exit: the one that did, and all others. [New] returns
+// it when the guest's start function did.
 type ExitError struct {
-	Fiber string // that called
+	Fiber string // that called; empty: the start function
 	Code  uint32
 }
 
 func (e *ExitError) Error() string {
+	if e.Fiber == "" {
+		return fmt.Sprintf("the start function exited with code %d", e.Code)
+	}
 	return fmt.Sprintf("fiber %s exited with code %d", e.Fiber, e.Code)
 }
 

@@ -36,6 +36,7 @@ package guest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -43,6 +44,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/experimental/table"
+	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/fiberfill/fiberfill/asyncio"
 	"github.com/fiberfill/fiberfill/jsglue/wasm"
@@ -159,6 +161,9 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 		return err
 	}
 	g.module, err = g.runtime.InstantiateModule(g.reserve(ctx), compiled, g.config())
+	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) {
+		err = &ExitError{Code: exit.ExitCode()}
+	}
 	if err != nil {
 		return fmt.Errorf("%s cannot be instantiated: %w", g.options.Name, err)
 	}
