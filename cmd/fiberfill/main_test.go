@@ -142,6 +142,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "--stack-pointer", "sp", cGuest, "trap"}, `exports no mutable i32 of this name`},
 		{[]string{"run", "--stack-pointer", "99", cGuest, "trap"}, `has no such global`},
 		{[]string{"run", "--dir", "nowhere", cGuest, "trap"}, "there is no directory nowhere"},
+		{[]string{"run", "--dir", "examples", "--dir", "docs:./", cGuest, "trap"}, "examples is shown as / already"},
 		{[]string{"run", "--env", "NAME", cGuest, "trap"}, "NAME=VALUE"},
 		{[]string{"run", "absent.wasm", "trap"}, "absent.wasm"},
 		{[]string{"run", "go.mod", "trap"}, "go.mod is not a WebAssembly module: such a file begins with the bytes 00 61 73 6d, this one with 6d 6f 64 75"},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -96,6 +97,12 @@ func (r *run) addMount(text string) error {
 	}
 	if info, err := os.Stat(m.Host); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no directory %s", m.Host)
+	}
+	at := func(m guest.Mount) string { return path.Clean("/" + m.Guest) }
+	for _, other := range r.options.Mounts {
+		if at(other) == at(m) { // the runtime would show the last one only
+			return fmt.Errorf("%s is shown as %s already; give one of the two a place of its own, by --dir HOST:GUEST", other.Host, at(m))
+		}
 	}
 	r.options.Mounts = append(r.options.Mounts, m)
 	return nil
