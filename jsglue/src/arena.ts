@@ -16,7 +16,7 @@ import { describe } from "./values.js";
 /** How an arena differs from others. */
 export interface ArenaOptions {
   /** Cancels the arena, with the signal's reason, when it is aborted: `AbortSignal.timeout(ms)` is the timeout. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** What is behind an arena. */
@@ -195,6 +195,9 @@ export class Arena<T = unknown> extends Cancellable<T> {
   }
 }
 
+/** What `all` and `race` take. */
+type Member = Fiber<any> | Arena<any>;
+
 /**
  * Calls fn with a new arena, at once; fn starts fibers in it by `go`. When fn has
  * returned, or the Promise that it returned has settled, fibers that are not
@@ -211,7 +214,7 @@ export class Arena<T = unknown> extends Cancellable<T> {
  * the arena is cancelled or fn is over. If the signal of the options is aborted
  * already fn is not called.
  */
-export function arena<T>(fn: (arena: Arena<T>) => T | PromiseLike<T>, options?: ArenaOptions): Arena<T> {
+export function arena<T>(fn: (arena: Arena) => T | PromiseLike<T>, options?: ArenaOptions): Arena<T> {
   return open<T>(false, options, (scope, self) => {
     if (typeof fn !== "function") throw new FiberError("bad-argument", `arena takes a function, got ${describe(fn)}`);
     if (scope.cancelled) return;
@@ -228,10 +231,13 @@ export function arena<T>(fn: (arena: Arena<T>) => T | PromiseLike<T>, options?: 
  * unchanged, when they are over. If others fail in their own ways, those errors
  * are in its `suppressed` array, as in {@link arena}.
  */
-export function all<T>(members: Iterable<Fiber<T> | Arena<T>>, options?: ArenaOptions): Arena<T[]> {
-  return open<T[]>(false, options, (scope) => {
+export function all<M extends readonly Member[] | []>(members: M, options?: ArenaOptions): Arena<{ -readonly [K in keyof M]: Awaited<M[K]> }>;
+/** The same for members that are in no array. */
+export function all<M extends Member>(members: Iterable<M>, options?: ArenaOptions): Arena<Awaited<M>[]>;
+export function all(members: Iterable<Member>, options?: ArenaOptions): Arena<any> {
+  return open<unknown[]>(false, options, (scope) => {
     const list = listOf(scope, members);
-    const values: T[] = [];
+    const values: unknown[] = [];
     let left = list.length;
     if (left === 0 && !scope.cancelled) scope.close(false, values);
     enter(scope, list, (value, i) => {
@@ -248,8 +254,8 @@ export function all<T>(members: Iterable<Fiber<T> | Arena<T>>, options?: ArenaOp
  * rejects, with the winner's error if that has failed, else with the loser's; see
  * `suppressed` in {@link arena}. Nobody wins a race of nobody: it rejects.
  */
-export function race<T>(members: Iterable<Fiber<T> | Arena<T>>, options?: ArenaOptions): Arena<T> {
-  return open<T>(true, options, (scope) => {
+export function race<M extends Member>(members: Iterable<M>, options?: ArenaOptions): Arena<Awaited<M>> {
+  return open<any>(true, options, (scope) => {
     const list = listOf(scope, members);
     if (list.length === 0) throw new FiberError("bad-argument", "a race of nobody would never end");
     enter(scope, list, (value) => scope.close(false, value));
@@ -257,9 +263,9 @@ export function race<T>(members: Iterable<Fiber<T> | Arena<T>>, options?: ArenaO
 }
 
 /** All members. If their iterator throws those before belong to the arena, too. */
-function listOf<T>(scope: Scope, members: Iterable<Fiber<T> | Arena<T>>): (Fiber<T> | Arena<T>)[] {
+function listOf(scope: Scope, members: Iterable<Member>): Member[] {
   if (typeof members?.[Symbol.iterator] !== "function") throw new FiberError("bad-argument", `all and race take a list of fibers, or arenas, got ${describe(members)}`);
-  const list: (Fiber<T> | Arena<T>)[] = [];
+  const list: Member[] = [];
   try {
     for (const member of members) list.push(member);
   } catch (error) {
@@ -270,7 +276,7 @@ function listOf<T>(scope: Scope, members: Iterable<Fiber<T> | Arena<T>>): (Fiber
 }
 
 /** Adds all members, also if one of them is none: they are not to outlive the arena. */
-function enter<T>(scope: Scope, members: (Fiber<T> | Arena<T>)[], done: (value: T, i: number) => void): void {
+function enter(scope: Scope, members: Member[], done: (value: unknown, i: number) => void): void {
   let wrong: unknown;
   members.forEach((member, i) => {
     try {

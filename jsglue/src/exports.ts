@@ -9,9 +9,9 @@ import { describe, has } from "./values.js";
 /** How a call differs from others. */
 export interface CallOptions {
   /** What the fiber is called in errors and lists, instead of the export's name and a number. */
-  name?: string;
+  name?: string | undefined;
   /** Cancels the fiber, with the signal's reason, when it is aborted. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** An export of a guest: a call makes a fiber, and returns it at once. [J-EXP-1, J-EXP-5] */

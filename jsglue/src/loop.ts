@@ -39,7 +39,7 @@ let hard = 4000;
  * stay so. Chromium ends a tab that has some 20,000 stacks, Node a process with
  * some 32,000: there is nothing to catch.
  */
-export function limits(chosen: { soft?: number; hard?: number }): void {
+export function limits(chosen: { soft?: number | undefined; hard?: number | undefined }): void {
   if (typeof chosen !== "object" || chosen === null) throw new FiberError("bad-argument", `limits takes { soft, hard }, got ${describe(chosen)}`);
   const whole = (n: unknown) => Number.isInteger(n) && (n as number) >= 1 && (n as number) < INDEX;
   const { soft: few = soft, hard: most = whole(few) ? Math.max(hard, few) : hard } = chosen;

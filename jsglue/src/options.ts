@@ -8,19 +8,19 @@ export type RegionSource = "allocator" | "grow" | "copy";
 
 /** Choices for one guest; all of them have a default that suits most modules. */
 export interface Options {
-  shadowStack?: {
+  shadowStack?: undefined | {
     /**
      * What holds the guest's stack pointer: the name of an exported global, the
      * index of a global (when it is compiled from bytes), or null: it has none.
      * Only needed where fiberfill cannot tell.
      */
-    pointer?: string | number | null;
+    pointer?: string | number | null | undefined;
     /** Bytes for each fiber: a multiple of 16, at least 1024; 65536 by default. */
-    size?: number;
+    size?: number | undefined;
     /** Where they come from, instead of the best source that the module can bear. */
-    regions?: RegionSource;
+    regions?: RegionSource | undefined;
     /** The export that allocates: takes a size in bytes, returns an address or 0; "malloc" by default. */
-    allocator?: string;
+    allocator?: string | undefined;
   };
 }
 

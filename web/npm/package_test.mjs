@@ -186,6 +186,25 @@ import { noSuchName } from "fiberfill"
   })
 }
 
+test("the types tell what scopes resolve to, and options may be undefined", async () => {
+  await writeFile(join(project, "scopes.mts"), `import { all, arena, instantiate, limits, race, type Fiber } from "fiberfill"
+declare const title: Fiber<string>, size: Fiber<number>, set: Set<Fiber<number>>, signal: AbortSignal | undefined
+export const [t, n]: [string, number] = await all([title, size])
+export const sizes: number[] = await all(set, { signal })
+export const first: string | number = await race([title, size])
+export const found: number = await arena(async (a) => await a.go(size), { signal })
+limits({ soft: undefined, hard: 2000 })
+const { exports } = await instantiate(new Uint8Array(), {}, { shadowStack: { size: undefined } })
+export const anything: string[] = await all([1, 2].map((id) => exports.item.with({ signal, name: undefined })(id)))
+// @ts-expect-error: a string is no number
+export const wrong: number = await arena(async (a) => await a.go(title))
+// @ts-expect-error: a Promise cannot be cancelled
+void all([fetch("/")])
+`)
+  const flags = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", ""]
+  await run(tool("tsc"), [...flags, "scopes.mts"], { cwd: project }).catch((error) => assert.fail(error.stdout || error.message))
+})
+
 test("fiberfill/webassembly has types for code that was written for JSPI", async () => {
   await writeFile(join(project, "jspi.mts"), `import { WebAssembly } from "fiberfill/webassembly"
 export async function title(bytes: Uint8Array<ArrayBuffer>): Promise<number> {

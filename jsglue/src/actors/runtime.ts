@@ -12,27 +12,27 @@ import { describe, shown } from "../values.js";
 /** All of them may be left out. */
 export interface RuntimeOptions {
   /** realClock() by default. */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** What actors log. */
-  log?: (from: number, level: number, text: string) => void;
+  log?: ((from: number, level: number, text: string) => void) | undefined;
   /**
    * Told each actor that is over, with what its handler threw, if it did. What this throws
    * is thrown by stop, and by step, run and close when they have done the rest.
    */
-  ended?: (id: number, error?: ActorError) => void;
+  ended?: ((id: number, error?: ActorError) => void) | undefined;
   /**
    * Begins to wait until a descriptor can be read, or written. That the Promise is
    * rejected counts as ready. The signal is aborted when nobody waits any more. Without
    * this function the waits for descriptors return -1.
    */
-  ready?: (fd: number, write: boolean, signal: AbortSignal) => PromiseLike<unknown>;
+  ready?: ((fd: number, write: boolean, signal: AbortSignal) => PromiseLike<unknown>) | undefined;
 }
 
 export interface SpawnOptions {
   /** For so many messages; 64 by default. */
-  room?: number;
+  room?: number | undefined;
   /** The stack class in bytes: 32768, 65536, 131072, or 0, the default: no stack, and blocking calls return -1. */
-  stack?: number;
+  stack?: number | undefined;
 }
 
 /** What there is to know of an actor from outside. */
@@ -87,7 +87,7 @@ export class Runtime {
   }
 
   /** Makes a native actor, which is called on the runtime's stack. Throws an ActorError with the code "bad-mailbox", "closed" or "bad-argument". */
-  spawnNative(handler: Native, { room = 64 }: { room?: number } = {}): number {
+  spawnNative(handler: Native, { room = 64 }: { room?: number | undefined } = {}): number {
     if (typeof handler !== "function") throw new ActorError("bad-argument", `the handler of a native actor is a function, got ${typeof handler}`);
     const actor = new Actor(this, 0, true);
     return this.#spawn(actor, room, () => native(actor.host, handler));
