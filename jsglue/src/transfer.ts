@@ -90,7 +90,7 @@ function noRoom({ binding, encoded, exportName, name }: Task): FiberError {
   return new FiberError("bad-argument", why, { fiber: name });
 }
 
-const encoder = /* @__PURE__ */ new TextEncoder();
+let encoder: TextEncoder | undefined; // not before it is needed: Jest's jsdom has none, and has to be able to import this
 
 /** The bytes among the arguments of a call, by argument, and how many there are together. */
 export interface Encoded {
@@ -106,7 +106,7 @@ export function encode(args: readonly unknown[]): Encoded {
   let encoded = none;
   for (let i = 0; i < args.length; i++) {
     const value = args[i];
-    const bytes = typeof value === "string" ? encoder.encode(value) : typeof value === "object" && value !== null ? copyOf(value) : undefined;
+    const bytes = typeof value === "string" ? (encoder ??= new TextEncoder()).encode(value) : typeof value === "object" && value !== null ? copyOf(value) : undefined;
     if (!bytes) continue;
     if (encoded === none) encoded = { bytes: [], size: 0 };
     encoded.bytes![i] = bytes;

@@ -154,6 +154,16 @@ console.log(JSON.stringify([error.code, error.message]))`)
   assert.match(message, /^a chunk of fiberfill, which guests that import fiberfill\/fibers1 need, cannot be loaded: .*machine-/)
 })
 
+test("it can be imported where there is no TextEncoder, as in Jest's jsdom", async () => {
+  await writeFile(join(project, "bare.cjs"), `delete globalThis.TextEncoder
+const fiberfill = require("./node_modules/fiberfill/cjs/index.js")
+const fetch_text = fiberfill.suspending(async () => 0)
+fiberfill.instantiate(require("node:fs").readFileSync("guest.wasm"), { env: { fetch_text, log() {} } })
+  .then(({ exports }) => exports.item_or(new Uint8Array(8), 7))
+  .then((value) => console.log(JSON.stringify(typeof value)))`)
+  assert.equal(await printed(tool("node"), "bare.cjs"), "number")
+})
+
 test("an engine without JSPI gets one error that says so", async () => {
   await writeFile(join(project, "old.mjs"), `// The Node of this machine; one that has JSPI already loses it here, before anything looked.
 delete WebAssembly.Suspending
