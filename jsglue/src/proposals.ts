@@ -76,8 +76,9 @@ export async function newMachine(system: string): Promise<Machine> {
     if (here) url = new URL(FILE, here).href; // there is no such place beside a script that was made of a blob
     code = SCRIPT_TAG ? await import(url) : await import("./machine.js");
   } catch (error) {
-    const advice = SCRIPT_TAG ? ` It has to lie beside fiberfill.js: ${url}` : "";
-    throw new FiberError("load-failed", `${SCRIPT_TAG ? FILE : "a chunk of fiberfill"}, which guests that import ${MODULE}${system} need, cannot be loaded: ${words(error)}.${advice}`, { cause: error });
+    const beside = SCRIPT_TAG ? `. It has to lie beside fiberfill.js: ${url}` : "";
+    const advice = "ServiceWorkerGlobalScope" in globalThis ? ". A service worker may load nothing on demand; a page or a Web Worker may" : beside;
+    throw new FiberError("load-failed", `${SCRIPT_TAG ? FILE : "a chunk of fiberfill"}, which guests that import ${MODULE}${system} need, cannot be loaded: ${words(error).replace(/\.$/, "")}${advice}`, { cause: error });
   }
   return code.machine(glue, system, SYSTEMS.indexOf(system) + 1);
 }

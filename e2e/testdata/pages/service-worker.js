@@ -8,7 +8,7 @@ async function run() {
   const { instance, exports } = await fiberfill.instantiateStreaming(fetch("/examples/c-fetch/guest.wasm"), imports);
   attach(instance);
   const items = await Promise.all(Array.from({ length: 100 }, (_, id) => exports.item(`${location.origin}/item?id=${id}`)));
-  const own = await proposalsRun(fiberfill).then(() => "nothing", ({ code }) => code);
+  const own = await proposalsRun(fiberfill).then(() => "nothing", ({ code, message }) => `${code}: ${message}`);
   return { items, own };
 }
 
