@@ -4,7 +4,8 @@
 // JavaScript: it is compiled by TinyGo into the core that every page loads, and
 // it is the same code that schedules Go programs. On top of it, for Go programs
 // built with the standard toolchain, natively or for js/wasm, stands an API of
-// straight-line code: [Run], [Fiber], [Fetch], [Sleep].
+// straight-line code: [Run], [Fiber], [Fetch], [Sleep]. For JavaScript there are
+// Await and [Loop]'s FuncOf, too, which GOOS=js GOARCH=wasm go doc shows.
 //
 // # How the scheduler works
 //
