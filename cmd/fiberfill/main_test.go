@@ -158,6 +158,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", cGuest, "items"}, `guest.wasm exports no function "items"; it exports add64(i64, i64) -> i64, `},
 		{[]string{"run", cGuest, "add64", "1"}, "add64(i64, i64) -> i64: after 1 arguments there is none for i64"},
 		{[]string{"run", cGuest, "add64", "1", "2", "3"}, `argument 3, "3", is one too many`},
+		{[]string{"run", cGuest, "yielding", "1", "--fibers", "3"}, `argument 2, "--fibers", is one too many; flags stand before the file`},
 		{[]string{"run", cGuest, "add64", "1", "two"}, `argument 2, "two", is for a parameter of type i64: it must be a whole number of 64 bits`},
 		{[]string{"run", cGuest, "add64", "1", "0.5"}, "a whole number of 64 bits"},
 		{[]string{"run", cGuest, "addf", "1", "1e39"}, "argument 2, \"1e39\", is for a parameter of type f32: it must be a number such as 0.5"},

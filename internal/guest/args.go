@@ -34,7 +34,11 @@ func arguments(export string, definition api.FunctionDefinition, args []string) 
 	p := 0
 	for i, arg := range args {
 		if p >= len(params) {
-			return nil, wrong("argument %d, %q, is one too many", i+1, arg)
+			hint := ""
+			if strings.HasPrefix(arg, "--") {
+				hint = "; flags stand before the file"
+			}
+			return nil, wrong("argument %d, %q, is one too many%s", i+1, arg, hint)
 		}
 		number, err := number(params[p], arg)
 		pair := p+1 < len(params) && params[p] == api.ValueTypeI32 && params[p+1] == api.ValueTypeI32
