@@ -66,6 +66,9 @@ func dispatch(args []string) error {
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
+		if flags.NArg() > 0 && c.name != "install" { // "core check" would overwrite what "core -check" compares
+			return fmt.Errorf("%s takes no argument %q; %s --help lists its flags", c.name, flags.Arg(0), c.name)
+		}
 		if err := enterRoot(); err != nil {
 			return err
 		}
