@@ -151,3 +151,27 @@ test("trace shows each fiber as a track of spans", async () => {
   ]);
   for (const [, start, end] of calls) assert.ok(start <= end);
 });
+
+test("the spans of a track are as long as what they show: code that runs, runs, and has not waited meanwhile", async () => {
+  const wat = `(module (import "env" "work" (func $work)) (import "env" "wait" (func $wait))
+    (func (export "f") (call $work) (call $wait) (call $work)))`;
+  const ms = 3;
+  const worked = [];
+  const work = () => {
+    const began = performance.now();
+    while (performance.now() < began + ms);
+    worked.push([fiberfill.current().name, began, performance.now()]);
+  };
+  const { exports } = await fiberfill.instantiate(assemble(wat), { env: { work, wait: suspending(async () => {}) } });
+  const stamps = mock.method(console, "timeStamp", () => {});
+  const stop = fiberfill.trace();
+  await Promise.all(["a", "b", "c"].map((name) => exports.f.with({ name })()));
+  stop();
+  const spans = stamps.mock.calls.map((c) => c.arguments);
+  stamps.mock.restore();
+  assert.equal(worked.length, 6);
+  for (const [name, began, ended] of worked) {
+    const during = spans.filter(([, start, end, track]) => track === name && start < ended && end > began);
+    assert.deepEqual(during.map(([label]) => label), ["running"], `${name} from ${began} to ${ended}`);
+  }
+});

@@ -289,15 +289,16 @@ export function left(task: Task, threw: boolean, result: unknown, trapped: boole
 
 /** The current fiber waits until its wait is ended by {@link complete}; what its stack waits on. */
 export function wait(task: Task, what: string): Promise<unknown> {
+  const now = recent(); // before it enters the state
   const parked = park(task, what);
-  run(waited(recent()));
+  run(waited(now));
   return parked;
 }
 
 /** The current fiber waits for `ms` milliseconds. */
 export function sleep(task: Task, ms: number, what: string): Promise<unknown> {
-  const parked = park(task, what);
   const now = read();
+  const parked = park(task, what);
   run(ask(core.sleep, now + ms, now));
   if (task.cancelled && task.state === "waiting") cancelWait(task); // by an observer, when the wait had not begun
   return parked;
@@ -305,8 +306,9 @@ export function sleep(task: Task, ms: number, what: string): Promise<unknown> {
 
 /** The current fiber goes to the end of the ready queue. */
 export function yieldNow(task: Task, what: string): Promise<unknown> {
+  const now = recent();
   const parked = park(task, what);
-  run(yielded(recent()));
+  run(yielded(now));
   return parked;
 }
 
@@ -348,8 +350,9 @@ export function complete(task: Task, n: number, failed: boolean, outcome: unknow
 
 /** The current fiber has ended; obeys what the core commands next. */
 function finish(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
+  const now = recent();
   settle(task, threw, result);
-  run(finished(trapped, recent()));
+  run(finished(trapped, now));
 }
 
 const nothing: readonly unknown[] = []; // the arguments of a fiber that has ended

@@ -1,6 +1,6 @@
 // Those who watch fibers: each is told of every state that a fiber enters.
 
-import { last } from "./clock.js";
+import { exact, last } from "./clock.js";
 import { FiberError } from "./errors.js";
 import type { Fiber, FiberState, Task } from "./fiber.js";
 import { describe } from "./values.js";
@@ -26,8 +26,11 @@ export function observe(observer: (fiber: Fiber) => void): () => void {
 /** A fiber enters a state. */
 export function enter(task: Task, state: FiberState): void {
   task.state = state;
-  task.since = last();
-  if (observed) tell(task.fiber);
+  if (!observed) task.since = last();
+  else {
+    task.since = exact();
+    tell(task.fiber);
+  }
 }
 
 function tell(fiber: Fiber): void {
