@@ -7,6 +7,7 @@ const (
 	opI32Const   = 0x41
 	opI32Add     = 0x6a
 	opI32Sub     = 0x6b
+	opI32And     = 0x71
 )
 
 // What follows an opcode, by opcode: 0, 1 or 2 numbers; a (t)ype; a (m)emory argument; 4 or 8 bytes; the labels of a

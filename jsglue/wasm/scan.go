@@ -9,7 +9,8 @@ package wasm
 // A global is the pointer of a stack that grows down if its value less a multiple of 16 is computed somewhere, or if it is
 // set to something less a multiple of 16, as every function with a frame of its own does first. A pointer to the next free
 // byte of a heap looks the same in the sections before the code, but nothing is taken off it; a counter may count down,
-// but hardly in sixteens.
+// but hardly in sixteens. A function whose frame has a length of its own takes off what it has cut to a multiple of 16, and
+// without optimisation all operands go through locals.
 //
 // It is the pointer of a stack that grows up, as in what Emscripten wrote before it used LLVM's backend, if a function sets
 // it to something more and then to what a local holds; a heap only grows.
@@ -43,8 +44,9 @@ func (m *Module) scan() {
 		m.scanBody(&r)
 		r.end = s.end
 	}
-	if r.code != OK {
-		m.sizes = true // an instruction that is not known here may do anything
+	if r.code != OK { // what is not known here, and what follows, may do anything
+		m.sizes = true
+		m.suspect = m.suspect || m.shaped != unseen
 	}
 }
 
@@ -67,6 +69,10 @@ func (m *Module) scanBody(r *reader) {
 	raised := none                // the global that has been set to something more
 	frame := uint32(0)            // what the last one was, if an i32.const, or has taken off
 	last := byte(opEnd)           // its opcode
+	// The locals that a global and a constant have been put into last, and which those are. Without optimisation both are
+	// then fetched, one behind the other.
+	copied, global, sized, size := none, none, none, uint32(0)
+	fetched := false // the last local.get was of copied
 	for r.more() {
 		from := r.pos
 		op := r.instruction()
@@ -79,11 +85,29 @@ func (m *Module) scanBody(r *reader) {
 			read = operand.leb()
 		case opI32Const:
 			frame = operand.leb()
+		case opLocalSet:
+			switch local := operand.leb(); last {
+			case opGlobalGet:
+				copied, global = local, pointer
+			case opI32Const:
+				sized, size = local, frame
+			}
+		case opLocalGet:
+			local := operand.leb()
+			if fetched && last == opLocalGet && local == sized {
+				op, frame, pointer = opI32Const, size, global
+			}
+			fetched = local == copied
+		case opI32And:
+			if last != opI32Const || frame%16 != 0 {
+				op = opEnd
+			}
+			frame = 16
 		case opI32Sub, opI32Add:
 			if op == opI32Add {
 				frame = -frame // an optimiser may add what is less than nothing
 			}
-			if last != opI32Const || frame%16 != 0 {
+			if last != opI32Const && (last != opI32And || op == opI32Add) || frame%16 != 0 {
 				frame = 0
 			}
 			if int32(frame) > 0 {
