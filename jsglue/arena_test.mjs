@@ -83,6 +83,21 @@ test("race settles as the first that is over, and ends the others in their order
   assert.match((await rejection(fibers[3])).message, /has won the race/)
 })
 
+test("a race that is cancelled ends as all arenas do, the last started first, and who ends first has won it", async () => {
+  const g = await waitingGuest()
+  const fibers = [g.call("careful", "a")(0, 0), g.call("careful", "b")(1, 0), g.call("swallow", "c")(2)]
+  const result = race(fibers)
+  await began(g, 0, 1, 2)
+  result.cancel("enough")
+  assert.equal(await result, -1)
+  assert.deepEqual(g.trail, ["b 1", "b 2", "a 1", "a 2"])
+  const other = race([g.call("careful", "d")(3, 0), g.call("careful", "e")(4, 0)])
+  await began(g, 3, 4)
+  other.cancel("enough")
+  assert.equal(await rejection(other), "enough")
+  assert.deepEqual(g.trail.slice(4), ["e 1", "e 2", "d 1", "d 2"])
+})
+
 test("race: a failure is a finish", async () => {
   const g = await waitingGuest()
   const boom = new Error("boom")

@@ -98,7 +98,7 @@ class Scope extends Life {
   interrupt(): void {
     if (!this.cancelled || this.#ending) return;
     this.#ending = [...this.#members];
-    if (this.inOrder) this.#ending.reverse();
+    if (this.inOrder && this.#closed) this.#ending.reverse(); // who has lost a race; one that is cancelled ends as all arenas do
     this.#endNext();
   }
 
@@ -168,8 +168,8 @@ function attach(first: any, others: unknown[]): void {
  * of them have ended; made by {@link arena}, {@link all} and {@link race}.
  *
  * Cancelled, its fibers are all cancelled at once, and end one after the other,
- * the last started first (in a race in their order). The Promise rejects with
- * the reason, unless the arena's function catches it and returns.
+ * the last started first. The Promise rejects with the reason, unless the arena's
+ * function catches it and returns.
  *
  * An import that returns an arena has its fiber wait for it. If that fiber is
  * cancelled so is the arena, and the fiber goes on when it is over: children end
