@@ -470,6 +470,43 @@ for (const [how, rest] of [["regions", ""], ["one stack that is copied", "(drop 
   });
 }
 
+test("imports that the platform provides itself, builtins and strings, stand beside those that wait", async () => {
+  const text = (imports, body) => assemble(`(module (import "wasm:js-string" "length" (func $length (param externref) (result i32)))
+    (import "'" "four" (global $text externref)) ${imports}
+    (global $sp (mut i32) (i32.const 65536))
+    (func (export "f") (param $v i32) (result i32) (local $frame i32)
+      (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
+      (i32.store (local.get $frame) (local.get $v))
+      ${body}
+      (local.set $v (i32.add (i32.load (local.get $frame)) (call $length (global.get $text))))
+      (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
+      (local.get $v)))`);
+  const options = { builtins: ["js-string"], importedStringConstants: "'" };
+  const waits = text('(import "env" "memory" (memory 2)) (import "env" "wait" (func $wait (param i32)))', "(call $wait (local.get $v))");
+  const response = () => new Response(waits, { headers: { "content-type": "application/wasm" } });
+  const made = [
+    async (imports) => new WebAssembly.Instance(new WebAssembly.Module(waits, options), imports),
+    async (imports) => WebAssembly.instantiate(await WebAssembly.compile(waits, options), imports),
+    async (imports) => (await WebAssembly.instantiate(waits, imports, options)).instance,
+    async (imports) => (await WebAssembly.instantiateStreaming(response(), imports, options)).instance,
+  ];
+  for (const make of made) {
+    const ends = [];
+    const wait = new WebAssembly.Suspending((v) => new Promise((end) => (ends[v] = end)));
+    const { exports } = await make({ env: { memory: new WebAssembly.Memory({ initial: 2 }), wait } });
+    const f = WebAssembly.promising(exports.f);
+    const calls = [f(0), f(1)];
+    ends[0]();
+    assert.equal(await calls[0], 4);
+    calls.push(f(2), f(3)); // where the first one was, and below
+    for (const n of [3, 2, 1]) ends[n]();
+    assert.deepEqual(await Promise.all(calls), [4, 5, 6, 7]);
+  }
+  // There is nothing to give.
+  const { instance } = await WebAssembly.instantiate(text("(memory 2)", ""), undefined, options);
+  assert.ok(WebAssembly.promising(instance.exports.f)(1) instanceof Promise);
+});
+
 test("what fiberfill exports of a guest for itself is seen by nobody", async () => {
   const guest = assemble(`(module
     (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $__stack_pointer (mut i32) (i32.const 65536))

@@ -100,9 +100,25 @@ function isBuffer(source: unknown): source is BufferSource {
   return ArrayBuffer.isView(source) || has(ArrayBuffer, "byteLength", source);
 }
 
-function remember(module: WebAssembly.Module, shape: Shape | undefined): WebAssembly.Module {
+function remember(module: WebAssembly.Module, shape: Shape | undefined, options: unknown): WebAssembly.Module {
   if (shape) shapes.set(module, shape);
+  if (shape && options !== undefined) shape.imports = allImports(shape.header);
   return module;
+}
+
+/** All imports of a module, also its builtins and its constants that are strings, which the platform provides if options say so. */
+function allImports(header: Uint8Array): WebAssembly.ModuleImportDescriptor[] {
+  let end = 8;
+  while (header[end] === 1 || header[end] === 2) { // types, imports
+    let size = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = header[++end]!;
+      size |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    end += 1 + size;
+  }
+  return platform.Module.imports(new platform.Module(header.slice(0, end)));
 }
 
 /** The guest's own exports: code written for JSPI copies all that it finds. */
@@ -112,7 +128,7 @@ const Module: typeof platform.Module = new Proxy(platform.Module, {
   get: (target, name, receiver) => (name === "exports" ? exports : Reflect.get(target, name, receiver)),
   construct(target, args, newTarget): WebAssembly.Module {
     const [source, shape] = isBuffer(args[0]) && hasJSPI() ? prepare(args[0]) : [args[0], undefined];
-    return remember(Reflect.construct(target, [source, ...args.slice(1)], newTarget === Module ? target : newTarget), shape);
+    return remember(Reflect.construct(target, [source, ...args.slice(1)], newTarget === Module ? target : newTarget), shape, args[1]);
   },
 });
 
@@ -120,12 +136,19 @@ const Module: typeof platform.Module = new Proxy(platform.Module, {
  * Reads an import object, each value once and in order, as the platform does. There are no values if the platform will
  * refuse them, and if one is a Suspending that was not made here: its waits are seen by nobody, so all is raw JSPI then.
  */
-function read(module: WebAssembly.Module, given: any): [table: any, values?: unknown[]] {
-  const imports = platform.Module.imports(module);
-  if (!isObject(given)) return given === undefined && imports.length === 0 ? [given, []] : [given];
+function read(module: WebAssembly.Module, given: any, shape: Shape): [table: any, values?: unknown[]] {
+  const listed = platform.Module.imports(module);
+  const imports = shape.imports ?? listed;
+  if (!isObject(given)) return given === undefined && listed.length === 0 ? [given, imports.map(() => undefined)] : [given];
   const table = Object.create(null);
   const values: unknown[] = [];
+  let next = 0;
   for (const { module, name, kind } of imports) {
+    if (module !== listed[next]?.module || name !== listed[next]!.name) {
+      values.push(undefined); // the platform provides it
+      continue;
+    }
+    next++;
     const from = given[module];
     if (!isObject(from)) {
       table[module] = from; // the platform stops here
@@ -161,7 +184,7 @@ function keepsStacks(module: WebAssembly.Module): boolean {
 function link(module: WebAssembly.Module, given: any): [imports: any, made: (instance: WebAssembly.Instance) => WebAssembly.Instance] {
   const shape = module instanceof platform.Module ? shapes.get(module) : undefined;
   if (!shape) return [given, (instance) => instance];
-  const [table, values] = read(module, given);
+  const [table, values] = read(module, given, shape);
   const all = platform.Module.exports(module);
   if (!values) return [table, (instance) => hide(instance, all, shape.own)];
   const waits = values.some((value) => value instanceof Mark);
@@ -201,7 +224,7 @@ const Instance: typeof platform.Instance = new Proxy(platform.Instance, {
 
 async function compile(source: BufferSource, ...rest: unknown[]): Promise<WebAssembly.Module> {
   const [bytes, shape] = isBuffer(source) && hasJSPI() ? prepare(source) : [source, undefined];
-  return remember(await (platform.compile as Function)(bytes, ...rest), shape);
+  return remember(await (platform.compile as Function)(bytes, ...rest), shape, rest[0]);
 }
 
 async function compileStreaming(source: Response | PromiseLike<Response>, ...rest: unknown[]): Promise<WebAssembly.Module> {
@@ -210,7 +233,7 @@ async function compileStreaming(source: Response | PromiseLike<Response>, ...res
   const module: WebAssembly.Module = await (platform.compileStreaming as Function)(response, ...rest);
   if (!copy || !hasJSPI()) return module;
   const [bytes, shape] = prepare(await copy.arrayBuffer());
-  return remember(shape ? await (platform.compile as Function)(bytes, ...rest) : module, shape);
+  return remember(shape ? await (platform.compile as Function)(bytes, ...rest) : module, shape, rest[0]);
 }
 
 async function instantiateModule(module: WebAssembly.Module, given: any): Promise<WebAssembly.Instance> {

@@ -45,10 +45,10 @@ export class Link {
 
   readonly #machine: Machine | undefined;
 
-  /** values holds a value for each import of the module, marks among them; machine is what operations of the guest's own fibers among them are of. */
+  /** values holds a value for each import of the module, marks among them, and undefined for those that the platform provides; machine is what operations of the guest's own fibers among them are of. */
   constructor(core: Inspector, module: WebAssembly.Module, readonly shape: Shape, values: unknown[], options?: Options, machine?: Machine) {
     this.#machine = machine;
-    const imports = WebAssembly.Module.imports(module);
+    const imports = shape.imports ?? WebAssembly.Module.imports(module);
     this.#exports = WebAssembly.Module.exports(module);
     this.#functions = values.filter((_, i) => imports[i]!.kind === "function");
     this.#names = imports.filter(({ kind }) => kind === "function").map(({ module, name }) => `${module}.${name}`);

@@ -29,6 +29,8 @@ export interface Shape {
   room: number;
   /** It is compiled and instantiated at once. */
   small: boolean;
+  /** All its imports, where the platform provides some itself, and lists the others only. */
+  imports?: WebAssembly.ModuleImportDescriptor[];
 }
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
