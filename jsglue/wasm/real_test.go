@@ -60,9 +60,6 @@ func TestSQLJS(t *testing.T) {
 	if sp < 0 || !m.MutableI32(uint32(sp)) {
 		t.Errorf("StackPointer() = %d", sp)
 	}
-	if name, ok := m.ExportedAs(sp); ok {
-		t.Errorf("ExportedAs(%d) = %q, want no export", sp, name)
-	}
 	if !m.Grows() {
 		t.Error("Grows() = false; JavaScript grows its memory, and its allocator hands out what it finds")
 	}

@@ -101,20 +101,6 @@ func (m *Module) shape(r *reader) int32 {
 	return int32(len(m.globals))
 }
 
-// ExportedAs returns the name under which a global is exported, the first if it has several, and whether it is exported
-// at all. The name is a part of the parsed bytes.
-//
-//go:noinline
-func (m *Module) ExportedAs(global int32) (name []byte, ok bool) {
-	for i := range m.Exports {
-		e := &m.Exports[i]
-		if e.Kind == KindGlobal && e.Index == uint32(global) {
-			return m.bin[e.name.start:e.name.end], true
-		}
-	}
-	return nil, false
-}
-
 // Name returns the name of an export, a part of the parsed bytes.
 func (m *Module) Name(e Export) []byte { return m.bin[e.name.start:e.name.end] }
 
