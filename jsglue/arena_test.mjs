@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { afterEach, test } from "node:test"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
-import { rejection, until, waitingGuest } from "./waiting_guest.mjs"
+import { escaped, rejection, until, waitingGuest } from "./waiting_guest.mjs"
 
 const { all, arena, race, suspending } = fiberfill
 
@@ -382,10 +382,7 @@ test("what fails while the arena ends is attached to the function's error", asyn
 
 test("more errors than a text can carry are told as unhandled rejections", async () => {
   const g = await waitingGuest()
-  const before = process.listeners("unhandledRejection")
-  process.removeAllListeners("unhandledRejection")
-  try {
-    const unhandled = new Promise((resolve) => process.once("unhandledRejection", resolve))
+  const errors = await escaped(async () => {
     const result = all([g.call("clumsy", "x")(0)])
     const other = race([result], {})
     await began(g, 0)
@@ -397,10 +394,8 @@ test("more errors than a text can carry are told as unhandled rejections", async
       throw "a text"
     })
     assert.equal(await rejection(text), "a text")
-    assert.equal((await unhandled).fiber, "y")
-  } finally {
-    for (const listener of before) process.on("unhandledRejection", listener)
-  }
+  })
+  assert.deepEqual(errors.map((e) => e.fiber), ["y"])
 })
 
 test("an error whose message is no text ends its arena like any other", async () => {
@@ -425,23 +420,18 @@ test("a Promise of the function's whose own then does nothing is awaited like an
 })
 
 test("an error to which nothing can be attached does not keep its arena", async () => {
-  const untold = []
-  const before = process.listeners("unhandledRejection")
-  process.removeAllListeners("unhandledRejection")
-  process.on("unhandledRejection", (error) => untold.push(error))
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
   const written = Object.defineProperty({}, "suppressed", { value: 1 })
-  for (const first of [proxy, written, Object.freeze({}), "text"]) {
-    const g = await waitingGuest()
-    g.onWait = (n) => Promise.reject(n === 0 ? first : "second")
-    const result = await all([0, 1].map((n) => g.exports.wait(n))).catch((error) => [error])
-    assert.ok(Object.is(result[0], first))
-  }
-  await until(() => untold.length === 4)
-  process.removeAllListeners("unhandledRejection")
-  for (const listener of before) process.on("unhandledRejection", listener)
-  assert.deepEqual(untold, Array(4).fill("second"))
+  const errors = await escaped(async () => {
+    for (const first of [proxy, written, Object.freeze({}), "text"]) {
+      const g = await waitingGuest()
+      g.onWait = (n) => Promise.reject(n === 0 ? first : "second")
+      const result = await all([0, 1].map((n) => g.exports.wait(n))).catch((error) => [error])
+      assert.ok(Object.is(result[0], first))
+    }
+  })
+  assert.deepEqual(errors, Array(4).fill("second"))
 })
 
 test("what is started while the arena ends, or after it, ends too", async () => {

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import * as fiberfill from "../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
+import { escaped } from "./waiting_guest.mjs";
 
 const plusOne = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32)))
   (func (export "f") (param i32) (result i32) (call $wait (local.get 0))))`);
@@ -14,22 +15,6 @@ const env = { env: { wait: fiberfill.suspending(async (v) => v + 1) } };
 
 /** An object with one property, whatever its name. */
 const holding = (name, value) => Object.defineProperty({}, name, { value, enumerable: true });
-
-/** What escaped as an unhandled rejection while fn ran. */
-async function escaped(fn) {
-  const errors = [];
-  const before = process.listeners("unhandledRejection"); // the test runner's
-  process.removeAllListeners("unhandledRejection");
-  process.on("unhandledRejection", (error) => errors.push(error));
-  try {
-    await fn();
-    await new Promise(setImmediate);
-  } finally {
-    process.removeAllListeners("unhandledRejection");
-    for (const listener of before) process.on("unhandledRejection", listener);
-  }
-  return errors;
-}
 
 test("imports and exports may be called __proto__, and change no prototype", async () => {
   const guest = assemble(`(module (import "__proto__" "__proto__" (func $a (result i32))) (import "__proto__" "hello" (func))

@@ -93,6 +93,22 @@ export const rejection = (promise) =>
     (error) => error,
   )
 
+/** What escaped as an unhandled rejection while fn ran. */
+export async function escaped(fn) {
+  const errors = []
+  const before = process.listeners("unhandledRejection") // the test runner's
+  process.removeAllListeners("unhandledRejection")
+  process.on("unhandledRejection", (error) => errors.push(error))
+  try {
+    await fn()
+    await new Promise(setImmediate)
+  } finally {
+    process.removeAllListeners("unhandledRejection")
+    for (const listener of before) process.on("unhandledRejection", listener)
+  }
+  return errors
+}
+
 /**
  * An instance. `gate(n)` is what wait(n) waits for: its `began` resolves when a fiber calls the import, `resolve` and `reject`
  * end the wait. `trail` has the name of every fiber that has noted something. `onWait` and `onNote` run inside the imports.
