@@ -507,6 +507,38 @@ test("imports that the platform provides itself, builtins and strings, stand bes
   assert.ok(WebAssembly.promising(instance.exports.f)(1) instanceof Promise);
 });
 
+// The program has been linked with a stack of a megabyte.
+for (const [how, allocator] of [
+  ["memory that is grown", ""],
+  [
+    "blocks of the program's allocator",
+    `(global $heap (mut i32) (i32.const 1048576)) (func (export "free") (param i32))
+     (func (export "malloc") (param $n i32) (result i32) (local $at i32)
+       (local.set $at (global.get $heap))
+       (drop (memory.grow (i32.add (i32.shr_u (local.get $n) (i32.const 16)) (i32.const 1))))
+       (global.set $heap (i32.add (local.get $at) (i32.and (i32.add (local.get $n) (i32.const 15)) (i32.const -16))))
+       (local.get $at))`,
+  ],
+]) {
+  test(`each call has as much shadow stack as the program: in ${how}`, async () => {
+    const guest = assemble(`(module
+      (import "env" "wait" (func $wait (param i32) (result i32)))
+      (memory (export "memory") 16 65536) (global $sp (export "__stack_pointer") (mut i32) (i32.const 1048576))
+      ${allocator}
+      (func $deep (export "deep") (param $frames i32) (param $v i32) (result i32) (local $frame i32) (local $below i32)
+        (if (i32.eqz (local.get $frames)) (then (return (call $wait (local.get $v)))))
+        (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 1008))))
+        (memory.fill (local.get $frame) (local.get $v) (i32.const 1008))
+        (local.set $below (call $deep (i32.sub (local.get $frames) (i32.const 1)) (local.get $v)))
+        (global.set $sp (i32.add (local.get $frame) (i32.const 1008)))
+        (i32.add (local.get $below) (i32.load8_u (local.get $frame)))))`);
+    const { instance } = await WebAssembly.instantiate(guest, { env: { wait: new WebAssembly.Suspending(async (v) => v) } });
+    const deep = WebAssembly.promising(instance.exports.deep);
+    assert.deepEqual(await Promise.all([1, 2, 3].map((v) => deep(1000, v))), [1001, 2002, 3003]);
+    await assert.rejects(deep(1100, 4), { code: "region-overflow", message: /than the \d{7} bytes it has.* by the option shadowStack: \{ size: \d+ \} of instantiate$/ });
+  });
+}
+
 test("what fiberfill exports of a guest for itself is seen by nobody", async () => {
   const guest = assemble(`(module
     (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $__stack_pointer (mut i32) (i32.const 65536))

@@ -140,11 +140,11 @@ func room() uint32 {
 //go:wasmexport trampolines
 func trampolines(n int32) int32 { return give(module.AppendTrampolines(nil, source[:n])) }
 
-// stubs returns the size of module B, likewise. region is the size of a fiber's region, 0 if there are none.
+// stubs returns the size of module B, likewise.
 //
 //go:wasmexport stubs
-func stubs(n int32, pointer, copies bool, region uint32) int32 {
-	return give(module.AppendStubs(nil, source[:n], wasm.StubOptions{StackPointer: pointer, Copies: copies, RegionSize: region}))
+func stubs(n int32, pointer, copies, regions bool) int32 {
+	return give(module.AppendStubs(nil, source[:n], wasm.StubOptions{StackPointer: pointer, Copies: copies, Regions: regions}))
 }
 
 //go:wasmexport output

@@ -178,6 +178,7 @@ export class Binding {
   glue(always: (i: number) => boolean): Record<string, unknown> {
     return {
       base: this.base,
+      size: this.regions?.size,
       start: () => this.#start(current!),
       failed: () => {
         const task = current!;
@@ -240,7 +241,7 @@ export class Binding {
     const depth = region.high - Math.min(low, end);
     const text =
       `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: at least ${depth}. ` +
-      `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} }`;
+      `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} } of instantiate`;
     for (const lost of tenants) lost.lose(new FiberError("region-overflow", `fiber ${lost.name} lost its shadow stack: ${text}`, { fiber: lost.name }));
     return new FiberError("region-overflow", text, { fiber: task.name });
   }

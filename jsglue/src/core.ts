@@ -56,7 +56,7 @@ export interface Inspector {
   grows(): number;
   room(): number;
   trampolines(marks: number): number;
-  stubs(marks: number, stackPointer: boolean, copies: boolean, region: number): number;
+  stubs(marks: number, stackPointer: boolean, copies: boolean, regions: boolean): number;
   output(): number;
 }
 

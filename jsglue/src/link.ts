@@ -11,7 +11,7 @@ import { FiberError } from "./errors.js";
 import { shadowStack, type Options, type RegionSource } from "./options.js";
 import { WebAssembly } from "./platform.js";
 import { tableOf, type Machine } from "./proposals.js";
-import { REGION_SIZE, Regions } from "./regions.js";
+import { REGION_SIZE, Regions, sizeLikeOwn } from "./regions.js";
 import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
 import { workerModule } from "./workers.js";
@@ -41,7 +41,7 @@ export class Link {
   readonly #stackPointer: number; // which export; -1: none
   readonly #named: boolean; // by the user, by its export
   readonly #malloc: string | undefined; // the export that allocates
-  readonly #size: number; // of a region
+  readonly #size: number; // of a region, outside of JSPI's shape
 
   readonly #machine: Machine | undefined;
 
@@ -71,7 +71,7 @@ export class Link {
       throw new FiberError("bad-argument", 'shadowStack.regions is "allocator", and the guest exports no malloc and free; name the export that allocates by shadowStack.allocator');
     }
     if (machine) this.#checkOwn();
-    const { trampolines, stubs } = generate(core, shape, marks, this.#stackPointer >= 0, this.#copies, !machine && this.#regions ? this.#size : 0);
+    const { trampolines, stubs } = generate(core, shape, marks, this.#stackPointer >= 0, this.#copies, !machine && this.#regions);
     // What a start function calls, where nothing can wait: the engine itself refuses what always does.
     const start = this.#each((value, name) => (value.always ? this.#binding.waiting(name, value) : direct(name, value)));
     this.#slots = instance(trampolines, { start }).exports;
@@ -111,7 +111,9 @@ export class Link {
     }
     if (this.#machine || this.#regions) {
       const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
-      binding.regions = this.#owner?.regions ?? new Regions(this.#source, this.#size, binding.memory!, malloc);
+      const jspi = this.#functions.some((value) => value instanceof Suspending && value.always);
+      const size = jspi ? sizeLikeOwn(binding.base, shape.room) : this.#size;
+      binding.regions = this.#owner?.regions ?? new Regions(this.#source, size, binding.memory!, malloc);
     }
     if (binding.stackPointer && !this.#owner) owners.set(binding.stackPointer, binding);
     const b = instance(this.#stubs, {

@@ -189,10 +189,10 @@ function output(core: Inspector, size: number): Uint8Array {
  * The two modules between a guest and its imports that may wait (package
  * jsglue/wasm). marks has a byte for each function import: 1 if it may wait.
  */
-export function generate(core: Inspector, shape: Shape, marks: Uint8Array, stackPointer: boolean, copies: boolean, region: number): { trampolines: Uint8Array; stubs: Uint8Array } {
+export function generate(core: Inspector, shape: Shape, marks: Uint8Array, stackPointer: boolean, copies: boolean, regions: boolean): { trampolines: Uint8Array; stubs: Uint8Array } {
   write(core, shape.header);
   core.inspect(shape.header.length);
   write(core, marks);
   const trampolines = output(core, core.trampolines(marks.length));
-  return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies, region)) };
+  return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies, regions)) };
 }

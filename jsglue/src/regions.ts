@@ -44,6 +44,15 @@ const UNTOUCHED = new Float64Array(Int32Array.of(0x0f1be4f1, 0x0f1be4f1).buffer)
 const PAGE = 65536;
 const COUNT = 1000; // regions taken at once: as many as fibers that are started by default
 
+/**
+ * The size of regions for code written for JSPI, which cannot ask for more and expects of each call what the program's own stack
+ * holds. That begins at base, so it is no larger. Those of as many as are started at once leave the program three quarters of what
+ * memory may grow by.
+ */
+export function sizeLikeOwn(base: number, room: number): number {
+  return Math.max(REGION_SIZE, Math.min(base >>> 0, (room * PAGE) / COUNT / 4) & -16);
+}
+
 export class Regions {
   readonly #free: Region[] = [];
   readonly #all: Region[] = [];

@@ -68,7 +68,7 @@ func TestBorder(t *testing.T) {
 	write(t, filepath.Join(dir, "a.wasm"), guest.AppendTrampolines(nil, waits))
 	write(t, filepath.Join(dir, "b.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true}))
 	write(t, filepath.Join(dir, "copies.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true, Copies: true}))
-	write(t, filepath.Join(dir, "regions.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true, RegionSize: 4096}))
+	write(t, filepath.Join(dir, "regions.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true, Regions: true}))
 	write(t, filepath.Join(dir, "bare.wasm"), guest.AppendStubs(nil, waits, StubOptions{}))
 	write(t, filepath.Join(dir, "worker.wasm"), read(t, "../worker.wasm"))
 

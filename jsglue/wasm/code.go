@@ -46,11 +46,11 @@ func (b *stubs) writeThunk(i uint32) {
 	b.raw(guarded)
 	b.op(opCall, funcStart)
 	switch {
-	case b.opt.RegionSize > 0:
+	case b.opt.Regions:
 		b.op(opLocalTee, n)
 		b.op(opGlobalSet, globalSP)
 		b.op(opLocalGet, n)
-		b.constant(b.opt.RegionSize)
+		b.op(opGlobalGet, globalSize)
 		b.byte(opI32Sub)
 		b.op(opGlobalSet, b.low)
 	case b.opt.StackPointer:
@@ -151,7 +151,7 @@ func (b *stubs) pointer(saved uint32) {
 		b.op(opLocalGet, saved)
 		b.op(opGlobalSet, globalSP)
 	}
-	if b.opt.RegionSize > 0 {
+	if b.opt.Regions {
 		b.op(opLocalGet, saved+1)
 		b.op(opGlobalSet, b.low)
 	}
@@ -162,7 +162,7 @@ func (b *stubs) pointer(saved uint32) {
 //
 //go:noinline
 func (b *stubs) look(low uint32) {
-	if b.opt.RegionSize == 0 {
+	if !b.opt.Regions {
 		return
 	}
 	b.op(opGlobalGet, b.low)

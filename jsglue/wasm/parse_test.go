@@ -91,7 +91,7 @@ func exercise(t testing.TB, m *Module) {
 	marks := bytes.Repeat([]byte{1}, 1+len(m.funcs))
 	m.AppendTrampolines(nil, marks)
 	sp := m.StackPointer()
-	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}, {StackPointer: true, RegionSize: 65536}} {
+	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}, {StackPointer: true, Regions: true}} {
 		m.AppendStubs(nil, marks, opt)
 	}
 	m.Grows()
@@ -106,7 +106,7 @@ func exercise(t testing.TB, m *Module) {
 	if !slices.EqualFunc(kept.Exports, m.Exports, same) {
 		t.Error("exports of the header differ from those of the whole")
 	}
-	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, RegionSize: 65536}} {
+	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Regions: true}} {
 		if !bytes.Equal(kept.AppendStubs(nil, marks, opt), m.AppendStubs(nil, marks, opt)) {
 			t.Error("stubs of the header differ from those of the whole")
 		}

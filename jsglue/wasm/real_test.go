@@ -45,7 +45,7 @@ func TestValidInWazero(t *testing.T) {
 		marks := bytes.Repeat([]byte{1}, len(m.funcs))
 		valid("A of "+path, m.AppendTrampolines(nil, marks))
 		valid("A without waits of "+path, m.AppendTrampolines(nil, nil))
-		for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}, {StackPointer: true, RegionSize: 65536}} {
+		for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}, {StackPointer: true, Regions: true}} {
 			valid("B of "+path, m.AppendStubs(nil, marks, opt))
 			valid("B without waits of "+path, m.AppendStubs(nil, nil, opt))
 		}

@@ -29,7 +29,7 @@ const (
 )
 
 // Indices in module B of what is always there. Types follow those of the guest; restore is there only if Copies, touched
-// only if there are regions (never both), the stack pointer only if StackPointer.
+// only if there are regions (never both), as is size; the stack pointer only if StackPointer.
 const (
 	funcStart   = 0
 	funcFailed  = 1
@@ -40,6 +40,7 @@ const (
 	globalExn  = 0
 	globalSP   = 1
 	globalBase = 2
+	globalSize = 3
 
 	typeJob    = 0 // [] -> []
 	typeGet    = 1 // [] -> [i32]
@@ -52,9 +53,8 @@ type StubOptions struct {
 	StackPointer bool // the guest has a shadow stack: its pointer
 	Copies       bool // fibers have no region of their own: the used part of the stack
 
-	// RegionSize is how many bytes each fiber's region has, which is looked at for an overflow; 0: fibers have none. It
-	// needs the stack pointer.
-	RegionSize uint32
+	// Regions says that each fiber has a region, which is looked at for an overflow. It needs the stack pointer.
+	Regions bool
 }
 
 type stubs struct {
@@ -143,7 +143,7 @@ func (b *stubs) writeImports() {
 		b.raw("\x02js\x07restore")
 		b.function(b.types + typeJob)
 	}
-	if b.opt.RegionSize > 0 {
+	if b.opt.Regions {
 		b.raw("\x02js\x07touched")
 		b.function(b.types + typeJob)
 		b.raw("\x05guest\x06memory\x02")
@@ -196,6 +196,10 @@ func (b *stubs) writeImports() {
 		b.global(1)
 		b.raw("\x02js\x04base\x03\x7f")
 		b.global(0)
+		if b.opt.Regions {
+			b.raw("\x02js\x04size\x03\x7f")
+			b.global(0)
+		}
 	}
 	b.firstSlot = b.globals
 	for _, i := range b.waits {
@@ -231,7 +235,7 @@ func (b *stubs) writeDeclarations() {
 	if b.opt.StackPointer {
 		const variable = "\x7f\x01\x41\x00\x0b" // a mutable i32, at first 0
 		section = b.section(secGlobal)
-		if b.opt.RegionSize > 0 {
+		if b.opt.Regions {
 			b.raw("\x02" + variable)
 			exports++
 		} else {
@@ -252,7 +256,7 @@ func (b *stubs) writeDeclarations() {
 		b.raw("\x06parked")
 		b.op(KindGlobal, b.parked)
 	}
-	if b.opt.RegionSize > 0 {
+	if b.opt.Regions {
 		b.raw("\x03low")
 		b.op(KindGlobal, b.low)
 	}

@@ -57,6 +57,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0 } 
 
   const js = {
     base: new WebAssembly.Global({ value: "i32" }, BASE),
+    size: REGION,
     start: () => running.start ? running.start() : running.sp,
     failed: () => { log.push(["failed", sp.value]); running.reject(thrown()); },
     refused: i => { log.push(["refused", names[i], sp.value]); return refused(i); },
