@@ -166,7 +166,8 @@ export class Fiber<T = unknown> extends Cancellable<T> {
 
   /**
    * Bytes of shadow stack that this fiber, or one before it in the same region,
-   * has used at most; while stacks are copied, those it uses as it waits.
+   * has used at most; while stacks are copied, those it uses as it waits. What
+   * lay where the guest's allocator has put a region counts as used.
    */
   get stackUsed(): number {
     const task = this.#task;
