@@ -79,7 +79,7 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     const plain = instance.exports[name] as (...args: any[]) => unknown;
     const mark = new Suspending(exports[name] as FiberFunction, undefined, false, plain);
     marks.set(exports[name] as object, mark);
-    if (link.separate || machine) marks.set(plain, mark);
+    if (link.mayWait || machine) marks.set(plain, mark);
   });
   return { module, instance, exports: strict(exports), fibers: () => machine?.fibers() ?? [] };
 }
@@ -90,8 +90,9 @@ const marks = new WeakMap<object, Suspending>();
 /**
  * An import that is an export of another guest. A call of it is a fiber of its
  * own, which the caller waits for: fibers of the caller that were in that guest
- * at once would overwrite each other's frames on its shadow stack. Where the
- * caller cannot wait, the platform's function is called.
+ * at once would overwrite each other's frames on its shadow stack, and on the
+ * caller's, which is kept apart where an import may wait. Where the caller
+ * cannot wait, the platform's function is called.
  */
 function linked(value: unknown): unknown {
   return (typeof value === "function" && marks.get(value)) || value;

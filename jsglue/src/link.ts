@@ -28,8 +28,10 @@ export class Link {
   /** What the platform is given to instantiate the guest with. */
   readonly imports: WebAssembly.Imports;
 
+  /** Any of its imports may wait. */
+  readonly mayWait: boolean;
+
   readonly #binding = new Binding();
-  readonly #mayWait: boolean; // any import
   readonly #exports: WebAssembly.ModuleExportDescriptor[];
   readonly #functions: unknown[]; // the values of the imports that are functions
   readonly #names: string[]; // theirs
@@ -54,7 +56,7 @@ export class Link {
     this.#names = imports.filter(({ kind }) => kind === "function").map(({ module, name }) => `${module}.${name}`);
     this.#importedMemory = values[imports.findIndex(({ kind }) => kind === "memory")];
     const marks = Uint8Array.from(this.#functions, (value) => (value instanceof Suspending ? 1 : 0));
-    this.#mayWait = marks.includes(1);
+    this.mayWait = marks.includes(1);
     const chosen = shadowStack(options);
     this.#malloc = this.#allocator(chosen.allocator);
     this.#stackPointer = this.#pointer(chosen.pointer);
@@ -154,17 +156,17 @@ export class Link {
   }
 
   /** A fiber that cannot wait needs no stack of its own: it is over before another starts. */
-  get separate(): boolean {
-    return this.#mayWait && this.#stackPointer >= 0;
+  get #separate(): boolean {
+    return this.mayWait && this.#stackPointer >= 0;
   }
 
   get #copies(): boolean {
-    return this.separate && this.#source === "copy";
+    return this.#separate && this.#source === "copy";
   }
 
   /** Each fiber has a region, by which its shadow stack is kept apart. */
   get #regions(): boolean {
-    return this.separate && this.#source !== "copy";
+    return this.#separate && this.#source !== "copy";
   }
 
   #allocator(named: string | undefined): string | undefined {
@@ -184,7 +186,7 @@ export class Link {
     if (named !== undefined && named !== this.shape.global) {
       throw new FiberError("bad-argument", `shadowStack.pointer is ${named}, and this module has been compiled for another stack pointer, or none; a global is named by its index when the module is compiled`);
     }
-    if (this.shape.stackPointer === CANNOT_TELL && this.#mayWait) {
+    if (this.shape.stackPointer === CANNOT_TELL && this.mayWait) {
       throw new FiberError(
         "bad-argument",
         "the guest keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. " +
