@@ -7,6 +7,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, beforeEach, test } from "node:test"
+import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import binaryen from "binaryen"
 import * as fiberfill from "../../web/dist/npm/esm/index.js"
@@ -192,12 +193,12 @@ test("make-db.mjs writes the file that is committed", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "fiberfill-sqljs-"))
   t.after(() => rm(folder, { recursive: true }))
   const copy = join(folder, "items.sqlite")
-  await promisify(execFile)(process.execPath, [new URL("make-db.mjs", import.meta.url).pathname, copy])
+  await promisify(execFile)(process.execPath, [fileURLToPath(new URL("make-db.mjs", import.meta.url)), copy])
   assert.ok(file.equals(await readFile(copy)))
 })
 
 test("main.mjs prints the rows and the traffic", async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [new URL("main.mjs", import.meta.url).pathname, "SELECT title FROM items WHERE id = 5"])
+  const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(new URL("main.mjs", import.meta.url)), "SELECT title FROM items WHERE id = 5"])
   assert.match(stdout, /'Item 5'/)
   assert.match(stdout, /size: 67584, requests: \d, received: \d{4} /)
 })

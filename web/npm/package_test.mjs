@@ -6,10 +6,11 @@ import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, test } from "node:test"
+import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 
 const run = promisify(execFile)
-const root = new URL("../../", import.meta.url).pathname
+const root = fileURLToPath(new URL("../../", import.meta.url))
 const tool = (name) => join(root, "node_modules/.bin", name)
 const value = (id) => Number((BigInt(id) * 2654435761n + 12345n) % 1000003n)
 
