@@ -444,6 +444,14 @@ describe("coroutines by single-use references", () => {
     assert.equal(await g.exports.new(0), 8)
     assert.ok(g.fibers().every(({ started }) => !started))
   })
+
+  test("C-SWITCH-7: no frame of JavaScript is left on a coroutine's stack by an operation whose function has trapped, if JavaScript has caught that", async () => {
+    const g = await guest("stacks")
+    g.swallows = true
+    assert.equal(await g.exports.survives(), 8)
+    assert.ok(g.errors[0] instanceof WebAssembly.RuntimeError)
+    for (const fiber of g.fibers()) fiber.release()
+  })
 })
 
 describe("cont", () => {

@@ -194,7 +194,11 @@ export class MachineOf extends GuestSide implements Machine {
         begin();
         if (this.system !== "stacks") this.check(HOST_FRAMES);
         this.core.c_host(1); // other reasons go first (C-SWITCH-4)
-        return fn(...args);
+        try {
+          return fn(...args);
+        } finally {
+          if (!this.failure) this.core.c_host(-1); // it has not been refused: a function that it called has trapped
+        }
       },
     );
   }

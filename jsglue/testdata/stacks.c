@@ -149,3 +149,22 @@ EXPORT("refused") int refused(int which) {
   }
   return 1;
 }
+
+// --- below a frame of the host an operation that does not get as far as being refused
+
+static void traps(void *env) {
+  (void)env;
+  __builtin_trap();
+}
+
+static int throws_in_host(int unused) {
+  ff_event e;
+  stacks_new(0, 0, thrower, 0, &e);
+  stacks_switch_throw(&e, traps, 0, 0, 0);
+  return unused;
+}
+
+EXPORT("survives") int survives(void) {
+  call(throws_in_host, 0);
+  return new(0);
+}
