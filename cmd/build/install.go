@@ -118,6 +118,9 @@ func npmPresent() bool {
 }
 
 func npmCI() error {
+	if _, err := exec.LookPath("npm"); err != nil {
+		return errors.New("there is no npm on the PATH; please install Node.js 20 or newer, which brings it")
+	}
 	// Install scripts run: the package node fetches its binary in one.
 	if err := shell("npm", "ci"); err != nil {
 		return err
