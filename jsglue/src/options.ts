@@ -3,7 +3,12 @@
 import { FiberError, words } from "./errors.js";
 import { describe, shown } from "./values.js";
 
-/** Where the shadow stacks of a guest's fibers come from; see regions.ts. */
+/**
+ * Where the shadow stacks of a guest's fibers come from: the guest's own
+ * allocator; memory that is grown once, where nothing in the module grows it; or
+ * nowhere: all use the guest's one stack, whose used part is copied out when a
+ * fiber waits, and back when it goes on. More in regions.ts.
+ */
 export type RegionSource = "allocator" | "grow" | "copy";
 
 /** Choices for one guest; all of them have a default that suits most modules. */

@@ -40,9 +40,9 @@ export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue
  * throws. It must not wait itself. It is not called for a fiber that has been
  * cancelled meanwhile. Two things can be wrong with an address by the time a
  * Promise resolves, and are not in `deliver`: the fiber may have ended, so that
- * the memory is somebody else's; and if the guest's fibers share one stack (see
- * regions.ts), what lies there then is not this fiber's, and what is written to
- * it is lost.
+ * the memory is somebody else's; and if the guest's fibers share one stack, which
+ * is copied (RegionSource "copy"), what lies there then is not this fiber's, and
+ * what is written to it is lost.
  */
 export function suspending(fn: (...args: any[]) => unknown, deliver?: (value: any, ...args: any[]) => unknown): Suspending {
   if (typeof fn !== "function") throw new FiberError("bad-argument", `suspending takes a function, got ${describe(fn)}`);
