@@ -31,8 +31,8 @@ export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue
  * called waits for it while others go on; the import then returns what the
  * Promise resolved to, or throws what it rejected with. When `fn` returns
  * anything else, the import returns that at once; when it throws, so does the
- * import. Imports without this mark are called directly and never wait.
- * [J-IMP-1, J-IMP-3, J-IMP-4]
+ * import. Imports without this mark are called directly and never wait: of a
+ * Promise that one returns the engine makes 0, or NaN. [J-IMP-1, J-IMP-3, J-IMP-4]
  *
  * `deliver` is for imports that write to the guest's memory. It is called when
  * the fiber is about to go on, with what the Promise resolved to and the
