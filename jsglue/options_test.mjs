@@ -163,6 +163,39 @@ test("an overflow ends those whose stacks it has run through, and nobody else, t
   assert.deepEqual(fiberfill.fibers(), []);
 });
 
+test("a large frame that reaches across the guard is noticed at its first wait, and costs those their lives whose stacks it covers", async () => {
+  for (const regions of ["grow", "allocator"]) {
+    const ends = [];
+    const imports = suspending((v) => new Promise((end) => (ends[v] = end)));
+    const more = regions === "grow" ? "" : malloc;
+    const { exports } = await fiberfill.instantiate(assemble(wat({ more })), imports, { shadowStack: { regions } });
+    const wait = (v, n) => exports.keep.with({ name: `${v}` })(v, n);
+    const calls = [wait(0, 0), wait(1, 0), wait(2, 70000), wait(3, 0)];
+    const settled = Promise.allSettled(calls);
+    while (!ends[3]) await new Promise(setImmediate);
+    for (const end of ends) end?.();
+    const [zero, one, large, three] = await settled;
+    assert.equal(ends[2], undefined, "its import has not been called");
+    assert.deepEqual([zero.value, three.value], [0, 3]);
+    assert.match(one.reason.message, /^fiber 1 lost its shadow stack: fiber 2 needs/);
+    assert.match(large.reason.message, /65536 bytes it has, in export keep: at least 70016\. .* size: 262144 /);
+    assert.deepEqual(fiberfill.fibers(), []);
+  }
+});
+
+test("a guest that switches stacks itself by Asyncify, as TinyGo's goroutines do, may have its pointer anywhere", async () => {
+  const more = `(func (export "asyncify_start_unwind") (param i32))
+    (func (export "switch") (param $v i32) (result i32) (local $old i32)
+      (local.set $old (global.get $sp))
+      (global.set $sp (i32.const 4096))
+      (call $wait (local.get $v))
+      (local.set $v (global.get $sp))
+      (global.set $sp (local.get $old))
+      (local.get $v))`;
+  const { exports } = await fiberfill.instantiate(assemble(wat({ more })), suspending(async () => {}));
+  assert.equal(await exports.switch(1), 4096);
+});
+
 test("an overflow by functions with one local is noticed, wherever in their frames that lies", async () => {
   // small(n, at) goes n bytes deep in frames of 16, of each of which it writes one word.
   const more = `(func (export "small") (param $n i32) (param $at i32) (local $end i32)

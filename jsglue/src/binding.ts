@@ -24,6 +24,7 @@ export class Binding {
   parked: WebAssembly.Global | undefined; // where the stack that has begun to wait last ends
   low: WebAssembly.Global | undefined; // where the region of the running fiber begins: what stubs and thunks look at
   machine: Machine | undefined; // of a guest with fibers of its own
+  wanders = false; // its stack pointer may be anywhere, as it switches stacks itself
   copies = false; // all fibers use one stack, which is copied out and back
 
   #thrown: unknown; // what a user's function threw last
@@ -106,7 +107,8 @@ export class Binding {
   }
 
   #look(task: Task, name: string): Promise<unknown> | undefined {
-    const overflow = task.binding.overflow(task, this.parked && (this.parked.value as number) >>> 0);
+    const here = task.binding.stackPointer === this.stackPointer && !task.binding.wanders;
+    const overflow = task.binding.overflow(task, here ? this.parked && (this.parked.value as number) >>> 0 : undefined);
     task.abroad ||= task.binding !== this;
     task.touched = task.abroad;
     if (overflow || task.death) {
@@ -228,15 +230,15 @@ export class Binding {
   }
 
   /**
-   * The error for a fiber that has written below its region, if it has, which costs its neighbours' lives if they were hit;
-   * or for a refused operation that JavaScript below it has kept from ending it. `end` is where its stack ends now, if it waits.
+   * The error for a fiber that has written below its region, if it has, or has its stack there, which costs the lives of those
+   * whose stacks lie there; or for a refused operation that JavaScript below it has kept from ending it. `end` is where its stack ends now, if that is known.
    */
   overflow(task: Task, end = Infinity): FiberError | undefined {
     if (this.machine?.failure) return this.machine.failure;
     const { region } = task;
-    if (!region || this.regions!.intact(region)) return undefined;
+    if (!region || (end >= region.low && this.regions!.intact(region))) return undefined;
     // How deep it went is only known if it is there still; else the guards that have been overwritten say that it was more.
-    const [low, tenants] = this.regions!.mend(region);
+    const [low, tenants] = this.regions!.mend(region, end);
     const { size } = this.regions!;
     const depth = region.high - Math.min(low, end);
     const text =

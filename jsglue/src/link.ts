@@ -129,6 +129,7 @@ export class Link {
     binding.parked = b["parked"] as WebAssembly.Global | undefined;
     binding.low = b["low"] as WebAssembly.Global | undefined;
     binding.copies = this.#copies;
+    binding.wanders = this.#exports.some(({ name }) => name === "asyncify_start_unwind"); // TinyGo's goroutines have stacks of their own
     binding.machine = this.#machine;
     this.#machine?.attach(binding, tableOf(guest, this.#exports));
     const thunks = this.#exports.map(({ name, kind }, k) =>

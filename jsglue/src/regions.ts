@@ -16,7 +16,8 @@
 //
 // At the low end of a region lies a guard zone. Nobody can stop a guest from
 // writing below its region, but the guard tells afterwards that it has: at each
-// wait and at the end stubs and thunks look at it (package jsglue/wasm).
+// wait and at the end stubs and thunks look at it (package jsglue/wasm). At a wait
+// they look at the stack pointer, too: a large frame may reach across the guard.
 
 import { FiberError } from "./errors.js";
 import type { RegionSource } from "./options.js";
@@ -103,17 +104,18 @@ export class Regions {
 
   /**
    * Makes good the guard of a region, and those of the regions below that an overflow has run through, too. Returns
-   * where the last of them lies, and whose regions it has reached.
+   * where the last of them lies, and whose regions it has reached, or lie where the stack is that ends at `end`.
    */
-  mend(region: Region): [low: number, tenants: Tenant[]] {
-    const tenants: Tenant[] = [];
+  mend(region: Region, end: number): [low: number, tenants: Set<Tenant>] {
+    const tenants = new Set<Tenant>();
+    for (const { tenant, low, high } of this.#all) if (tenant && low < region.low && high > end) tenants.add(tenant);
     for (let each = region; ; ) {
       const { low, at } = each;
       const eights = this.#view(at + 2);
       const through = eights[at] !== UNTOUCHED || eights[at + 1] !== UNTOUCHED;
       this.#guard(each);
       const below = through ? this.#all.find((other) => other.high <= low && other.high > low - 2 * STAGGER) : undefined;
-      if (below?.tenant) tenants.push(below.tenant);
+      if (below?.tenant) tenants.add(below.tenant);
       if (!below || this.intact(below)) return [low, tenants];
       each = below;
     }

@@ -71,11 +71,11 @@ func (b *stubs) writeThunk(i uint32) {
 		b.op(opLocalGet, p)
 		b.op(opCall, b.firstGive+b.gives.next(&results))
 	}
-	b.look(n)
+	b.look(n, noLocal)
 	b.rest()
 	b.raw(caught)
 	b.op(opGlobalSet, globalExn)
-	b.look(n)
+	b.look(n, noLocal)
 	b.rest()
 	b.op(opCall, funcFailed)
 	b.byte(opEnd)
@@ -95,7 +95,7 @@ func (b *stubs) writeStub(j uint32) {
 		b.op(opLocalTee, exn+1)
 		b.op(opGlobalSet, b.parked)
 	}
-	b.look(exn + 2)
+	b.look(exn+2, exn+1)
 	b.raw(guarded)
 	b.rest()
 	b.params(exn)
@@ -158,10 +158,11 @@ func (b *stubs) pointer(saved uint32) {
 }
 
 // look puts into the local where the running fiber's region begins, and tells touched if somebody has written to the guard
-// that lies there. There is no region as long as no fiber has run.
+// that lies there, or if the stack pointer, which is in the other local if there is one, is below: what a large frame has room
+// for need not have been written. There is no region as long as no fiber has run.
 //
 //go:noinline
-func (b *stubs) look(low uint32) {
+func (b *stubs) look(low, pointer uint32) {
 	if !b.opt.Regions {
 		return
 	}
@@ -179,10 +180,18 @@ func (b *stubs) look(low uint32) {
 			b.byte(opI64Or)
 		}
 	}
-	b.raw("\x42\x00\x52\x04\x40") // is not 0: if
+	b.raw("\x42\x00\x52") // is not 0
+	if pointer != noLocal {
+		b.op(opLocalGet, pointer)
+		b.op(opLocalGet, low)
+		b.raw("\x49\x72") // is below: or
+	}
+	b.raw("\x04\x40") // if
 	b.op(opCall, funcTouched)
 	b.raw("\x0b\x0b") // end end
 }
+
+const noLocal = ^uint32(0)
 
 //go:noinline
 func (b *stubs) constant(v uint32) {
