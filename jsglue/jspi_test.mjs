@@ -470,6 +470,32 @@ for (const [how, rest] of [["regions", ""], ["one stack that is copied", "(drop 
   });
 }
 
+test("the size that an overflow asks for can be given where the guest is compiled", async () => {
+  const bytes = assemble(`(module (import "env" "wait" (func $wait)) (memory 2) (global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))
+    (func (export "f") (param $n i32) (result i32) (local $frame i32)
+      (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (local.get $n))))
+      (i32.store (local.get $frame) (local.get $n))
+      (call $wait)
+      (global.set $sp (i32.add (local.get $frame) (local.get $n)))
+      (i32.load (local.get $frame))))`);
+  const pointer = 1;
+  const imports = { env: { wait: new WebAssembly.Suspending(async () => {}) } };
+  const call = (instance) => WebAssembly.promising(instance.exports.f)(80_000);
+  const { message } = await call((await WebAssembly.instantiate(bytes, imports, { shadowStack: { pointer } })).instance).catch((error) => error);
+  const size = Number(/shadowStack: { size: (\d+) }/.exec(message)[1]);
+  const options = { shadowStack: { pointer, size } };
+  const response = new Response(bytes, { headers: { "content-type": "application/wasm" } });
+  for (const instance of [
+    (await WebAssembly.instantiate(bytes, imports, options)).instance,
+    (await WebAssembly.instantiateStreaming(response, imports, options)).instance,
+    await WebAssembly.instantiate(await WebAssembly.compile(bytes, options), imports),
+    new WebAssembly.Instance(new WebAssembly.Module(bytes, options), imports),
+  ]) {
+    assert.equal(await call(instance), 80_000);
+  }
+  await assert.rejects(WebAssembly.compile(bytes, { shadowStack: { size: 5 } }), { code: "bad-argument", message: /shadowStack.size/ });
+});
+
 test("imports that the platform provides itself, builtins and strings, stand beside those that wait", async () => {
   const text = (imports, body) => assemble(`(module (import "wasm:js-string" "length" (func $length (param externref) (result i32)))
     (import "'" "four" (global $text externref)) ${imports}

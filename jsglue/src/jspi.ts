@@ -18,6 +18,7 @@ import { Fiber, Task } from "./fiber.js";
 import { Link } from "./link.js";
 import { apart, begin, nextId, ready } from "./loop.js";
 import { hasJSPI, inspect, needJSPI, type Shape } from "./module.js";
+import { shadowStack, type Options } from "./options.js";
 import { WebAssembly as platform } from "./platform.js";
 import { Suspending as Mark, then } from "./suspending.js";
 import { has, isObject, viewOf } from "./values.js";
@@ -89,20 +90,25 @@ const Suspending = hasJSPI()
       }
     };
 
-/** The bytes to compile at once in the place of a source's, and what is known of them, if they can be read. */
-function prepare(source: BufferSource): [BufferSource, Shape | undefined] {
+/**
+ * The bytes to compile at once in the place of a source's, and what is known of them, if they can be read. Among the platform's
+ * options for compiling may be ours for the shadow stack: an overflow asks for its size.
+ */
+function prepare(source: BufferSource, options: unknown): [BufferSource, Shape | undefined] {
   const view = viewOf(source)!;
-  const [shape, bytes] = inspect(inspector(view.length), view);
-  return [bytes as BufferSource, typeof shape === "string" ? undefined : shape];
+  const chosen = typeof options === "object" && options !== null ? shadowStack(options) : {};
+  const [shape, bytes] = inspect(inspector(view.length), view, chosen.pointer);
+  if (typeof shape === "string") return [bytes as BufferSource, undefined];
+  if (options !== undefined) shape.imports = allImports(shape.header);
+  return [bytes as BufferSource, { ...shape, chosen }];
 }
 
 function isBuffer(source: unknown): source is BufferSource {
   return ArrayBuffer.isView(source) || has(ArrayBuffer, "byteLength", source);
 }
 
-function remember(module: WebAssembly.Module, shape: Shape | undefined, options: unknown): WebAssembly.Module {
+function remember(module: WebAssembly.Module, shape: Shape | undefined): WebAssembly.Module {
   if (shape) shapes.set(module, shape);
-  if (shape && options !== undefined) shape.imports = allImports(shape.header);
   return module;
 }
 
@@ -127,8 +133,8 @@ const exports = alike((module: WebAssembly.Module) => platform.Module.exports(mo
 const Module: typeof platform.Module = new Proxy(platform.Module, {
   get: (target, name, receiver) => (name === "exports" ? exports : Reflect.get(target, name, receiver)),
   construct(target, args, newTarget): WebAssembly.Module {
-    const [source, shape] = isBuffer(args[0]) && hasJSPI() ? prepare(args[0]) : [args[0], undefined];
-    return remember(Reflect.construct(target, [source, ...args.slice(1)], newTarget === Module ? target : newTarget), shape, args[1]);
+    const [source, shape] = isBuffer(args[0]) && hasJSPI() ? prepare(args[0], args[1]) : [args[0], undefined];
+    return remember(Reflect.construct(target, [source, ...args.slice(1)], newTarget === Module ? target : newTarget), shape);
   },
 });
 
@@ -190,7 +196,8 @@ function link(module: WebAssembly.Module, given: any): [imports: any, made: (ins
   const waits = values.some((value) => value instanceof Mark);
   if (waits) ready();
   // Where nobody can tell which stack there is to keep apart, or the guest does that itself, there is one, as in raw JSPI.
-  const options = shape.stackPointer === CANNOT_TELL || keepsStacks(module) ? { shadowStack: { pointer: null } } : undefined;
+  const one = shape.stackPointer === CANNOT_TELL || keepsStacks(module);
+  const options = { shadowStack: one ? { pointer: null } : shape.chosen! };
   const newLink = () => new Link(inspector(), module, shape, values, options);
   let link = waits ? newLink() : undefined;
   let border: ReturnType<Link["complete"]> | undefined;
@@ -223,8 +230,8 @@ const Instance: typeof platform.Instance = new Proxy(platform.Instance, {
 });
 
 async function compile(source: BufferSource, ...rest: unknown[]): Promise<WebAssembly.Module> {
-  const [bytes, shape] = isBuffer(source) && hasJSPI() ? prepare(source) : [source, undefined];
-  return remember(await (platform.compile as Function)(bytes, ...rest), shape, rest[0]);
+  const [bytes, shape] = isBuffer(source) && hasJSPI() ? prepare(source, rest[0]) : [source, undefined];
+  return remember(await (platform.compile as Function)(bytes, ...rest), shape);
 }
 
 async function compileStreaming(source: Response | PromiseLike<Response>, ...rest: unknown[]): Promise<WebAssembly.Module> {
@@ -232,8 +239,8 @@ async function compileStreaming(source: Response | PromiseLike<Response>, ...res
   const copy = response instanceof Response && response.ok && !response.bodyUsed ? response.clone() : undefined;
   const module: WebAssembly.Module = await (platform.compileStreaming as Function)(response, ...rest);
   if (!copy || !hasJSPI()) return module;
-  const [bytes, shape] = prepare(await copy.arrayBuffer());
-  return remember(shape ? await (platform.compile as Function)(bytes, ...rest) : module, shape, rest[0]);
+  const [bytes, shape] = prepare(await copy.arrayBuffer(), rest[0]);
+  return remember(shape ? await (platform.compile as Function)(bytes, ...rest) : module, shape);
 }
 
 async function instantiateModule(module: WebAssembly.Module, given: any): Promise<WebAssembly.Instance> {
@@ -258,6 +265,8 @@ export type Namespace = typeof globalThis.WebAssembly & {
   promising(fn: Function): (...args: any[]) => Promise<any>;
   Suspending: new (fn: Function) => Function; // it is none, but TypeScript's own type of an import object takes nothing else
   SuspendError: new (message?: string) => Error;
+  compile(bytes: BufferSource, options?: Options): Promise<WebAssembly.Module>;
+  instantiate(bytes: BufferSource, imports?: WebAssembly.Imports, options?: Options): Promise<WebAssembly.WebAssemblyInstantiatedSource>;
 };
 
 const own = { promising, Suspending, Module, Instance, compile, compileStreaming, instantiate, instantiateStreaming };

@@ -43,7 +43,8 @@ export class Link {
   readonly #stackPointer: number; // which export; -1: none
   readonly #named: boolean; // by the user, by its export
   readonly #malloc: string | undefined; // the export that allocates
-  readonly #size: number; // of a region, outside of JSPI's shape
+  readonly #size: number; // of a region
+  readonly #unsized: boolean; // nobody has said which size
 
   readonly #machine: Machine | undefined;
 
@@ -63,6 +64,7 @@ export class Link {
     this.#named = typeof chosen.pointer === "string";
     const pointer = imports.flatMap(({ kind }, i) => (kind === "global" ? [values[i]] : []))[this.#stackPointer >= 0 ? shape.global : -1];
     this.#owner = owners.get(pointer as WebAssembly.Global);
+    this.#unsized = chosen.size === undefined;
     this.#size = this.#owner?.regions?.size ?? chosen.size ?? (this.#stackPointer >= 0 ? REGION_SIZE : EVENT_SIZE);
     // Emscripten's -sSTACK_OVERFLOW_CHECK=2: the guest traps where its pointer leaves the stack that it began with.
     const checks = this.#exports.some(({ name }) => name === "__set_stack_limits");
@@ -114,7 +116,7 @@ export class Link {
     if (this.#machine || this.#regions) {
       const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
       const jspi = this.#functions.some((value) => value instanceof Suspending && value.always);
-      const size = jspi ? sizeLikeOwn(binding.base, shape.room) : this.#size;
+      const size = jspi && this.#unsized ? sizeLikeOwn(binding.base, shape.room) : this.#size;
       binding.regions = this.#owner?.regions ?? new Regions(this.#source, size, binding.memory!, malloc);
     }
     if (binding.stackPointer && !this.#owner) owners.set(binding.stackPointer, binding);

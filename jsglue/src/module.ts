@@ -31,6 +31,8 @@ export interface Shape {
   small: boolean;
   /** All its imports, where the platform provides some itself, and lists the others only. */
   imports?: WebAssembly.ModuleImportDescriptor[];
+  /** What has been chosen for its shadow stack when it was compiled by fiberfill/webassembly. */
+  chosen?: Options["shadowStack"];
 }
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
