@@ -134,6 +134,18 @@ test("a trap's error names the fiber and the export, also in its stack", async (
   assert.match(error.stack, /the bad one trapped in export trap/);
 });
 
+test("the error of a fiber that was cancelled without a reason, or released, names it and the export, also in its stack", async () => {
+  const exports = await guest(() => new Promise(() => {}));
+  for (const end of ["cancel", "release"]) {
+    for (const state of ["queued", "waiting"]) {
+      const call = exports.item.with({ name: "mine" })("http://h/item?id=1");
+      if (state === "waiting") await waiting([call], 1);
+      call[end]();
+      assert.match((await call.catch((e) => e)).stack, /^FiberError: fiber mine was (cancelled|released) in export item/);
+    }
+  }
+});
+
 test("trace shows each fiber as a track of spans", async () => {
   const stamps = mock.method(console, "timeStamp", () => {});
   const stop = fiberfill.trace();

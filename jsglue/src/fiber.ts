@@ -87,7 +87,7 @@ export class Task extends Life {
   cancel(reason: unknown): void {
     if (this.cancelled || this.state === "done" || this.state === "failed") return;
     this.held = true;
-    this.abort(reason === undefined ? new FiberError("cancelled", `fiber ${this.name} was cancelled`, { fiber: this.name }) : reason);
+    this.abort(reason === undefined ? new FiberError("cancelled", `fiber ${this.name} was cancelled in export ${this.exportName}`, { fiber: this.name }) : reason);
     cancel(this);
   }
 
@@ -107,7 +107,7 @@ export class Task extends Life {
 
   release(): void {
     if (this.death !== undefined || this.state === "done" || this.state === "failed" || this.state === "cancelled") return;
-    this.death = new FiberError("released", `fiber ${this.name} was released`, { fiber: this.name });
+    this.death = new FiberError("released", `fiber ${this.name} was released in export ${this.exportName}`, { fiber: this.name });
     this.cancel(this.death);
     this.interrupt();
   }
