@@ -254,3 +254,40 @@ func TestA_fiber_that_ends_with_its_contexts_error_has_not_failed(t *testing.T) 
 		})
 	}
 }
+
+// lateContext tells those who listen to it one by one, as the test says.
+type lateContext struct {
+	context.Context
+	err       error
+	listeners []func()
+}
+
+func (c *lateContext) Done() <-chan struct{} { return make(chan struct{}) }
+func (c *lateContext) Err() error            { return c.err }
+func (c *lateContext) AfterFunc(fn func()) (stop func() bool) {
+	c.listeners = append(c.listeners, fn)
+	return func() bool { return false }
+}
+
+// A context tells in any order that it is done: here the loop hears of it before the fibers.
+func TestRun_cancels_fibers_whose_contexts_have_not_heard_yet(t *testing.T) {
+	leaktest.Goroutines(t)
+	ctx := &lateContext{Context: t.Context()}
+	reason := errors.New("reason")
+	l := asyncio.NewLoop(ctx)
+	l.Go("sleeper", func(f *asyncio.Fiber) error {
+		f.Go("canceller", func(*asyncio.Fiber) error {
+			ctx.err = reason
+			ctx.listeners[len(ctx.listeners)-1]() // the loop's
+			return nil
+		})
+		err := asyncio.Sleep(f, time.Hour)
+		if err != reason || f.Err() == nil {
+			t.Errorf("Sleep() = %v, and Err() = %v; want the reason", err, f.Err())
+		}
+		return err
+	})
+	if err := l.Run(); !errors.Is(err, reason) {
+		t.Errorf("Run() = %v, want the reason", err)
+	}
+}

@@ -271,6 +271,7 @@ func (l *Loop) drain() {
 			m.fiber.interrupt()
 		case cancelAll:
 			for f := range l.top.all() {
+				f.follow()
 				f.interrupt()
 			}
 		}
@@ -294,10 +295,17 @@ func (l *Loop) spawn(f *Fiber) {
 	if l.names != nil {
 		l.names[f.ref] = f.name
 	}
+	if f.parent == nil && l.ctx.Err() != nil {
+		f.follow()
+	}
 	if f.ctx.Err() != nil {
 		f.interrupt()
 	}
 }
+
+// follow cancels a fiber of the loop's own as the loop's context is: that tells those who listen in any order, so that
+// the loop may hear of it before the fibers' contexts do.
+func (f *Fiber) follow() { f.cancel(context.Cause(f.loop.ctx)) }
 
 // breakDeadlock cancels all fibers that wait for fibers, because nothing else is
 // outstanding and so each of them waits for another of them.
