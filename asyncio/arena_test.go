@@ -105,6 +105,42 @@ func TestAll_first_failure_ends_the_others_last_started_first(t *testing.T) {
 	})
 }
 
+// What a fiber waits for may come when it has been cancelled and others are to end before it: a timer, another fiber's end.
+func TestCancelled_fibers_end_in_their_order_whatever_comes_for_them_meanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tr trail
+		boom := errors.New("boom")
+		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+			brief := f.Go("brief", func(f *asyncio.Fiber) error { return asyncio.Sleep(f, 2*time.Millisecond) })
+			return asyncio.Arena(f, "arena", func(a *asyncio.Fiber) error {
+				note := func(f *asyncio.Fiber, err error) error {
+					tr.add("%s: %v", f.Name(), err)
+					return err
+				}
+				a.Go("sleeper", func(f *asyncio.Fiber) error { return note(f, asyncio.Sleep(f, 2*time.Millisecond)) })
+				a.Go("waiter", func(f *asyncio.Fiber) error { return note(f, f.Wait(brief)) })
+				a.Go("last", func(f *asyncio.Fiber) error {
+					err := asyncio.Sleep(f, time.Hour)
+					time.Sleep(3 * time.Millisecond) // its cleanup takes long, and lets others run
+					for range 3 {
+						f.Yield()
+					}
+					return note(f, err)
+				})
+				if err := asyncio.Sleep(a, time.Millisecond); err != nil {
+					return err
+				}
+				return boom
+			})
+		})
+		if !errors.Is(err, boom) {
+			t.Error(err)
+		}
+		const cause = "asyncio: context canceled, because the scope of this fiber has failed: boom"
+		tr.want(t, "last: "+cause, "waiter: "+cause, "sleeper: "+cause)
+	})
+}
+
 func TestAll_keeps_the_first_error_and_attaches_the_others(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second, third := errors.New("first"), errors.New("second"), errors.New("third")

@@ -31,8 +31,12 @@ func Fetch(f *Fiber, url string) (*Response, error) {
 	if l.fetching < maxRequests {
 		l.fetching++
 	} else {
-		l.queued.Push(waiter{f, f.waits + 1})
+		w := waiter{f, f.waits + 1}
+		l.queued.Push(w)
 		if err := f.wait("its turn to fetch"); err != nil {
+			if f.waits != w.wait {
+				l.fetched() // it had got the place, and was cancelled before it could go on
+			}
 			return nil, err
 		}
 	}

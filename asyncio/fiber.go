@@ -48,6 +48,7 @@ type Fiber struct {
 	firm        bool   // the current wait does not end by cancelling
 	forAll      bool   // the current wait is for its children
 	interrupted bool   // the last wait ended by cancelling
+	asked       bool   // cancelled, and its turn to end came while it waited
 	panicked    []byte // where the last panic was that has come from a goroutine, see Block
 
 	parent     *Fiber // nil: the fiber is the loop's
@@ -247,6 +248,13 @@ func (f *Fiber) waitOutside(what string) error {
 }
 
 func (f *Fiber) woken() error {
+	// What comes for a cancelled fiber before its turn to end is too late, see scope.end: a timer must not jump the queue.
+	for !f.firm && !f.asked && f.ctx.Err() != nil {
+		f.loop.external++ // whoever has cancelled it asks it
+		f.waits++
+		f.leave(f.loop.scheduler.Wait(f.loop.now()))
+		f.loop.external--
+	}
 	f.waitsFor = ""
 	if f.interrupted {
 		f.interrupted = false
@@ -333,8 +341,9 @@ func (f *Fiber) interrupt() {
 		f.children.end(context.Cause(f.ctx), false) // childOver goes on when there are none left
 	case f.next == nil && f.loop.scheduler.Drop(f.ref):
 		f.finish(context.Cause(f.ctx))
-	case f.waitsFor != "" && !f.firm && (waiter{f, f.waits}).wake():
-		f.interrupted = true
+	case f.waitsFor != "" && !f.firm:
+		f.asked = true
+		f.interrupted = waiter{f, f.waits}.wake() || f.interrupted
 	}
 }
 
