@@ -6,6 +6,7 @@ import type { Task } from "./fiber.js";
 import { Cancellable, refuseCircle, type Life } from "./life.js";
 import { cancelWait, complete, current, failure, sleep, wait, waitApart, yieldNow } from "./loop.js";
 import { WebAssembly } from "./platform.js";
+import type { OneStack } from "./onestack.js";
 import type { Machine } from "./proposals.js";
 import type { Region, Regions } from "./regions.js";
 import { Jump, SLEEP, YIELD, isThenable, then, type Suspending } from "./suspending.js";
@@ -25,7 +26,7 @@ export class Binding {
   low: WebAssembly.Global | undefined; // where the region of the running fiber begins: what stubs and thunks look at
   machine: Machine | undefined; // of a guest with fibers of its own
   wanders = false; // its stack pointer may be anywhere, as it switches stacks itself
-  copies = false; // all fibers use one stack, which is copied out and back
+  stack: OneStack | undefined; // all fibers use one, which is copied out and back
 
   #thrown: unknown; // what a user's function threw last
 
@@ -42,7 +43,7 @@ export class Binding {
         const task = caller(name);
         const refused = this.#before(task, name);
         if (refused) return refused;
-        return this.copies ? this.#park(task, name, yieldNow) : yieldNow(task, name);
+        return this.stack ? this.#park(task, name, yieldNow) : yieldNow(task, name);
       });
     }
     if (fn === SLEEP) {
@@ -97,7 +98,7 @@ export class Binding {
   /** What comes before every wait. A fiber that must not wait is ended here, or gets what it waits on instead. */
   #before(task: Task, name: string): Promise<unknown> | undefined {
     // Small, so that the engine puts it into the path of every switch.
-    if (task.death || task.cancelled || this.copies || task.binding !== this || !this.sound(task)) return this.#look(task, name);
+    if (task.death || task.cancelled || this.stack || task.binding !== this || !this.sound(task)) return this.#look(task, name);
     return undefined;
   }
 
@@ -116,7 +117,7 @@ export class Binding {
       throw deadly();
     }
     // If stacks are copied the caller's is still in its place: what the function calls in the guest goes below it.
-    if (this.copies) this.stackPointer!.value = this.parked!.value;
+    if (this.stack) this.stackPointer!.value = this.parked!.value;
     if (!task.cancelled) return undefined;
     if (++task.swallowed > PATIENCE) {
       const text = `fiber ${task.name} was cancelled and has begun ${PATIENCE} waits since, in export ${task.exportName}; it has been ended by a trap`;
@@ -131,9 +132,9 @@ export class Binding {
   }
 
   #park(task: Task, name: string, how: Wait): Promise<unknown> {
-    if (this.copies) {
+    if (this.stack) {
       task.savedAt = (this.parked!.value as number) >>> 0;
-      task.saved = this.bytes().slice(task.savedAt, this.#high(task));
+      this.stack.park(task);
       this.rest();
     }
     return how(task, name);
@@ -179,7 +180,7 @@ export class Binding {
   /** What module B imports from "js" beside the functions of transfer.ts. */
   glue(always: (i: number) => boolean): Record<string, unknown> {
     return {
-      base: this.base,
+      base: this.stack?.rest ?? this.base,
       size: this.regions?.size,
       start: () => this.#start(current!),
       failed: () => {
@@ -196,10 +197,8 @@ export class Binding {
         if (current) current.touched = true; // else a plain call looks at the region of a fiber that ran before
       },
       restore: () => {
-        const task = current; // undefined on a stack that the platform's own promising has made
-        if (!task?.saved) return;
-        this.bytes().set(task.saved, task.savedAt);
-        task.saved = undefined;
+        const task = current;
+        if (task) this.stack!.resume(task); // none on a stack that the platform's own promising has made
       },
     };
   }
@@ -213,7 +212,7 @@ export class Binding {
     }
     this.machine?.start(task);
     // The pointer is not at rest if a fiber begins inside an import of another, which has its frames above.
-    return (task.high = task.region?.high ?? (this.stackPointer ? (this.stackPointer.value as number) >>> 0 : 0));
+    return (task.high = task.region?.high ?? this.stack?.start(task) ?? (this.stackPointer ? (this.stackPointer.value as number) >>> 0 : 0));
   }
 
   /** Makes room on the stack of a fiber that starts for the bytes among its arguments. Returns where; 0 if there is no room. */
@@ -249,8 +248,9 @@ export class Binding {
   }
 
   /** Puts the stack pointer where it is when no fiber runs: after a trap nobody else has. */
-  rest(): void {
-    if (this.stackPointer) this.stackPointer.value = this.base;
+  rest(trapped?: Task): void {
+    if (trapped) this.stack?.over(trapped);
+    if (this.stackPointer) this.stackPointer.value = this.stack?.rest.value ?? this.base;
   }
 
   /**

@@ -8,6 +8,7 @@ import { CANNOT_TELL, type Inspector } from "./core.js";
 import type { Thunk } from "./exports.js";
 import { generate, type Shape } from "./module.js";
 import { FiberError } from "./errors.js";
+import { OneStack } from "./onestack.js";
 import { shadowStack, type Options, type RegionSource } from "./options.js";
 import { WebAssembly } from "./platform.js";
 import { tableOf, type Machine } from "./proposals.js";
@@ -119,6 +120,7 @@ export class Link {
       const size = jspi && this.#unsized ? sizeLikeOwn(binding.base, shape.room) : this.#size;
       binding.regions = this.#owner?.regions ?? new Regions(this.#source, size, binding.memory!, malloc);
     }
+    if (this.#copies) binding.stack = this.#owner?.stack ?? new OneStack(binding.memory!, binding.stackPointer!);
     if (binding.stackPointer && !this.#owner) owners.set(binding.stackPointer, binding);
     const b = instance(this.#stubs, {
       guest: new Proxy({}, { get: (_, k: string) => (k === "sp" ? binding.stackPointer : k === "memory" ? binding.memory : exported(Number(k))) }),
@@ -130,7 +132,6 @@ export class Link {
     }).exports;
     binding.parked = b["parked"] as WebAssembly.Global | undefined;
     binding.low = b["low"] as WebAssembly.Global | undefined;
-    binding.copies = this.#copies;
     binding.wanders = this.#exports.some(({ name }) => name === "asyncify_start_unwind"); // TinyGo's goroutines have stacks of their own
     binding.machine = this.#machine;
     this.#machine?.attach(binding, tableOf(guest, this.#exports));

@@ -236,6 +236,7 @@ export function begin(task: Task): void {
   const region = low?.value;
   const caller = current;
   current = task;
+  task.alone = !caller;
   enter(task, "running");
   ownStack(task);
   if (current === task) {
@@ -244,6 +245,7 @@ export function begin(task: Task): void {
   }
   current = caller;
   if (stackPointer) stackPointer.value = pointer; // its caller's
+  if (task.binding.stack && task.alone) task.binding.rest(); // lower, if the call waits with its frames in their place
   if (low) low.value = region;
   schedule();
 }

@@ -99,7 +99,7 @@ function make(): Worker {
 /** A trap has ended a fiber, and the stack that it ran on. */
 function trapped(task: Task | OwnFiber, error: unknown): void {
   if ("trapped" in task) return task.trapped(error);
-  if (!task.over) task.binding.rest();
+  if (!task.over) task.binding.rest(task);
   left(task, true, task.death ?? task.binding.overflow(task) ?? trapError(task, error), true);
 }
 

@@ -97,7 +97,7 @@
 // stack pointer gets the same stubs and thunks without those lines (start is still called, as it also prepares the arguments).
 //
 // B's start function does slots.s<i> := stub for every i. All else that B imports is said in the lines above; "guest" "sp" is the
-// stack pointer, "js" "base" its value at rest, "js" "size" how many bytes a region has, "worker" "exn" the global of the shared worker.wasm.
+// stack pointer, "js" "base" its value at rest (mutable in braces: frames of fibers that wait may lie above it), "js" "size" how many bytes a region has, "worker" "exn" the global of the shared worker.wasm.
 //
 // # What fails, and how
 //

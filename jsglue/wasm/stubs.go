@@ -195,7 +195,11 @@ func (b *stubs) writeImports() {
 		b.raw("\x05guest\x02sp\x03\x7f")
 		b.global(1)
 		b.raw("\x02js\x04base\x03\x7f")
-		b.global(0)
+		if b.opt.Copies {
+			b.global(1)
+		} else {
+			b.global(0)
+		}
 		if b.opt.Regions {
 			b.raw("\x02js\x04size\x03\x7f")
 			b.global(0)

@@ -56,7 +56,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0 } 
   let parked;
 
   const js = {
-    base: new WebAssembly.Global({ value: "i32" }, BASE),
+    base: new WebAssembly.Global({ value: "i32", mutable: stubs === "copies.wasm" }, BASE),
     size: REGION,
     start: () => running.start ? running.start() : running.sp,
     failed: () => { log.push(["failed", sp.value]); running.reject(thrown()); },
