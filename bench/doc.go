@@ -50,7 +50,8 @@
 // contestant's figure is the median of its rounds, a round's the median of its samples; a ratio is the median of the
 // ratios within rounds, so that a slow minute of the machine slows both sides of it. A machine that is shared is slower
 // by half for tenths of a second, too: in Chromium, where the ratios are taken, the contestants of a switch are there at
-// the same time, and take turns sample by sample; who waits does nothing. Their ratio, and that of those who alternate in
+// the same time, on one processor (of two virtual ones one may share its core with a stranger's), and take turns sample by
+// sample; who waits does nothing. Their ratio, and that of those who alternate in
 // one tab, is the median of the ratios of samples beside each other. Not those of a start take turns: a wave takes
 // milliseconds, and would begin with caches full of another's stacks. Nothing begins before the browser has done
 // with what a new tab makes it do: its first second is slower by half or more, for everybody. Pages are cross-origin isolated,

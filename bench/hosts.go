@@ -49,6 +49,13 @@ func (h chromium) run(ctx context.Context, jobs []Job) []outcome {
 		}
 	}
 	h.settle(ctx)
+	if len(jobs[0].Contestants) == 1 { // it is compared with another tab
+		if err := h.browser.Pin(ctx); err != nil {
+			for i := range outcomes {
+				outcomes[i].err = errors.Join(outcomes[i].err, err)
+			}
+		}
+	}
 	for going := true; going; {
 		going = false
 		for i, job := range jobs {
