@@ -64,7 +64,7 @@ func (r *Results) medians(k key) (medians []float64) {
 }
 
 // Ratio returns the median of a over b within rounds. Within a round it is that of each sample over the one beside it where
-// the two have taken turns, and that of the medians where they have not.
+// the two have taken turns, so that each has as many, and that of the medians else.
 func (r *Results) Ratio(host string, a, b [2]string) (ratio float64, ok bool) {
 	of, to := r.rounds[key{host, a[0], a[1]}], r.rounds[key{host, b[0], b[1]}]
 	var ratios []float64

@@ -45,12 +45,12 @@ func (b *Browser) Quiet(ctx context.Context) error {
 	defer tick.Stop()
 	before := -1.0
 	for {
-		info, err := cdp.Call(ctx, chromedp.FromContext(b.ctx).Browser, systeminfo.GetProcessInfo, cdp.Empty{})
+		processes, err := b.processes(ctx)
 		if err != nil {
-			return fmt.Errorf("browser: %w", err)
+			return err
 		}
 		var used float64 // seconds
-		for _, process := range info.ProcessInfo {
+		for _, process := range processes {
 			used += process.CPUTime
 		}
 		// It is less than before if a process has ended.
@@ -64,4 +64,13 @@ func (b *Browser) Quiet(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// processes returns what the browser knows of its processes.
+func (b *Browser) processes(ctx context.Context) ([]*systeminfo.ProcessInfo, error) {
+	info, err := cdp.Call(ctx, chromedp.FromContext(b.ctx).Browser, systeminfo.GetProcessInfo, cdp.Empty{})
+	if err != nil {
+		return nil, fmt.Errorf("browser: its processes: %w", err)
+	}
+	return info.ProcessInfo, nil
 }

@@ -7,20 +7,16 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/systeminfo"
-	"github.com/chromedp/chromedp"
 )
 
 // PeakMemory returns the most memory, in bytes, that any process of a page has had so far. A Tab has a process of its own,
 // so after a test that needs much it is the test's. Only on Linux, where the system tells it.
 func (b *Browser) PeakMemory(ctx context.Context) (peak int64, err error) {
-	info, err := cdp.Call(ctx, chromedp.FromContext(b.ctx).Browser, systeminfo.GetProcessInfo, cdp.Empty{})
+	processes, err := b.processes(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("browser: %w", err)
+		return 0, err
 	}
-	for _, process := range info.ProcessInfo {
+	for _, process := range processes {
 		if process.Type != "renderer" {
 			continue
 		}

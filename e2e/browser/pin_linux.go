@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/systeminfo"
-	"github.com/chromedp/chromedp"
 	"golang.org/x/sys/unix"
 )
 
@@ -23,11 +20,11 @@ func (b *Browser) Pin(ctx context.Context) error {
 			one.Set(cpu)
 		}
 	}
-	info, err := cdp.Call(ctx, chromedp.FromContext(b.ctx).Browser, systeminfo.GetProcessInfo, cdp.Empty{})
+	processes, err := b.processes(ctx)
 	if err != nil {
-		return fmt.Errorf("browser: pin: %w", err)
+		return err
 	}
-	for _, process := range info.ProcessInfo {
+	for _, process := range processes {
 		if process.Type == "renderer" {
 			// The number of a process is that of its first thread, on which its page's scripts run. That it has ended is no error.
 			if err := unix.SchedSetaffinity(int(process.ID), &one); err != nil && err != unix.ESRCH {
