@@ -138,7 +138,9 @@ func room() uint32 {
 // at the beginning of the input that was made after inspect.
 //
 //go:wasmexport trampolines
-func trampolines(n int32) int32 { return give(module.AppendTrampolines(nil, source[:n])) }
+func trampolines(n int32, tail bool) int32 {
+	return give(module.AppendTrampolines(nil, source[:n], tail))
+}
 
 // stubs returns the size of module B, likewise.
 //

@@ -55,7 +55,7 @@ export interface Inspector {
   memory_export(): number;
   grows(): number;
   room(): number;
-  trampolines(marks: number): number;
+  trampolines(marks: number, tail: boolean): number;
   stubs(marks: number, stackPointer: boolean, copies: boolean, regions: boolean): number;
   output(): number;
 }

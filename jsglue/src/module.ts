@@ -48,7 +48,7 @@ export function needJSPI(): void {
   throw new FiberError(
     "no-jspi",
     "this engine has no JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), which fibers need. " +
-      "It is in Chrome and Edge 137, Firefox 153, Safari 27 and Node 25, and in what is newer.",
+      "It is in Chrome and Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4 and Bun 1.4, and in what is newer.",
   );
 }
 
@@ -195,6 +195,8 @@ export function generate(core: Inspector, shape: Shape, marks: Uint8Array, stack
   write(core, shape.header);
   core.inspect(shape.header.length);
   write(core, marks);
-  const trampolines = output(core, core.trampolines(marks.length));
+  // JavaScriptCore, where alone a Suspending is a function, cannot suspend a stack on which one instance has called another by a tail call.
+  const tail = typeof new WebAssembly.Suspending(() => {}) !== "function";
+  const trampolines = output(core, core.trampolines(marks.length, tail));
   return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies, regions)) };
 }

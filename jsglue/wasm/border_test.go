@@ -52,7 +52,7 @@ func parse(t testing.TB, bin []byte) *Module {
 // waits marks all imports of border.wat but the first.
 var waits = []byte{0, 1, 1, 1, 1, 1}
 
-// TestBorder runs testdata/border.mjs on what is generated for testdata/border.wasm.
+// TestBorder runs testdata/border.mjs on what is generated for testdata/border.wasm, with both kinds of trampolines.
 func TestBorder(t *testing.T) {
 	dir := t.TempDir()
 	guest := parse(t, read(t, "testdata/border.wasm"))
@@ -65,13 +65,20 @@ func TestBorder(t *testing.T) {
 	guest = parse(t, edited)
 	// What JavaScript generates from is the header that was kept.
 	guest = parse(t, guest.Header())
-	write(t, filepath.Join(dir, "a.wasm"), guest.AppendTrampolines(nil, waits))
 	write(t, filepath.Join(dir, "b.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true}))
 	write(t, filepath.Join(dir, "copies.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true, Copies: true}))
 	write(t, filepath.Join(dir, "regions.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true, Regions: true}))
 	write(t, filepath.Join(dir, "bare.wasm"), guest.AppendStubs(nil, waits, StubOptions{}))
 	write(t, filepath.Join(dir, "worker.wasm"), read(t, "../worker.wasm"))
 
+	for _, tail := range []bool{true, false} {
+		write(t, filepath.Join(dir, "a.wasm"), guest.AppendTrampolines(nil, waits, tail))
+		runBorder(t, dir)
+	}
+}
+
+func runBorder(t *testing.T, dir string) {
+	t.Helper()
 	// The limit is for a stack that is never resumed, which would hang in silence.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

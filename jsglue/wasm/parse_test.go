@@ -89,7 +89,7 @@ func TestParseTruncated(t *testing.T) {
 // exercise calls everything a parsed module offers, with all imports marked as such that may wait.
 func exercise(t testing.TB, m *Module) {
 	marks := bytes.Repeat([]byte{1}, 1+len(m.funcs))
-	m.AppendTrampolines(nil, marks)
+	m.AppendTrampolines(nil, marks, true)
 	sp := m.StackPointer()
 	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}, {StackPointer: true, Regions: true}} {
 		m.AppendStubs(nil, marks, opt)

@@ -43,8 +43,10 @@ func TestValidInWazero(t *testing.T) {
 	for _, path := range []string{"testdata/plain.wasm", tool(t, "sql.js", "dist", "sql-wasm.wasm")} {
 		m := parse(t, read(t, path))
 		marks := bytes.Repeat([]byte{1}, len(m.funcs))
-		valid("A of "+path, m.AppendTrampolines(nil, marks))
-		valid("A without waits of "+path, m.AppendTrampolines(nil, nil))
+		for _, tail := range []bool{true, false} {
+			valid("A of "+path, m.AppendTrampolines(nil, marks, tail))
+			valid("A without waits of "+path, m.AppendTrampolines(nil, nil, tail))
+		}
 		for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}, {StackPointer: true, Regions: true}} {
 			valid("B of "+path, m.AppendStubs(nil, marks, opt))
 			valid("B without waits of "+path, m.AppendStubs(nil, nil, opt))

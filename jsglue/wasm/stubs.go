@@ -2,6 +2,7 @@ package wasm
 
 const (
 	opCall          = 0x10
+	opCallRef       = 0x14
 	opReturnCallRef = 0x15
 	opDrop          = 0x1a
 	opLocalGet      = 0x20

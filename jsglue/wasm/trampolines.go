@@ -2,8 +2,9 @@ package wasm
 
 // AppendTrampolines appends module A to out and returns the extended slice: for every function import i whose marks[i] is
 // not 0 a slot "s<i>" and a function "f<i>" that calls what is in the slot: at first the import start.<i>. Imports beyond the
-// marks count as 0.
-func (m *Module) AppendTrampolines(out []byte, marks []byte) []byte {
+// marks count as 0. Without tail the call is a plain one, for an engine that cannot suspend a stack with a tail call from one
+// instance to another on it.
+func (m *Module) AppendTrampolines(out []byte, marks []byte, tail bool) []byte {
 	w := writer{out}
 	waits := m.waiting(marks)
 	n := uint32(len(waits))
@@ -46,6 +47,10 @@ func (m *Module) AppendTrampolines(out []byte, marks []byte) []byte {
 	}
 	w.close(section)
 
+	call := byte(opCallRef)
+	if tail {
+		call = opReturnCallRef
+	}
 	section = w.section(secCode)
 	w.u32(n)
 	for k, i := range waits {
@@ -53,7 +58,7 @@ func (m *Module) AppendTrampolines(out []byte, marks []byte) []byte {
 		w.byte(0) // no locals
 		w.params(m.paramCount(i))
 		w.op(opGlobalGet, uint32(k))
-		w.op(opReturnCallRef, m.typeOf(i))
+		w.op(call, m.typeOf(i))
 		w.byte(opEnd)
 		w.close(body)
 	}

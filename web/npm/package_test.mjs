@@ -60,12 +60,15 @@ async function printed(node, file) {
   return JSON.parse(stdout)
 }
 
-test("an ES module in Node imports it", async () => {
-  await writeFile(join(project, "esm.mjs"), `import * as fiberfill from "fiberfill"
+// Bun has the engine that Safari has, JavaScriptCore.
+for (const [engine, path] of [["Node", tool("node")], ["Bun", tool("bun")]]) {
+  test(`an ES module in ${engine} imports it`, async () => {
+    await writeFile(join(project, "esm.mjs"), `import * as fiberfill from "fiberfill"
 import { readFileSync } from "node:fs"
 ${use} await main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`)
-  assert.deepEqual(await printed(tool("node"), "esm.mjs"), want)
-})
+    assert.deepEqual(await printed(path, "esm.mjs"), want)
+  })
+}
 
 test("a CommonJS module in Node requires it", async () => {
   await writeFile(join(project, "cjs.cjs"), `const fiberfill = require("fiberfill")
@@ -134,6 +137,7 @@ async function own() {
 }
 own()`)
     let program = file
+    if (file === "own.mjs") assert.deepEqual(await printed(tool("bun"), program), [5050, 3])
     if (file === "own-entry.js") {
       await writeFile(join(project, "vite.config.mjs"), `export default { logLevel: "warn", build: {
   lib: { entry: "${file}", formats: ["es"], fileName: () => "own.mjs" } } }`)
