@@ -177,9 +177,11 @@ func Sleep(f *Fiber, d time.Duration) error {
 		return context.Cause(f.ctx)
 	}
 	f.waitsFor = "a timer"
-	now := f.loop.now()
+	now := time.Since(f.loop.epoch)
+	// In nanoseconds, as a sum of milliseconds is rounded and ends one late; of the longest Duration it would be negative.
+	until := now + min(d, 1<<62)
 	f.waits++
-	f.leave(f.loop.scheduler.Sleep(now+float64(d)/float64(time.Millisecond), now))
+	f.leave(f.loop.scheduler.Sleep(milliseconds(until), milliseconds(now)))
 	return f.woken()
 }
 

@@ -160,7 +160,7 @@ func (l *Loop) run(serve bool) error {
 			case !timed && l.external == 0 && l.scheduler.Machine.Live() > 0:
 				l.breakDeadlock()
 			default:
-				l.block(at-now, timed && l.scheduler.Machine.Live() > 0)
+				l.block(at, timed && l.scheduler.Machine.Live() > 0)
 			}
 		case TurnOver:
 			l.breathe()
@@ -195,7 +195,9 @@ func (l *Loop) result() error {
 }
 
 // now is the scheduler's clock.
-func (l *Loop) now() float64 { return float64(time.Since(l.epoch)) / float64(time.Millisecond) }
+func (l *Loop) now() float64 { return milliseconds(time.Since(l.epoch)) }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // post hands a message to the loop and wakes it if it is blocked.
 func (l *Loop) post(m message) {
@@ -216,8 +218,8 @@ func (l *Loop) put(m message) (wake bool) {
 	return wake
 }
 
-// block gives the goroutine away until a message is there or, if timed, for ms milliseconds.
-func (l *Loop) block(ms float64, timed bool) {
+// block gives the goroutine away until a message is there or, if timed, until the clock shows at.
+func (l *Loop) block(at float64, timed bool) {
 	l.mu.Lock()
 	if len(l.inbox) > 0 {
 		l.mu.Unlock()
@@ -229,7 +231,8 @@ func (l *Loop) block(ms float64, timed bool) {
 		<-l.wake
 		return
 	}
-	d := time.Duration(math.Ceil(ms * float64(time.Millisecond)))
+	// One at least: the clock of a testing/synctest bubble goes on only while somebody waits.
+	d := max(1, time.Duration(math.Round(at*float64(time.Millisecond)))-time.Since(l.epoch))
 	if l.timer == nil {
 		l.timer = time.NewTimer(d)
 	} else {
