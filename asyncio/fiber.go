@@ -20,6 +20,9 @@ import (
 // own way, a channel, a mutex, time.Sleep, blocks the whole loop. Such a call belongs
 // into [Block]. A goroutine must not wait on behalf of a fiber: where Go programs have
 // a go statement and a WaitGroup, a fiber has [Fiber.Go] and [Fiber.WaitAll].
+// And a fiber must not wait or end between [runtime.LockOSThread] and UnlockOSThread, for
+// which Go's runtime ends the program; on a goroutine that is locked to its thread before
+// it calls [Loop.Run] all fibers run on that thread.
 //
 // A Fiber is a [context.Context] that is done when the fiber has been cancelled
 // or is over. When it is cancelled, whatever it waits for ends with the cause as

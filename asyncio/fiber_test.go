@@ -62,6 +62,24 @@ func TestCancel_before_start_never_runs_it(t *testing.T) {
 
 type keyType struct{}
 
+// As a program for a graphical interface runs its loop; Go's runtime would end the program for a coroutine made on another thread.
+func TestRun_on_a_goroutine_that_is_locked_to_its_thread(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		for range 10 {
+			f.Go("child", func(f *asyncio.Fiber) error {
+				_, err := asyncio.Block(f, func(context.Context) (int, error) { return 0, nil })
+				return errors.Join(err, asyncio.Sleep(f, time.Microsecond))
+			})
+		}
+		return f.WaitAll()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestContext_of_the_loop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), keyType{}, 7), time.Second)
