@@ -135,6 +135,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "--quick", cGuest}, "-quick"},
 		{[]string{"run", "--fibers", "0", cGuest, "trap"}, "at least 1"},
 		{[]string{"run", "--fibers", "many", cGuest, "trap"}, "many"},
+		{[]string{"run", "--fibers", "2", files, "_start", "{i}"}, "_start is the entry of a program, which runs once"},
 		{[]string{"run", "--stack-size", "1000", cGuest, "trap"}, "a multiple of 16 from 1024"},
 		{[]string{"run", "--stack-size", "1073741840", cGuest, "trap"}, "a multiple of 16 from 1024 to 1 GiB"},
 		{[]string{"run", "--stacks", "heap", cGuest, "trap"}, "allocator, grow or copy"},
@@ -264,7 +265,7 @@ func TestSystem(t *testing.T) {
 	if code, out, errs := program("run", "--dir", dir+":/", files, "cat", "some.txt"); code != 0 || out != "the text\n9\n" {
 		t.Errorf("cat: exit code %d, %q, %s", code, out, errs)
 	}
-	if code, out, errs := program("run", "--fibers", "2", files, "_start", "any", "words"); code != 7 || out != "" || errs != "" {
+	if code, out, errs := program("run", files, "_start", "any", "words"); code != 7 || out != "" || errs != "" {
 		t.Errorf("proc_exit: exit code %d, %q, %q, want 7 and nothing", code, out, errs)
 	}
 }

@@ -87,6 +87,9 @@ func parseRun(args []string) (*run, error) {
 	if flags.NArg() > 1 {
 		r.export, r.args = flags.Arg(1), flags.Args()[2:]
 	}
+	if numbered && r.export == start { // the libraries of C, Rust and Go trap in the second call, or worse
+		return nil, fmt.Errorf("--fibers %d: the fibers share one instance, and %s is the entry of a program, which runs once in its own; name another export, or start fiberfill once for each", r.fibers, start)
+	}
 	return r, nil
 }
 
