@@ -26,8 +26,9 @@ func (m *Module) ExportSection(name string, kind byte, index uint32) (from, to i
 			first = r.pos
 			break
 		}
-		// Only sections up to globals and tags may stand before the exports; a custom section may stand anywhere.
-		if id > secExport && id != secTag {
+		// Only sections up to globals and tags may stand before the exports; a custom section may stand anywhere, and where
+		// one may that is not known here nobody knows.
+		if old.end == 0 && id > secExport && id < secTag {
 			break
 		}
 	}

@@ -148,6 +148,7 @@ func TestAppendExport(t *testing.T) {
 		{"to a module with exports", sections(secType, types, secExport, exports, secCode, code), sections(secType, types, secExport, "\x02\x01a\x02\x00\x01b\x02\x00", secCode, code)},
 		{"before the code", sections(secType, types, secCode, code), sections(secType, types, secExport, "\x01\x01b\x02\x00", secCode, code)},
 		{"behind tags and before the start", sections(secTag, "\x00", secStart, "\x00"), sections(secTag, "\x00", secExport, "\x01\x01b\x02\x00", secStart, "\x00")},
+		{"behind a section that is not known here", sections(secTag+1, "\x00", secGlobal, "\x00", secExport, exports), sections(secTag+1, "\x00", secGlobal, "\x00", secExport, "\x02\x01a\x02\x00\x01b\x02\x00")},
 		{"behind custom sections", sections(secCustom, custom, secType, types, secCustom, custom, secCode, code), sections(secCustom, custom, secType, types, secCustom, custom, secExport, "\x01\x01b\x02\x00", secCode, code)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
