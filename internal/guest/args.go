@@ -108,6 +108,9 @@ func (c *Call) place() ([]uint64, error) {
 	}
 	top := uint32(0)
 	if size > 0 {
+		if g.unclear != nil {
+			return nil, g.unclear
+		}
 		if g.pointer == nil || g.memory == nil {
 			return nil, errors.New("it was given a text, and the guest has no stack in memory to put it on")
 		}

@@ -92,19 +92,45 @@ func TestTextWithoutRoom(t *testing.T) {
 	}
 }
 
-// Where nobody can tell which global points to the stack somebody has to say it.
+// unclear imports yield and has a page of memory and two globals: 0 is no pointer by its looks, 1 goes down by 16, in go, and is
+// exported twice. text takes an address and a length.
+const unclear = "\x00asm\x01\x00\x00\x00" +
+	"\x01\x09\x02\x60\x00\x00\x60\x02\x7f\x7f\x00" +
+	"\x02\x13\x01\x09fiberfill\x05yield\x00\x00" +
+	"\x03\x03\x02\x00\x01" +
+	"\x05\x03\x01\x00\x01" +
+	"\x06\x0b\x02\x7f\x01\x41\x07\x0b\x7f\x01\x41\x20\x0b" +
+	"\x07\x18\x04\x02sp\x03\x01\x03top\x03\x01\x02go\x00\x01\x04text\x00\x02" +
+	"\x0a\x10\x02\x0b\x00\x10\x00\x23\x01\x41\x10\x6b\x24\x01\x0b\x02\x00\x0b"
+
+// Where nobody can tell which global points to the stack somebody has to say it, unless there is one call at a time.
+func TestUnclearStackPointer(t *testing.T) {
+	leaktest.Goroutines(t)
+	const want = "fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer"
+	g, err := New(t.Context(), []byte(unclear), Options{Name: "some.wasm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	for range 2 {
+		first := call(t, g, "go", "go")
+		if _, err := g.Go("second", "go"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a second call at once: %v, want %s", err, want)
+		}
+		g.Run()
+		if first.State != Done {
+			t.Errorf("%s, %v", first.State, first.Err)
+		}
+	}
+	text := call(t, g, "text", "text", "a text")
+	g.Run()
+	if text.State != Failed || !strings.Contains(text.Err.Error(), want) {
+		t.Errorf("a text: %s, %v, want %s", text.State, text.Err, want)
+	}
+}
+
 func TestStackPointer(t *testing.T) {
-	// An imported yield, a page of memory, and two globals: 0 is no pointer by its looks, 1 goes down by 16 and is exported twice.
-	module := []byte("\x00asm\x01\x00\x00\x00" +
-		"\x01\x04\x01\x60\x00\x00" +
-		"\x02\x13\x01\x09fiberfill\x05yield\x00\x00" +
-		"\x03\x02\x01\x00" +
-		"\x05\x03\x01\x00\x01" +
-		"\x06\x0b\x02\x7f\x01\x41\x07\x0b\x7f\x01\x41\x20\x0b" +
-		"\x07\x11\x03\x02sp\x03\x01\x03top\x03\x01\x02go\x00\x01" +
-		"\x0a\x0d\x01\x0b\x00\x10\x00\x23\x01\x41\x10\x6b\x24\x01\x0b")
 	for pointer, want := range map[string]string{
-		"":     "fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer",
 		"sp":   "1",
 		"top":  "1",
 		"1":    "1",
@@ -114,7 +140,7 @@ func TestStackPointer(t *testing.T) {
 		"2":    "no such global",
 	} {
 		leaktest.Goroutines(t)
-		g, err := New(t.Context(), module, Options{Name: "some.wasm", Stacks: Stacks{Pointer: pointer}})
+		g, err := New(t.Context(), []byte(unclear), Options{Name: "some.wasm", Stacks: Stacks{Pointer: pointer}})
 		if err != nil {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q: %v, want %s", pointer, err, want)

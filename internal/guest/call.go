@@ -89,6 +89,9 @@ func (g *Guest) Go(name, export string, args ...string) (*Call, error) {
 		}
 		return nil, fmt.Errorf("%s exports no function %q; it exports %s", g.options.Name, export, g.list())
 	}
+	if g.unclear != nil && len(g.Calls()) > 0 && export != initialize { // that one runs alone, see Run
+		return nil, fmt.Errorf("%w. One call at a time it bears as it is", g.unclear)
+	}
 	parsed, err := arguments(export, definition, args)
 	if err != nil {
 		return nil, err

@@ -91,6 +91,7 @@ type Guest struct {
 	module   api.Module
 	memory   api.Memory        // nil: none
 	pointer  api.MutableGlobal // of the shadow stack; nil: none
+	unclear  error             // not nil: it has one that nobody knows, so that it bears one call at a time
 	base     uint32            // its value while nobody runs
 	regions  *regions          // nil: the calls have none of their own
 	copies   bool              // the used part of the one stack is copied out and back at a wait
@@ -176,7 +177,10 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 		}
 	}
 	if pointer == wasm.CannotTell && (mayWait || g.proposal != nil) {
-		return fmt.Errorf("%s keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer, an exported global or a global's index, or say --stack-pointer=none if there is no such stack", g.options.Name)
+		g.unclear = fmt.Errorf("%s keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer, an exported global or a global's index, or say --stack-pointer=none if there is no such stack", g.options.Name)
+		if g.proposal != nil {
+			return g.unclear
+		}
 	}
 	if pointer >= 0 {
 		g.pointer = g.module.ExportedGlobal(pointerName).(api.MutableGlobal)
