@@ -157,6 +157,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", memory, "item"}, "env.memory (a memory)"},
 		{[]string{"run", cGuest}, "name what to call: guest.wasm exports add64(i64, i64) -> i64, addf(f64, f32) -> f64, "},
 		{[]string{"run", cGuest, "items"}, `guest.wasm exports no function "items"; it exports add64(i64, i64) -> i64, `},
+		{[]string{"run", cGuest, "--fibers", "3", "yielding", "1"}, `exports no function "--fibers"; flags stand before the file; it exports add64`},
 		{[]string{"run", cGuest, "add64", "1"}, "add64(i64, i64) -> i64: after 1 arguments there is none for i64"},
 		{[]string{"run", cGuest, "add64", "1", "2", "3"}, `argument 3, "3", is one too many`},
 		{[]string{"run", cGuest, "yielding", "1", "--fibers", "3"}, `argument 2, "--fibers", is one too many; flags stand before the file`},

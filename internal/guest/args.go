@@ -34,11 +34,7 @@ func arguments(export string, definition api.FunctionDefinition, args []string) 
 	p := 0
 	for i, arg := range args {
 		if p >= len(params) {
-			hint := ""
-			if strings.HasPrefix(arg, "--") {
-				hint = "; flags stand before the file"
-			}
-			return nil, wrong("argument %d, %q, is one too many%s", i+1, arg, hint)
+			return nil, wrong("argument %d, %q, is one too many%s", i+1, arg, misplaced(arg))
 		}
 		number, err := number(params[p], arg)
 		pair := p+1 < len(params) && params[p] == api.ValueTypeI32 && params[p+1] == api.ValueTypeI32
@@ -60,6 +56,14 @@ func arguments(export string, definition api.FunctionDefinition, args []string) 
 		return nil, wrong("after %d arguments there is none for %s (a number for each; a text, written as it is or as %sTEXT, takes two i32)", len(args), types(params[p:]), textPrefix)
 	}
 	return read, nil
+}
+
+// misplaced is what there is to say of a word on the command line that nobody expects there, if it looks like a flag.
+func misplaced(word string) string {
+	if strings.HasPrefix(word, "--") {
+		return "; flags stand before the file"
+	}
+	return ""
 }
 
 // number reads a number of a type.

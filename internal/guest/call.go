@@ -87,7 +87,7 @@ func (g *Guest) Go(name, export string, args ...string) (*Call, error) {
 		if export == "" {
 			return nil, fmt.Errorf("name what to call: %s exports %s", g.options.Name, g.list())
 		}
-		return nil, fmt.Errorf("%s exports no function %q; it exports %s", g.options.Name, export, g.list())
+		return nil, fmt.Errorf("%s exports no function %q%s; it exports %s", g.options.Name, export, misplaced(export), g.list())
 	}
 	if g.unclear != nil && len(g.Calls()) > 0 && export != initialize { // that one runs alone, see Run
 		return nil, fmt.Errorf("%w. One call at a time it bears as it is", g.unclear)
