@@ -59,19 +59,11 @@ type Fiber struct {
 	children   scope
 	watch      func(child *Fiber) // told each child that is over, before anybody runs; may be nil
 	waiters    []waiter
+	gone       int // so many of waiters have given up
 	over       bool
 	err        error
 	reported   bool // somebody has been told err
 }
-
-// waiter is a wait of a fiber.
-type waiter struct {
-	fiber *Fiber
-	wait  uint32
-}
-
-// wake completes the wait, if it is still open, and reports whether it was.
-func (w waiter) wake() bool { return w.fiber.loop.scheduler.Notify(w.fiber.ref, w.wait) }
 
 // stopped unwinds a fiber whose loop is torn down.
 type stopped struct{}
@@ -122,6 +114,7 @@ func (f *Fiber) Wait(other *Fiber) error {
 		}
 		other.waiters = append(other.waiters, waiter{f, f.waits + 1})
 		if err := f.wait("fiber " + other.name); err != nil {
+			other.gaveUp()
 			return err
 		}
 	}
