@@ -410,6 +410,22 @@ func TestTerminate(t *testing.T) {
 	}
 }
 
+// The command timeout signals a process and then its group: in half of its runs nothing was cleaned up.
+func TestSignalsAtOnceAreOne(t *testing.T) {
+	server := serve(t)
+	p := startProcess(t, "run", "--fibers", "3", cGuest, "item", server.URL+"/hold?id={i}")
+	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == 3 }); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		p.signal(syscall.SIGTERM)
+	}
+	// The exit code is the system's if one of them has come behind the end.
+	if code, rest := p.end(); !strings.Contains(rest, "3 of 3 fibers were cancelled") {
+		t.Errorf("exit code %d, %s", code, rest)
+	}
+}
+
 // The second signal ends what the first could not: a guest that never waits, and one that waits again and again.
 func TestSecondInterrupt(t *testing.T) {
 	for _, export := range []string{"spin", "deaf"} {
@@ -417,7 +433,11 @@ func TestSecondInterrupt(t *testing.T) {
 		p.until(`: log 1 1$`)
 		p.signal(os.Interrupt)
 		p.until(`once more ends the process at once$`)
-		p.signal(os.Interrupt)
+		go func() { // one of them comes late enough to be a second one
+			for p.Process.Signal(os.Interrupt) == nil {
+				time.Sleep(atOnce / 10)
+			}
+		}()
 		if code, rest := p.end(); code != 130 || rest != "" {
 			t.Errorf("%s: exit code %d, %s", export, code, rest)
 		}

@@ -257,6 +257,10 @@ type interruption struct {
 	stop func()
 }
 
+// atOnce is how soon behind the first signal a second one is still the same: timeout, the command, signals the process and then
+// the group that it is in.
+const atOnce = 500 * time.Millisecond
+
 // untilSignal returns a context that is cancelled by the first signal to end; the second ends the process.
 func (r *run) untilSignal() (context.Context, *interruption) {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -266,11 +270,16 @@ func (r *run) untilSignal() (context.Context, *interruption) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		var first time.Time
 		for s := range signals {
 			code := 128 + int(s.(syscall.Signal))
 			if !i.code.CompareAndSwap(0, int32(code)) {
-				os.Exit(code)
+				if time.Since(first) > atOnce {
+					os.Exit(code)
+				}
+				continue
 			}
+			first = time.Now()
 			r.say("%v: the fibers are cancelled; once more ends the process at once", s)
 			cancel(fmt.Errorf("%v", s))
 		}
