@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fiberfill/fiberfill/internal/webserver"
+)
+
+// process is the program as one.
+type process struct {
+	*exec.Cmd
+	t      *testing.T
+	stdout bytes.Buffer
+	lines  *bufio.Scanner // of its standard error stream
+}
+
+func startProcess(t *testing.T, args ...string) *process {
+	t.Helper()
+	// The limit is for a process that hangs.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	p := &process{Cmd: exec.CommandContext(ctx, os.Args[0], args...), t: t}
+	p.Env = append(os.Environ(), "FIBERFILL_IS_THE_PROGRAM=1")
+	p.Stdout = &p.stdout
+	pipe, err := p.StderrPipe()
+	if err == nil {
+		err = p.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(pipe)
+	return p
+}
+
+// until reads lines up to one that matches, and returns them all.
+func (p *process) until(pattern string) (lines []string) {
+	p.t.Helper()
+	for p.lines.Scan() {
+		lines = append(lines, p.lines.Text())
+		if regexp.MustCompile(pattern).MatchString(p.lines.Text()) {
+			return lines
+		}
+	}
+	p.t.Fatalf("no line matches %s:\n%s", pattern, strings.Join(lines, "\n"))
+	return nil
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// end waits for the process and returns its exit code and what else it wrote to its standard error stream.
+func (p *process) end() (int, string) {
+	p.t.Helper()
+	var rest strings.Builder
+	for p.lines.Scan() {
+		fmt.Fprintln(&rest, p.lines.Text())
+	}
+	err := p.Wait()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	return p.ProcessState.ExitCode(), rest.String()
+}
+
+func TestTrapAndInterrupt(t *testing.T) {
+	server := serve(t)
+	url := server.URL + "/never"
+	p := startProcess(t, "run", "--fibers", "4", stacks, "fetch_or_trap", url, "{i}", "2")
+	lines := p.until(`^  fetch_or_trap#3 `)
+	list := strings.Join(lines, "\n")
+	for _, pattern := range []string{
+		`^fiberfill: fiber fetch_or_trap#2 trapped in export fetch_or_trap: wasm error: unreachable\n`,
+		`\nwasm stack trace:\n\t\.fetch_or_trap\(`,
+		`\nThe fibers at that moment, without the 0 that had ended:\n  FIBER +EXPORT +STATE +FOR +WAITS FOR\n`,
+		`\n  fetch_or_trap#2 +fetch_or_trap +failed +\S+ *\n`,
+		`\n  fetch_or_trap#0 +fetch_or_trap +waiting +\S+ +env.fetch_text ` + regexp.QuoteMeta(url) + `\n`,
+		`\n  fetch_or_trap#3 +fetch_or_trap +waiting +\S+ +env.fetch_text ` + regexp.QuoteMeta(url) + `$`,
+	} {
+		if !regexp.MustCompile(pattern).MatchString(list) {
+			t.Errorf("%s is not in\n%s", pattern, list)
+		}
+	}
+	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == 3 }); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(os.Interrupt)
+	code, rest := p.end()
+	if code != 130 || !strings.Contains(rest, "fiberfill: interrupt: the fibers are cancelled") || !strings.Contains(rest, "fiberfill: 3 of 4 fibers were cancelled\n") {
+		t.Errorf("exit code %d, %s", code, rest)
+	}
+	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.Abandoned == 3 }); err != nil {
+		t.Error(err)
+	}
+}
+
+// What has been done before the signal is printed.
+func TestTerminate(t *testing.T) {
+	server := serve(t)
+	p := startProcess(t, "run", "--fibers", "3", cGuest, "item", server.URL+"/hold?id={i}")
+	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == 3 }); err != nil {
+		t.Fatal(err)
+	}
+	release(t, server, 1)
+	p.until(`^item#1: log 2 `)
+	p.signal(syscall.SIGTERM)
+	if code, rest := p.end(); code != 143 || !strings.Contains(rest, "2 of 3 fibers were cancelled") {
+		t.Errorf("exit code %d, %s", code, rest)
+	}
+	if got, want := p.stdout.String(), fmt.Sprintf("item#1\t%d\n", webserver.Value(1)); got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
+// The command timeout signals a process and then its group: in half of its runs nothing was cleaned up.
+func TestSignalsAtOnceAreOne(t *testing.T) {
+	server := serve(t)
+	p := startProcess(t, "run", "--fibers", "3", cGuest, "item", server.URL+"/hold?id={i}")
+	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == 3 }); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		p.signal(syscall.SIGTERM)
+	}
+	// The exit code is the system's if one of them has come behind the end.
+	if code, rest := p.end(); !strings.Contains(rest, "3 of 3 fibers were cancelled") {
+		t.Errorf("exit code %d, %s", code, rest)
+	}
+}
+
+// The second signal ends what the first could not: a guest that never waits, and one that waits again and again.
+func TestSecondInterrupt(t *testing.T) {
+	for _, export := range []string{"spin", "deaf"} {
+		p := startProcess(t, "run", stacks, export)
+		p.until(`: log 1 1$`)
+		p.signal(os.Interrupt)
+		p.until(`once more ends the process at once$`)
+		go func() { // one of them comes late enough to be a second one
+			for p.Process.Signal(os.Interrupt) == nil {
+				time.Sleep(atOnce / 10)
+			}
+		}()
+		if code, rest := p.end(); code != 130 || rest != "" {
+			t.Errorf("%s: exit code %d, %s", export, code, rest)
+		}
+	}
+}
+
+// release has the server answer the /hold of an id.
+func release(t *testing.T, server *webserver.Server, id int) {
+	t.Helper()
+	response, err := http.Post(fmt.Sprintf("%s/release?id=%d", server.URL, id), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+}
