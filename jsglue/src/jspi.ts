@@ -215,7 +215,8 @@ function link(module: WebAssembly.Module, given: any): [imports: any, made: (ins
       };
       if (link) complete();
       all.forEach(({ name, kind }, k) => {
-        if (kind === "function") ways.set(exports[name] as Function, { complete, k });
+        // What it imports and exports again is another instance's function, whose stack is there.
+        if (kind === "function" && !ways.has(exports[name] as Function)) ways.set(exports[name] as Function, { complete, k });
       });
       return hide(instance, all, shape.own);
     },
