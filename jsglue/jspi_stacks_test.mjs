@@ -284,6 +284,12 @@ test("what an import writes through a pointer to a local before the call goes on
   assert.deepEqual(await Promise.all(inner), [4, 8, 12]);
   while (waits.length > 0) await one(0);
   assert.equal(await outer, 20);
+  // In the order of their start, and in another one: each goes on with the frames of others below it.
+  for (const next of [() => 0, (n) => (7 * n) % waits.length]) {
+    const calls = [1, 2, 3, 4, 5].map((v) => sum(v, 0));
+    for (let n = 0; waits.length > 0; n++) await one(next(n));
+    assert.deepEqual(await Promise.all(calls), [2, 4, 6, 8, 10]);
+  }
 });
 
 test("calls on one stack that begin, wait, begin others and end in any order keep their frames, and those that are cancelled or released leave none", async () => {
