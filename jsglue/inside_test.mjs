@@ -47,12 +47,14 @@ test("limits bound how many fibers are started, and can be changed while they ru
   assert.throws(() => fiberfill.limits({ soft: "5", hard: 9 }), { message: /got soft string and hard 9/ });
 });
 
+/** Computes for so many milliseconds. */
+const work = (ms) => {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+};
+
 test("a call begins in a microtask once the event loop has had control, however long the turn before it was", async () => {
   const wat = '(module (import "env" "work" (func $work (param f64))) (func (export "work") (param f64) (call $work (local.get 0))))';
-  const work = (ms) => {
-    const end = performance.now() + ms;
-    while (performance.now() < end);
-  };
   const { exports } = await fiberfill.instantiate(assemble(wat), { env: { work } });
   for (const ms of [20, 0]) {
     const call = exports.work(ms);
@@ -61,6 +63,42 @@ test("a call begins in a microtask once the event loop has had control, however 
     await call;
     assert.equal(over, false, "the event loop had control before the call was over");
     await pause(); // now it has
+  }
+});
+
+/** A guest that calls its import as long as that returns 1. */
+const again = assemble(`(module (import "env" "wait" (func $wait (result i32)))
+  (func (export "again") (loop $again (br_if $again (call $wait)))))`);
+
+test("what an event ends the wait of goes on before the next event, however long it has computed: an IndexedDB transaction would be over then", async () => {
+  let here = true; // the event that the fiber waited for, and no other since
+  let late = 0;
+  let left = 20;
+  const wait = suspending(() => {
+    if (!here) late++;
+    const event = new Promise((resolve) => setImmediate(() => ((here = true), resolve(--left > 0))));
+    setImmediate(() => (here = false));
+    work(12);
+    return event;
+  });
+  const { exports } = await fiberfill.instantiate(again, { env: { wait } });
+  await exports.again();
+  assert.equal(late, 0);
+});
+
+test("a fiber whose waits end in microtasks leaves the event loop its turn, however many each of them takes", async () => {
+  for (const microtasks of [0, 500]) {
+    let control = false;
+    let waits = 0;
+    const wait = suspending(async () => {
+      for (let i = 0; i < microtasks; i++) await null;
+      work(1);
+      return ++waits < 1000 && !control;
+    });
+    const { exports } = await fiberfill.instantiate(again, { env: { wait } });
+    setImmediate(() => (control = true));
+    await exports.again();
+    assert.ok(waits < 500, `the event loop had no control while a fiber that takes ${microtasks} microtasks for a wait waited ${waits} times`);
   }
 });
 

@@ -6,7 +6,7 @@
 // itself runs in a later microtask, on a flat stack. Between turns, and only
 // then, the page has control.
 
-import { BUDGET, callBegins, pause, rested, turnBegins, turnEnds } from "./budget.js";
+import { BUDGET, callBegins, pause, rested, soon, turnBegins, turnEnds } from "./budget.js";
 import { IDLE, INDEX, TURN_OVER, newCore, type Core } from "./core.js";
 import { idle, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
@@ -82,13 +82,6 @@ export function nextId(): number {
 }
 
 // --- turns
-
-const resolved = /* @__PURE__ */ Promise.resolve();
-
-/** Has the engine call back when no other code runs. Not by queueMicrotask: under the fake timers of a test nobody calls what that is given. */
-function soon(fn: () => void): void {
-  then.call(resolved, fn);
-}
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 let timerAt = Infinity;
