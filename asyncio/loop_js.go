@@ -38,29 +38,41 @@ func (l *Loop) postFromJS(m message) {
 
 var (
 	breathing []chan struct{} // loops that wait for a task of the event loop
-	nextTask  = js.FuncOf(func(js.Value, []js.Value) any {
-		waiting := breathing
-		breathing = nil
-		for _, c := range waiting {
-			close(c)
-		}
-		return nil
-	})
-	queueTask func() // calls nextTask from the event loop's next round
+	nextTask  js.Func         // that task
+	queueTask func()          // calls nextTask from the event loop's next round
 )
 
 // breathe gives control back to the event loop after a turn has used up its
 // time, and returns when it has done other work: drawn a frame, handled an event.
 func (l *Loop) breathe() {
 	if queueTask == nil {
+		nextTask = js.FuncOf(func(js.Value, []js.Value) any {
+			waiting := breathing
+			breathing = nil
+			listenForReturn("removeEventListener")
+			for _, c := range waiting {
+				close(c)
+			}
+			return nil
+		})
 		queueTask = findQueueTask()
 	}
 	c := make(chan struct{})
 	breathing = append(breathing, c)
 	if len(breathing) == 1 {
 		queueTask()
+		listenForReturn("addEventListener")
 	}
 	<-c
+}
+
+// listenForReturn has nextTask called, or no longer called, when a page comes
+// back out of the back-forward cache: what Firefox delivers to a page through a
+// MessageChannel while it is there is lost.
+func listenForReturn(method string) {
+	if js.Global().Get(method).Type() == js.TypeFunction {
+		js.Global().Call(method, "pageshow", nextTask)
+	}
 }
 
 // findQueueTask prefers what is not delayed: nested calls of setTimeout come 4 ms late.

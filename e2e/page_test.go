@@ -85,6 +85,16 @@ func TestModuleAddsNoGlobal(t *testing.T) {
 	}
 }
 
+// Fibers, and a Go program's, go on when their page comes back out of the back-forward cache, also if a turn has been cut when
+// it went there: Firefox loses what is on its way to such a page through a MessageChannel.
+func TestBackForwardCache(t *testing.T) {
+	for _, function := range []string{"cache.guest", "cache.go"} {
+		t.Run(function, func(t *testing.T) {
+			inFirefox(t, "cache.html", function, new(any))
+		})
+	}
+}
+
 // The first fiber runs within 10 ms of the script being there, loaded and run, on the machine of the project's first
 // measurements, where a round trip of raw JSPI took Chromium 147 ns at most; on a slower one it has as much more as that
 // takes more, measured in the same tab. Whatever else the machine does only makes a tab slower; so what is judged is whether

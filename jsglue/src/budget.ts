@@ -42,7 +42,9 @@ export const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
   return (fn) => {
     if (!channel) {
       channel = new MessageChannel();
-      channel.port1.onmessage = () => waiting.shift()!();
+      channel.port1.onmessage = () => waiting.shift()?.();
+      // What Firefox delivers to a page in the back-forward cache is lost: it is sent once more when the page is back.
+      globalThis.addEventListener?.("pageshow", () => waiting.forEach(() => channel!.port2.postMessage(0)));
     }
     waiting.push(fn);
     channel.port2.postMessage(0);
