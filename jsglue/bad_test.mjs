@@ -127,6 +127,26 @@ test("what another realm has made is what it is: bytes, a module, a string in it
   for (const given of [other("new Uint8Array([7, 8, 9]).buffer"), other("new Uint8Array([7, 8, 9])"), shared, new Uint8Array(shared)]) assert.equal(await buffers.second(given), 8);
 });
 
+test("an import object is read as the platform reads it: each value once, in order", async () => {
+  const guest = assemble(`(module (import "a" "x" (func)) (import "b" "y" (func)) (import "a" "z" (func)) (import "fiberfill" "yield" (func)))`);
+  const { imports, read } = noting({ a: { x() {}, z() {} }, b: { y() {} }, fiberfill: { yield() {} } });
+  await fiberfill.instantiate(guest, imports);
+  assert.deepEqual(read, ["a", "a.x", "b", "b.y", "a", "a.z", "fiberfill", "fiberfill.yield"]);
+});
+
+/** The same import object, and what has been read of it so far. */
+function noting(given) {
+  const read = [];
+  const watched = (object, path) =>
+    new Proxy(object, {
+      get(target, name) {
+        read.push(path + name);
+        return typeof target[name] === "function" ? target[name] : watched(target[name], `${path}${name}.`);
+      },
+    });
+  return { imports: watched(given, ""), read };
+}
+
 test("the name and the signal of a call are read once, and a later call throws nothing", async () => {
   const { exports } = await fiberfill.instantiate(plusOne, env);
   const mine = new Error("mine");

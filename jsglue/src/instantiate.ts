@@ -48,11 +48,11 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
   ready();
   const shape = shapeOf(module);
   const imports = WebAssembly.Module.imports(module);
-  const system = systemOf(imports.filter(({ module, name }) => given?.[module]?.[name] === undefined).map(({ module }) => module));
+  const read = imports.map(({ module, name }) => given?.[module]?.[name]); // once, as the platform does: a getter may be there
+  const system = systemOf(imports.filter((_, i) => read[i] === undefined).map(({ module }) => module));
   const machine = system === undefined ? undefined : await newMachine(system);
   const values = imports.map(
-    ({ module, name }) =>
-      linked(given?.[module]?.[name]) ?? (module === "fiberfill" ? builtins[name] : module === `fiberfill/${system}` ? machine!.imports[name] : undefined),
+    ({ module, name }, i) => linked(read[i]) ?? (module === "fiberfill" ? builtins[name] : module === `fiberfill/${system}` ? machine!.imports[name] : undefined),
   );
   // A global may have the value undefined; whatever else has it is a slip of the pen.
   const missing = imports.filter(({ module, name, kind }, i) => values[i] === undefined && (kind !== "global" || !(isObject(given?.[module]) && name in given[module])));
