@@ -95,6 +95,12 @@ func TestBackForwardCache(t *testing.T) {
 	}
 }
 
+// Responses, modules and traps that another window has made are what they are.
+func TestValuesOfAnotherWindow(t *testing.T) {
+	open(t, "windows.html", policy).Eval(t, "windows.run", nil)
+	inFirefox(t, "windows.html", "windows.run", new(any), policy)
+}
+
 // The first fiber runs within 10 ms of the script being there, loaded and run, on the machine of the project's first
 // measurements, where a round trip of raw JSPI took Chromium 147 ns at most; on a slower one it has as much more as that
 // takes more, measured in the same tab. Whatever else the machine does only makes a tab slower; so what is judged is whether

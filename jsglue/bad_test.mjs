@@ -127,6 +127,14 @@ test("what another realm has made is what it is: bytes, a module, a string in it
   for (const given of [other("new Uint8Array([7, 8, 9]).buffer"), other("new Uint8Array([7, 8, 9])"), shared, new Uint8Array(shared)]) assert.equal(await buffers.second(given), 8);
 });
 
+test("the trap of a function that another realm has instantiated is a trap", async () => {
+  const trap = runInNewContext("new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes))).exports.f", { bytes: [...assemble('(module (func (export "f") (param i32) (result i32) (unreachable)))')] });
+  for (const wait of [trap, fiberfill.suspending(trap)]) {
+    const { exports } = await fiberfill.instantiate(plusOne, { env: { wait } });
+    await assert.rejects(exports.f(1), { code: "trap", message: /trapped in export f: .*unreachable/ });
+  }
+});
+
 test("an import object is read as the platform reads it: each value once, in order", async () => {
   const guest = assemble(`(module (import "a" "x" (func)) (import "b" "y" (func)) (import "a" "z" (func)) (import "fiberfill" "yield" (func)))`);
   const { imports, read } = noting({ a: { x() {}, z() {} }, b: { y() {} }, fiberfill: { yield() {} } });

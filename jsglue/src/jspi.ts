@@ -237,7 +237,7 @@ async function compile(source: BufferSource, ...rest: unknown[]): Promise<WebAss
 
 async function compileStreaming(source: Response | PromiseLike<Response>, ...rest: unknown[]): Promise<WebAssembly.Module> {
   const response = await source;
-  const copy = response instanceof Response && response.ok && !response.bodyUsed ? response.clone() : undefined;
+  const copy = has(Response, "ok", response) && response.ok && !response.bodyUsed ? response.clone() : undefined;
   const module: WebAssembly.Module = await (platform.compileStreaming as Function)(response, ...rest);
   if (!copy || !hasJSPI()) return module;
   const [bytes, shape] = prepare(await copy.arrayBuffer(), rest[0]);

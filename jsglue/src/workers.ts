@@ -128,7 +128,8 @@ export function ownStack(task: Task | OwnFiber): void {
 export function trapError(task: Task, error: unknown): unknown {
   if (task.thunk.jspi) return error;
   const { name, exportName } = task;
-  if (error instanceof WebAssembly.RuntimeError) {
+  // By its name: the trap of a function that another window has instantiated is of that window's class.
+  if ((error as Error).name === "RuntimeError") {
     return new FiberError("trap", `fiber ${name} trapped in export ${exportName}: ${words(error)}`, { fiber: name, cause: error });
   }
   return new FiberError(
