@@ -109,7 +109,7 @@ export function shapeOf(module: WebAssembly.Module): Shape {
   if (!shape) {
     throw new FiberError(
       "foreign-module",
-      "this WebAssembly.Module was not made by fiberfill, and a module does not tell the types of its imports; compile it with fiberfill.compile or fiberfill.compileStreaming",
+      "this WebAssembly.Module was not made by fiberfill, or by a fiberfill of another script, window or thread, and a module does not tell the types of its imports; compile it with fiberfill.compile or fiberfill.compileStreaming here, from the bytes",
     );
   }
   return shape;
