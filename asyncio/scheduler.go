@@ -21,12 +21,9 @@ const (
 	TurnOver Command = ^Command(0)
 )
 
-// Defaults of a Scheduler.
-const (
-	DefaultBudget    = 8    // ms a turn: half a frame, the other half is the page's
-	DefaultSoftLimit = 1000 // fibers started at once
-	DefaultHardLimit = 4000 // the same when it would otherwise stall
-)
+// DefaultBudget is the time budget of a turn, in milliseconds, that suits a page:
+// half a frame, the other half is the page's. A [Loop] has it everywhere.
+const DefaultBudget = 8
 
 // stallTime is for how long, in ms, nothing must have moved before the limit grows.
 const stallTime = 1000

@@ -41,7 +41,7 @@ func newStage(t *testing.T, core Core) *stage {
 		scripts: map[polyfill.Fiber][]step{},
 		waits:   map[polyfill.Fiber]uint32{},
 	}
-	s.init(asyncio.DefaultBudget, asyncio.DefaultSoftLimit, asyncio.DefaultHardLimit)
+	s.init(asyncio.DefaultBudget, 1000, 4000) // more fibers than most scenarios have
 	core.StartLog()
 	return s
 }

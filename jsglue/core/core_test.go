@@ -7,6 +7,9 @@ package main
 import (
 	"context"
 	_ "embed"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -159,6 +162,17 @@ func TestStepWithoutFiberTraps(t *testing.T) {
 		if err := s.module.ExportedFunction(name).CallWithStack(context.Background(), make([]uint64, 4)); err == nil {
 			t.Errorf("%s without a running fiber did not trap", name)
 		}
+	}
+}
+
+// The glue tells the core its budget; a Go program in a page leaves the page as much.
+func TestBudgetOfTheGlue(t *testing.T) {
+	source, err := os.ReadFile("../src/budget.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("export const BUDGET = %d;", asyncio.DefaultBudget); !strings.Contains(string(source), want) {
+		t.Errorf("budget.ts does not say %q", want)
 	}
 }
 

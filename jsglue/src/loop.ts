@@ -29,7 +29,10 @@ export function ready(): void {
   if (logging) core.log_start();
 }
 
-let soft = 1000;
+/** How many fibers are started at once by default. */
+export const SOFT = 1000;
+
+let soft = SOFT;
 let hard = 4000;
 
 /**

@@ -20,6 +20,7 @@
 // they look at the stack pointer, too: a large frame may reach across the guard.
 
 import { FiberError } from "./errors.js";
+import { SOFT } from "./loop.js";
 import type { RegionSource } from "./options.js";
 
 /** Whose stack a region is. */
@@ -43,7 +44,6 @@ const GUARD = 64; // bytes: a line of the cache; jsglue/wasm knows this, and wha
 const STAGGER = 192;
 const UNTOUCHED = new Float64Array(Int32Array.of(0x0f1be4f1, 0x0f1be4f1).buffer)[0]!; // eight bytes of it
 const PAGE = 65536;
-const COUNT = 1000; // regions taken at once: as many as fibers that are started by default
 
 /**
  * The size of regions for code written for JSPI, which cannot ask for more and expects of each call what the program's own stack
@@ -51,7 +51,7 @@ const COUNT = 1000; // regions taken at once: as many as fibers that are started
  * memory may grow by.
  */
 export function sizeLikeOwn(base: number, room: number): number {
-  return Math.max(REGION_SIZE, Math.min(base >>> 0, (room * PAGE) / COUNT / 4) & -16);
+  return Math.max(REGION_SIZE, Math.min(base >>> 0, (room * PAGE) / SOFT / 4) & -16);
 }
 
 export class Regions {
@@ -155,9 +155,9 @@ export class Regions {
     return this.#add(((at + 15) & ~15) >>> 0);
   }
 
-  /** Grows memory by up to COUNT regions; false if there is not room for one. */
+  /** Grows memory by as many regions as fibers are started by default, or fewer; false if there is not room for one. */
   #grow(): boolean {
-    for (let count = COUNT; count >= 1; count >>= 1) {
+    for (let count = SOFT; count >= 1; count >>= 1) {
       try {
         const pages = Math.ceil((count * (this.size + STAGGER)) / PAGE);
         this.#next = this.memory.grow(pages) * PAGE;

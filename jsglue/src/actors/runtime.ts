@@ -2,6 +2,7 @@
 
 import { Actor, native, type Back, type Native } from "./actor.js";
 import { realClock, turn, type Clock } from "./clock.js";
+import { BUDGET } from "../budget.js";
 import { words } from "../errors.js";
 import { ActorError, refusal } from "./errors.js";
 import { WebAssembly } from "../platform.js";
@@ -47,8 +48,6 @@ export interface Info {
   /** Messages that wait. */
   mailbox: number;
 }
-
-const BUDGET = 8; // ms: after so many, run gives the page a turn
 
 /**
  * Owns actors and turns the wheel. A step (E-STEP-1) is: of each blocked actor,
