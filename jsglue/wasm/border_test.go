@@ -2,10 +2,12 @@ package wasm
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -51,6 +53,23 @@ func parse(t testing.TB, bin []byte) *Module {
 
 // waits marks all imports of border.wat but the first.
 var waits = []byte{0, 1, 1, 1, 1, 1}
+
+// The guard that stubs look at is the one that regions.ts writes.
+func TestGuard(t *testing.T) {
+	var eight uint64 // bytes of it
+	for i := range len(untouched) {
+		eight |= uint64(untouched[i]&0x7f) << (7 * i)
+	}
+	source := string(read(t, "../src/regions.ts"))
+	for _, want := range []string{
+		fmt.Sprintf("const GUARD = %d;", guardSize),
+		fmt.Sprintf("Int32Array.of(%#08x, %#08x)", uint32(eight), eight>>32),
+	} {
+		if !strings.Contains(source, want) {
+			t.Errorf("regions.ts does not say %q", want)
+		}
+	}
+}
 
 // TestBorder runs testdata/border.mjs on what is generated for testdata/border.wasm, with both kinds of trampolines.
 func TestBorder(t *testing.T) {

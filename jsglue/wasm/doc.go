@@ -90,15 +90,16 @@
 //	  throw_ref the exception)
 //
 // The exported global low is where the running fiber's region begins. To look is to compare the 64 bytes that lie there with what
-// regions.ts has written to them, and to call js.touched if they are not the same. JavaScript could do it at each wait, and takes
-// three times as long.
+// regions.ts has written to them, in a stub also saved with low, and to call js.touched if they are not the same, or if the stack
+// ends below its region. JavaScript could do it at each wait, and takes three times as long.
 //
 // Values pass through the engine, of their own types and untouched; an exception is thrown on by reference, the same object, also
 // where that is undefined. Apart from the wait itself, which the engine prices, it costs some ten instructions. A guest without a
 // stack pointer gets the same stubs and thunks without those lines (start is still called, as it also prepares the arguments).
 //
 // B's start function does slots.s<i> := stub for every i. All else that B imports is said in the lines above; "guest" "sp" is the
-// stack pointer, "js" "base" its value at rest (mutable in braces: frames of fibers that wait may lie above it), "js" "size" how many bytes a region has, "worker" "exn" the global of the shared worker.wasm.
+// stack pointer, "js" "base" its value at rest (mutable in braces: frames of fibers that wait may lie above it), "js" "size" how
+// many bytes a region has, "worker" "exn" the global of the shared worker.wasm.
 //
 // # What fails, and how
 //

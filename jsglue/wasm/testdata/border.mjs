@@ -7,9 +7,10 @@ import { join } from "node:path";
 
 const load = name => new WebAssembly.Module(readFileSync(join(process.env.BORDER, name)));
 const BASE = 65536; // where the guest's stack pointer is at rest
+const REGION = 4096; // bytes
 
 // The least JavaScript that can stand behind the border: it runs one fiber after another.
-function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0 } = {}) {
+function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, size = REGION } = {}) {
   const guestModule = load("guest.wasm");
   let running; // the fiber whose thunk runs
   let queued; // the one that the next worker to ask is for
@@ -57,7 +58,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0 } 
 
   const js = {
     base: new WebAssembly.Global({ value: "i32", mutable: stubs === "copies.wasm" }, BASE),
-    size: REGION,
+    size,
     start: () => running.start ? running.start() : running.sp,
     failed: () => { log.push(["failed", sp.value]); running.reject(thrown()); },
     refused: i => { log.push(["refused", names[i], sp.value]); return refused(i); },
@@ -255,7 +256,6 @@ test("in copy mode restore is called on return, and on an exception that is no r
   assert.deepEqual(log, [...once, ...once]);
 });
 
-const REGION = 4096; // bytes
 const untouched = guest => new Int32Array(guest.exports.memory.buffer).fill(0x0f1be4f1);
 
 test("stubs and the end of a thunk look at each word of the guard below the running fiber, and at no other", async () => {
@@ -272,6 +272,16 @@ test("stubs and the end of a thunk look at each word of the guard below the runn
       await run("nothing", [], { sp: top });
       assert.deepEqual(log.map(([what]) => what), told.slice(4), `at ${at}`);
     }
+  }
+});
+
+test("a fiber that waits with its stack pointer below its region is told of, also if its guard is whole", async () => {
+  for (const [size, told] of [[16, []], [12, ["touched"]]]) { // the frame has 16 bytes
+    const log = [];
+    const { run, guest } = border({ stubs: "regions.wasm", log, size, imports: { wait: async () => 0 } });
+    untouched(guest);
+    await run("keep", [0x0f1be4f1], { sp: 8192 }); // written where the guard of the larger one is
+    assert.deepEqual(log.map(([what]) => what), [...told, "wait", ...told, "wait"], `a region of ${size} bytes`);
   }
 });
 
