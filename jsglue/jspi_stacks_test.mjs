@@ -242,6 +242,13 @@ const oneStack = `(module
   (memory (export "memory") 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
   (func (export "grow") (drop (memory.grow (i32.const 1))))
   (func (export "plain") (param $v i32) (memory.fill (i32.sub (global.get $sp) (i32.const 64)) (local.get $v) (i32.const 64)))
+  (func (export "outer") (param $v i32) (result i32) (local $frame i32)
+    (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 32))))
+    (i32.store (local.get $frame) (local.get $v))
+    (call $call (local.get $v))
+    (memory.fill (i32.sub (global.get $sp) (i32.const 64)) (i32.const 255) (i32.const 64))
+    (global.set $sp (i32.add (local.get $frame) (i32.const 32)))
+    (i32.load (local.get $frame)))
   (func $sum (export "sum") (param $v i32) (param $frames i32) (result i32) (local $frame i32) (local $sum i32)
     (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 32))))
     (i32.store (local.get $frame) (local.get $v))
@@ -256,33 +263,42 @@ const oneStack = `(module
     (global.set $sp (i32.add (local.get $frame) (i32.const 32)))
     (i32.add (local.get $sum) (i32.load offset=12 (local.get $frame)))))`;
 
-test("what an import writes through a pointer to a local before the call goes on is there, also where all calls have one stack", async () => {
+/** An instance whose reads end, in any order, when the test says so. What they read they write as they begin, or, `late`, before they end. */
+async function reader({ call = () => {}, late = false } = {}) {
   const waits = [];
   const { instance } = await WebAssembly.instantiate(assemble(oneStack), {
     env: {
-      call() {},
+      call,
       read: new WebAssembly.Suspending(async (v, at) => {
+        const write = () => (new Int32Array(instance.exports.memory.buffer)[at >> 2] = v);
+        if (!late) write();
         await new Promise((resolve) => waits.push(resolve));
-        new Int32Array(memory.buffer)[at >> 2] = v;
+        if (late) write();
       }),
     },
   });
-  const { memory, plain } = instance.exports;
-  const sum = WebAssembly.promising(instance.exports.sum);
-  const one = async (n) => {
+  const end = async (n) => {
     waits.splice(n, 1)[0]();
     await new Promise(setImmediate);
-    plain(255); // below all that waits
+    instance.exports.plain(255); // below all that waits
   };
+  const endAll = async () => {
+    while (waits.length > 0) await end(((waits.length * 7) % 5) % waits.length);
+  };
+  return { waits, end, endAll, exports: instance.exports, sum: WebAssembly.promising(instance.exports.sum) };
+}
+
+test("what an import writes through a pointer to a local before the call goes on is there, also where all calls have one stack", async () => {
+  const { waits, end, sum } = await reader({ late: true });
   const alone = sum(7, 2);
-  while (waits.length > 0) await one(0);
+  while (waits.length > 0) await end(0);
   assert.equal(await alone, 42);
   // Calls that end in the reverse order of their start.
   const outer = sum(10, 0);
   const inner = [1, 2, 3].map((v) => sum(v, 1));
-  while (waits.length > 1) await one(waits.length - 1);
+  while (waits.length > 1) await end(waits.length - 1);
   assert.deepEqual(await Promise.all(inner), [4, 8, 12]);
-  while (waits.length > 0) await one(0);
+  while (waits.length > 0) await end(0);
   assert.equal(await outer, 20);
   // In the order of their start, and in another one: each goes on with the frames of others below it.
   for (const next of [() => 0, (n) => (7 * n) % waits.length]) {
@@ -295,27 +311,18 @@ test("what an import writes through a pointer to a local before the call goes on
 test("calls on one stack that begin, wait, begin others and end in any order keep their frames, and those that are cancelled or released leave none", async () => {
   let seed = 1;
   const random = (n) => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % n;
-  const waits = [];
   const calls = [];
   const start = (v, frames) => {
     const call = sum(v, frames);
     calls.push({ call, ended: call.catch((error) => error), wanted: v * 2 * (frames + 1) });
   };
-  const { instance } = await WebAssembly.instantiate(assemble(oneStack), {
-    env: {
-      call(v) {
-        if (calls.length < 300) start(v + 1, random(4));
-      },
-      // What is read is known when the call goes on: in a local that others have no pointer to.
-      read: new WebAssembly.Suspending((v, at) => {
-        new Int32Array(memory.buffer)[at >> 2] = v;
-        return new Promise((resolve) => waits.push(resolve));
-      }),
+  const { waits, exports, sum } = await reader({
+    call(v) {
+      if (calls.length < 300) start(v + 1, random(4));
     },
   });
-  const { memory, plain, __stack_pointer: sp } = instance.exports;
+  const { plain, __stack_pointer: sp } = exports;
   const base = sp.value;
-  const sum = WebAssembly.promising(instance.exports.sum);
   const failed = new Error("failed");
   for (let round = 0; round < 2000; round++) {
     if (calls.length < 300 && random(3) === 0) start(1 + random(1000), random(5));
@@ -338,3 +345,39 @@ test("calls on one stack that begin, wait, begin others and end in any order kee
   assert.ok(right > 50);
   assert.equal(sp.value, base);
 });
+
+test("more calls wait on one stack than it has room for", async () => {
+  const { exports, sum, endAll } = await reader();
+  const calls = Array.from({ length: 2500 }, (_, v) => sum(v, 0)); // of 32 bytes each
+  await endAll();
+  assert.deepEqual(await Promise.all(calls), calls.map((_, v) => 2 * v));
+  assert.equal(exports.__stack_pointer.value, 65536);
+});
+
+test("a call on one stack that begins below a plain one keeps its frames while that goes on", async () => {
+  const inner = [];
+  const { exports, sum, endAll } = await reader({ call: (v) => inner.push(sum(v, 0)) });
+  for (const v of [1, 2, 3]) assert.equal(exports.outer(v), v);
+  await endAll();
+  assert.deepEqual(await Promise.all(inner), [2, 4, 6]);
+  assert.equal(exports.__stack_pointer.value, 65536);
+});
+
+for (const [which, stack] of [
+  ["has no stack", ""],
+  ["has one that lies elsewhere", `(memory 1) (global $sp (export "__stack_pointer") (mut i32) (i32.const 1024))`],
+]) {
+  test(`calls of another instance, which ${which}, leave nothing on the one stack of a library`, async () => {
+    const { waits, end, exports, sum } = await reader({ late: true });
+    const program = assemble(`(module (import "library" "sum" (func $sum (param i32 i32) (result i32))) ${stack}
+      (func (export "run") (param i32) (result i32) (call $sum (local.get 0) (i32.const 2))))`);
+    const { instance } = await WebAssembly.instantiate(program, { library: exports });
+    const run = WebAssembly.promising(instance.exports.run);
+    for (const call of [run, run, sum]) {
+      const called = call(3, 2);
+      while (waits.length > 0) await end(0);
+      assert.equal(await called, 18);
+      assert.equal(exports.__stack_pointer.value, 65536);
+    }
+  });
+}

@@ -140,11 +140,6 @@ export class Binding {
     return how(task, name);
   }
 
-  /** Where a fiber's frames on this guest's stack begin; one that an export of another guest has begun may have them here, too. */
-  #high(task: Task): number {
-    return task.binding.stackPointer === this.stackPointer ? task.high : this.base >>> 0;
-  }
-
   /** Has the wait that has begun end with what deliver makes of its value, called with the fiber's stack in its place. */
   #deliver(task: Task, deliver: Deliver, args: unknown[]): void {
     const { wake } = task;
@@ -171,7 +166,7 @@ export class Binding {
       }
       // The fiber goes on in a later microtask. Until then others may call the guest.
       if (saved) {
-        task.saved = this.bytes().slice(savedAt, this.#high(task));
+        task.saved = this.bytes().slice(savedAt, savedAt + saved.length);
         this.rest();
       }
     };
