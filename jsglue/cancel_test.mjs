@@ -368,6 +368,7 @@ test("a guest that catches its cancellation and waits again, for ever, is ended,
   const errors = await Promise.all(mules.map(rejection))
   clearInterval(page)
   assert.deepEqual(errors.map(({ code, fiber, cause }) => [code, fiber, cause]), mules.map(({ name }) => ["cancel-ignored", name, reason]))
+  assert.ok(mules.every(({ state }) => state === "failed"))
   assert.match(errors[0].message, /mule0 was cancelled and has begun 1000 waits since, in export forever/)
   assert.ok(rounds > 0)
   assert.equal(g.calls, 100)

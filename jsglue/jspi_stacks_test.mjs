@@ -354,6 +354,15 @@ test("more calls wait on one stack than it has room for", async () => {
   assert.equal(exports.__stack_pointer.value, 65536);
 });
 
+test("calls that are released as they wait on one stack leave no frames", async () => {
+  const { exports, sum } = await reader();
+  for (const call of [1, 2].map((v) => sum(v, 0))) {
+    call.release();
+    await assert.rejects(call, { code: "released" });
+  }
+  assert.equal(exports.__stack_pointer.value, 65536);
+});
+
 test("a call on one stack that begins below a plain one keeps its frames while that goes on", async () => {
   const inner = [];
   const { exports, sum, endAll } = await reader({ call: (v) => inner.push(sum(v, 0)) });
