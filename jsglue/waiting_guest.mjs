@@ -84,6 +84,9 @@ export async function until(condition) {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve))
 }
 
+/** The fibers that wait at these gates of a guest have called its import. */
+export const began = (g, ...gates) => Promise.all(gates.map((n) => g.gate(n).began))
+
 /** What a Promise rejects with. */
 export const rejection = (promise) =>
   promise.then(
