@@ -6,12 +6,10 @@ import { readFileSync } from "node:fs"
 import { afterEach, describe, test } from "node:test"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
 import { assemble } from "./assemble.mjs"
+import { none } from "./proposals_guest.mjs"
 import { rejection } from "./waiting_guest.mjs"
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"))
-
-/** What is left of a guest's own fibers, which is to be nothing. */
-const none = (g) => assert.deepEqual(g.fibers(), [])
 
 describe("K-4: what is no list of types is refused by every operation that takes one, in the words of wazero", () => {
   // The exports of the guest are the operations; number 1 of its table is a function of a fiber. E is the address of an event.

@@ -2,53 +2,15 @@
 // at least once, in C (testdata/); what they mean in every state is checked by the conformance suite, in e2e.
 
 import assert from "node:assert/strict"
-import { readFileSync } from "node:fs"
 import { afterEach, describe, test } from "node:test"
 import * as fiberfill from "../web/dist/npm/esm/index.js"
-import { assemble } from "./assemble.mjs"
-import { rejection, until, waitingGuest } from "./waiting_guest.mjs"
+import { guest, none } from "./proposals_guest.mjs"
+import { rejection } from "./waiting_guest.mjs"
 
 afterEach(() => {
   fiberfill.limits({ soft: 1000, hard: 4000 })
   assert.deepEqual(fiberfill.fibers(), [], "no fiber is left")
 })
-
-/** An instance of testdata/<system>.wasm; trail is what it notes, gates is what ends its waits, errors what its import fail throws. */
-async function guest(system, options) {
-  const g = { trail: [], gates: [], errors: [] }
-  const env = {
-    note(what) {
-      g.trail.push(what)
-      g.onNote?.()
-    },
-    wait: fiberfill.suspending(() => {
-      if (g.onWait) return g.onWait()
-      const gate = Promise.withResolvers()
-      g.gates.push(gate)
-      return gate.promise
-    }),
-    fail(n) {
-      const error = new Error(`failure ${n}`)
-      g.errors.push(error)
-      throw error
-    },
-    call(f, argument) {
-      try {
-        return g.instance.exports.called(f, argument)
-      } catch (error) {
-        if (!g.swallows) throw error
-        g.errors.push(error)
-        return 1
-      }
-    },
-  }
-  Object.assign(g, await fiberfill.instantiate(readFileSync(new URL(`testdata/${system}.wasm`, import.meta.url)), { env }, options))
-  if ("init" in g.instance.exports) await g.exports.init()
-  return g
-}
-
-/** What is left of a guest's own fibers, which is to be nothing. */
-const none = (g) => assert.deepEqual(g.fibers().map(({ name, state }) => `${name} ${state}`), [])
 
 /** Calls refused(n) of an instance: the FiberError says this. */
 async function refuses(g, n, ...words) {
@@ -168,104 +130,6 @@ describe("fibers v1", () => {
     assert.deepEqual(g.fibers().map(({ state, started }) => [state, started]), [["suspended", false]])
   })
 
-  test("an import waits inside of a fiber: the whole entry does, and exactly that fiber goes on", async () => {
-    const g = await guest("fibers1")
-    const fiber = g.exports.end(3)
-    await until(() => g.gates.length === 1)
-    assert.equal(fiber.state, "waiting")
-    assert.equal(fiber.waitsFor, "env.wait")
-    assert.deepEqual(g.fibers().map(({ state }) => state), ["busy", "active"])
-    g.gates[0].resolve(41)
-    assert.equal(await fiber, 41)
-    assert.deepEqual(g.trail, [98])
-    none(g)
-  })
-
-  test("entries go one after the other, also while one waits; one that is cancelled before its turn never starts", async () => {
-    const g = await guest("fibers1")
-    const first = g.exports.end(3)
-    const second = g.exports.sum(4)
-    const third = g.exports.sum(5)
-    const fourth = g.exports.end.with({ name: "fourth" })(3)
-    await until(() => g.gates.length === 1)
-    assert.deepEqual([first, second, third, fourth].map(({ state }) => state), ["waiting", "queued", "queued", "queued"])
-    assert.deepEqual(fiberfill.fibers().map(({ id }) => id).sort(), [first, second, third, fourth].map(({ id }) => id).sort())
-    third.cancel("reason")
-    assert.equal(await rejection(third), "reason")
-    g.gates[0].resolve(1)
-    assert.equal(await first, 1)
-    assert.equal(await second, 10)
-    await until(() => g.gates.length === 2)
-    g.gates[1].resolve(2)
-    assert.equal(await fourth, 2)
-  })
-
-  test("an entry that waits for one that comes behind it is told so", async () => {
-    const g = await guest("fibers1")
-    let second
-    g.onWait = () => (second = g.exports.sum.with({ name: "second" })(1))
-    const error = await rejection(g.exports.end.with({ name: "first" })(3))
-    assert.equal(error.code, "deadlock")
-    assert.match(error.message, /first -> second -> first/)
-    assert.equal(await second, 1)
-    none(g)
-  })
-
-  test("a call of an entry through another guest that the caller would wait for itself by never starts, and leaves nothing unhandled", async () => {
-    const g = await guest("fibers1")
-    const asks = assemble(`(module
-      (import "env" "entry" (func $entry (param i32) (result i32)))
-      (func (export "ask") (param i32) (result i32) (call $entry (local.get 0))))`)
-    const { exports } = await fiberfill.instantiate(asks, { env: { entry: g.exports.refused } })
-    g.onWait = () => exports.ask(4)
-    const error = await rejection(g.exports.end(3))
-    assert.equal(error.code, "deadlock")
-    assert.deepEqual(fiberfill.fibers(), [])
-    none(g)
-  })
-
-  test("a fiber of another guest can wait for an entry, the first that is queued and those behind it", async () => {
-    const g = await guest("fibers1")
-    const waiting = await waitingGuest()
-    waiting.onWait = (n) => g.exports.sum(n)
-    assert.deepEqual(await Promise.all([4, 5].map((n) => waiting.exports.wait(n))), [10, 15])
-    none(g)
-  })
-
-  test("cancelling throws in the fiber that waits; the exception leaves by its parents", async () => {
-    const g = await guest("fibers1")
-    const fiber = g.exports.end(3)
-    await until(() => g.gates.length === 1)
-    const reason = { any: "reason" }
-    fiber.cancel(reason)
-    assert.equal(await rejection(fiber), reason)
-    assert.equal(fiber.state, "cancelled")
-    none(g)
-    assert.equal(await g.exports.sum(2), 3)
-  })
-
-  test("releasing the entry ends all its fibers, without running any of their code", async () => {
-    const g = await guest("fibers1")
-    const fiber = g.exports.end(3)
-    await until(() => g.gates.length === 1)
-    fiber.release()
-    assert.equal((await rejection(fiber)).code, "released")
-    assert.deepEqual(g.trail, [])
-    none(g)
-    assert.equal(await g.exports.sum(2), 3)
-  })
-
-  test("an entry that is released while it runs ends at its next operation", async () => {
-    const g = await guest("fibers1")
-    g.onNote = () => fiberfill.current().release()
-    const error = await rejection(g.exports.switches(0))
-    assert.equal(error.code, "released")
-    assert.deepEqual(g.trail, [1])
-    assert.deepEqual(g.fibers().map(({ started }) => started), [false], "the one that was to be entered")
-    g.fibers()[0].release()
-    none(g)
-  })
-
   test("a fiber that needs more than its region is told so, and the fibers outside its chain go on", async () => {
     const g = await guest("fibers1")
     await g.exports.keep(1)
@@ -285,13 +149,6 @@ describe("fibers v1", () => {
     const again = await rejection(g.exports.host())
     assert.equal(again.message, error.message.replace(/host#\d+/, again.fiber))
     assert.ok(g.errors[0] instanceof WebAssembly.RuntimeError)
-    assert.equal(await g.exports.sum(2), 3)
-  })
-
-  test("a plain call may make fibers, but not enter them", async () => {
-    const g = await guest("fibers1")
-    assert.throws(() => g.instance.exports.sum(1), (error) => error.code === "cannot-suspend" && /fibers1\.resume.*fiberfill's exports/.test(error.message))
-    assert.throws(() => g.instance.exports.refused(13), (error) => error instanceof WebAssembly.RuntimeError && /fibers1\.table refused/.test(error.message))
     assert.equal(await g.exports.sum(2), 3)
   })
 
