@@ -205,10 +205,14 @@ test("the size that an overflow asks for can be given where the guest is compile
 });
 
 // The program has been linked with a stack of a megabyte.
-for (const [how, allocator] of [
-  ["memory that is grown", ""],
+for (const [how, pages, size, allocator] of [
+  ["memory that is grown", 65536, 1048576, ""],
+  ["memory of which a thousand such stacks would take more than a quarter", 30017, 491536, ""], // 30,001 pages / 4 / 1,000
+  ["memory with little room", 1016, 65536, ""],
   [
     "blocks of the program's allocator",
+    65536,
+    1048576,
     `(global $heap (mut i32) (i32.const 1048576)) (func (export "free") (param i32))
      (func (export "malloc") (param $n i32) (result i32) (local $at i32)
        (local.set $at (global.get $heap))
@@ -217,10 +221,10 @@ for (const [how, allocator] of [
        (local.get $at))`,
   ],
 ]) {
-  test(`each call has as much shadow stack as the program: in ${how}`, async () => {
+  test(`each call has as much shadow stack as the program, or as there is room for: in ${how}`, async () => {
     const guest = assemble(`(module
       (import "env" "wait" (func $wait (param i32) (result i32)))
-      (memory (export "memory") 16 65536) (global $sp (export "__stack_pointer") (mut i32) (i32.const 1048576))
+      (memory (export "memory") 16 ${pages}) (global $sp (export "__stack_pointer") (mut i32) (i32.const 1048576))
       ${allocator}
       (func $deep (export "deep") (param $frames i32) (param $v i32) (result i32) (local $frame i32) (local $below i32)
         (if (i32.eqz (local.get $frames)) (then (return (call $wait (local.get $v)))))
@@ -231,8 +235,9 @@ for (const [how, allocator] of [
         (i32.add (local.get $below) (i32.load8_u (local.get $frame)))))`);
     const { instance } = await WebAssembly.instantiate(guest, { env: { wait: new WebAssembly.Suspending(async (v) => v) } });
     const deep = WebAssembly.promising(instance.exports.deep);
-    assert.deepEqual(await Promise.all([1, 2, 3].map((v) => deep(1000, v))), [1001, 2002, 3003]);
-    await assert.rejects(deep(1100, 4), { code: "region-overflow", message: /than the \d{7} bytes it has.* by the option shadowStack: \{ size: \d+ \} of instantiate$/ });
+    const frames = Math.floor((size - 64) / 1008); // and the guard
+    assert.deepEqual(await Promise.all([1, 2, 3].map((v) => deep(frames, v))), [1, 2, 3].map((v) => (frames + 1) * v));
+    await assert.rejects(deep(frames + 1, 4), { code: "region-overflow", message: new RegExp(`than the ${size} bytes it has.* by the option shadowStack: \\{ size: \\d+ \\} of instantiate$`) });
   });
 }
 

@@ -15,12 +15,11 @@ const colors: Partial<Record<FiberState, string>> = { queued: "tertiary-light", 
  */
 export function trace(): () => void {
   const stamp = console.timeStamp as unknown as TimeStamp;
-  const open = new Map<Fiber, { state: FiberState; label: string; since: number }>();
+  const open = new WeakMap<Fiber, { state: FiberState; label: string; since: number }>();
   return observe((fiber) => {
     const { state, since } = fiber;
     const last = open.get(fiber);
     if (last) stamp.call(console, last.label, last.since, since, fiber.name, "fiberfill", colors[last.state] ?? "primary");
-    if (state === "done" || state === "failed" || state === "cancelled") open.delete(fiber);
-    else open.set(fiber, { state, since, label: fiber.waitsFor ? `${state}: ${fiber.waitsFor}` : state });
+    open.set(fiber, { state, since, label: fiber.waitsFor ? `${state}: ${fiber.waitsFor}` : state });
   });
 }
