@@ -16,25 +16,6 @@ import (
 	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
-// trail is what happened, in order.
-type trail []string
-
-func (t *trail) add(format string, args ...any) { *t = append(*t, fmt.Sprintf(format, args...)) }
-
-func (t trail) want(tb testing.TB, want ...string) {
-	tb.Helper()
-	if !slices.Equal(t, want) {
-		tb.Errorf("happened\n\t%s\nwant\n\t%s", strings.Join(t, "\n\t"), strings.Join(want, "\n\t"))
-	}
-}
-
-// sleeper sleeps for an hour and notes with what that ended.
-func (t *trail) sleeper(f *asyncio.Fiber) error {
-	err := asyncio.Sleep(f, time.Hour)
-	t.add("%s: %v", f.Name(), err)
-	return err
-}
-
 func TestAll_returns_the_values_in_the_order_of_the_functions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

@@ -368,10 +368,13 @@ test("calls that are released as they wait on one stack leave no frames", async 
   assert.equal(exports.__stack_pointer.value, 65536);
 });
 
-test("a call on one stack that begins below a plain one keeps its frames while that goes on", async () => {
+test("a call on one stack that begins below a plain one keeps its frames when that goes on and has returned", async () => {
   const inner = [];
   const { exports, sum, endAll } = await reader({ call: (v) => inner.push(sum(v, 0)) });
-  for (const v of [1, 2, 3]) assert.equal(exports.outer(v), v);
+  for (const v of [1, 2, 3]) {
+    assert.equal(exports.outer(v), v);
+    exports.plain(255); // where that one has been
+  }
   await endAll();
   assert.deepEqual(await Promise.all(inner), [2, 4, 6]);
   assert.equal(exports.__stack_pointer.value, 65536);
