@@ -290,17 +290,17 @@ func (c *Call) overflow(now bool) error {
 	if region == nil {
 		return nil
 	}
-	now = now && g.pointer != nil && uint32(g.stackPointer()) < region.low
-	if !now && g.regions.intact(region) {
+	end := region.low // where its stack ends, as far as that is below
+	if now && g.pointer != nil {
+		end = min(end, uint32(g.stackPointer()))
+	}
+	if end == region.low && g.regions.intact(region) {
 		return nil
 	}
 	// How deep it went is only known if it is there still; else the guards that have been overwritten say that it was more.
-	low, into := g.regions.mend(region, now)
+	low, into := g.regions.mend(region, end)
 	size := g.regions.size
-	depth := region.high - low
-	if now {
-		depth = max(depth, region.high-uint32(g.stackPointer()))
-	}
+	depth := region.high - min(low, end)
 	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by --stack-size %d",
 		size, depth, uint64(1)<<bits.Len32(2*depth-1))
 	for _, below := range into {

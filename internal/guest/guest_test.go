@@ -244,10 +244,18 @@ func TestTrapEndsOneFiber(t *testing.T) {
 
 // A fiber that needs more stack than it has ends, with advice that holds; its neighbour if that was hit.
 func TestOverflow(t *testing.T) {
-	for bytes, dead := range map[int]string{65536 - 200: "", 65536 - 64: "deep", 65536 + 256: "deep keep"} {
+	for _, c := range []struct {
+		source Source
+		bytes  int
+		dead   string
+	}{
+		{Grow, 65536 - 200, ""}, {Grow, 65536 - 64, "deep"}, {Grow, 65536 + 256, "deep keep"},
+		{Allocator, 65536 - 200, ""}, {Allocator, 65536 - 64, "deep"}, {Allocator, 65536 + 256, "deep keep"},
+	} {
+		bytes, dead := c.bytes, c.dead
 		advice := fmt.Sprint("Ask for more by --stack-size ", 131072*(1+bytes/65536))
-		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
-			g := load(t, stacks, Options{Stacks: Stacks{Source: Grow}})
+		t.Run(fmt.Sprint(c.source, " ", bytes), func(t *testing.T) {
+			g := load(t, stacks, Options{Stacks: Stacks{Source: c.source}})
 			// Regions are taken in the order of addresses: the first is the lower one.
 			keep := call(t, g, "keep", "keep", "9", "5")
 			deep := call(t, g, "deep", "deep", fmt.Sprint(bytes))
@@ -288,6 +296,22 @@ func TestOverflow(t *testing.T) {
 		}
 		if deep.Err == nil || !strings.Contains(deep.Err.Error(), "Ask for more by --stack-size 524288") {
 			t.Errorf("deep: %s, %v", deep.State, deep.Err)
+		}
+	})
+	t.Run("by a frame that lies across several regions", func(t *testing.T) {
+		g := load(t, stacks, Options{Stacks: Stacks{Source: Grow}})
+		var keep []*Call
+		for i := range 5 {
+			keep = append(keep, call(t, g, fmt.Sprint("keep#", i), "keep", fmt.Sprint(i), "5"))
+		}
+		call(t, g, "wide", "wide", fmt.Sprint(2*65536+400))
+		g.Run()
+		for i, c := range keep {
+			if i < 3 {
+				c.want(t, fmt.Sprint(i))
+			} else if c.Err == nil || !strings.Contains(c.Err.Error(), "lost its shadow stack to fiber wide") {
+				t.Errorf("%s: %s %v, %v", c.Name, c.State, c, c.Err)
+			}
 		}
 	})
 	t.Run("through regions that are nobody's", func(t *testing.T) {

@@ -384,7 +384,7 @@ func TestGuardIsWatchedInEveryWord(t *testing.T) {
 			if g.regions.intact(region) {
 				t.Errorf("the word at %d was written to", at-region.low)
 			}
-			g.regions.mend(region, false)
+			g.regions.mend(region, region.low)
 			if !g.regions.intact(region) {
 				t.Errorf("the word at %d was not mended", at-region.low)
 			}

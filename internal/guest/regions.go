@@ -44,6 +44,7 @@ const (
 	guardSize  = 128   // bytes
 	guardWord  = 0x0f1be4f1
 	pageSize   = 65536
+	apart      = 64 // bytes: neighbours have fewer between them, of which an allocator keeps its own before each
 )
 
 // pointer returns the index of the global that holds the stack pointer, -1 if there is none, or [wasm.CannotTell].
@@ -216,22 +217,28 @@ func (r *regions) intact(of *region) bool {
 }
 
 // mend makes good the guard of a region, and those of the regions below that an overflow has run through, too. It returns
-// where the last of them lies and the regions that have been written into. reached says that the first guard has been passed,
-// whatever is in it.
-func (r *regions) mend(of *region, reached bool) (low uint32, into []*region) {
+// where the last of them lies, and the regions that have been written into, or that lie where the stack is that ends at end.
+func (r *regions) mend(of *region, end uint32) (low uint32, into []*region) {
+	for _, other := range r.all {
+		if other.low < of.low && other.high > end {
+			into = append(into, other)
+		}
+	}
 	for {
 		lowest, _ := r.guest.memory.Read(of.low, 16) // of a function with one local, which writes one word of it
-		through := reached || !bytes.Equal(lowest, untouched[:16])
+		through := !bytes.Equal(lowest, untouched[:16])
 		r.guard(of)
-		i := slices.IndexFunc(r.all, func(other *region) bool { return other.high == of.low })
+		i := slices.IndexFunc(r.all, func(other *region) bool { return other.high <= of.low && of.low-other.high < apart })
 		if i < 0 || !through {
 			return of.low, into
 		}
 		below := r.all[i]
-		into = append(into, below)
+		if !slices.Contains(into, below) {
+			into = append(into, below)
+		}
 		if r.intact(below) {
 			return of.low, into
 		}
-		of, reached = below, false
+		of = below
 	}
 }
