@@ -163,21 +163,27 @@ test("an overflow ends those whose stacks it has run through, and nobody else, t
   assert.deepEqual(fiberfill.fibers(), []);
 });
 
-test("a large frame that reaches across the guard is noticed at its first wait, and costs those their lives whose stacks it covers", async () => {
+test("a large frame that reaches across the guard is noticed at its first wait, and costs those their lives whose stacks it covers, and nobody else", async () => {
   for (const regions of ["grow", "allocator"]) {
     const ends = [];
     const imports = suspending((v) => new Promise((end) => (ends[v] = end)));
     const more = regions === "grow" ? "" : malloc;
     const { exports } = await fiberfill.instantiate(assemble(wat({ more })), imports, { shadowStack: { regions } });
-    const wait = (v, n) => exports.keep.with({ name: `${v}` })(v, n);
-    const calls = [wait(0, 0), wait(1, 0), wait(2, 70000), wait(3, 0)];
-    const settled = Promise.allSettled(calls);
+    const wait = (v, name, n = 0) => exports.keep.with({ name })(v, n);
+    // Of regions that come back the last one is taken first, so that the fiber in question has the third of four.
+    const first = [0, 1, 2, 3].map((v) => wait(v));
     while (!ends[3]) await new Promise(setImmediate);
-    for (const end of ends) end?.();
-    const [zero, one, large, three] = await settled;
-    assert.equal(ends[2], undefined, "its import has not been called");
-    assert.deepEqual([zero.value, three.value], [0, 3]);
-    assert.match(one.reason.message, /^fiber 1 lost its shadow stack: fiber 2 needs/);
+    for (const v of [2, 0, 1, 3]) {
+      ends[v]();
+      await first[v];
+    }
+    const settled = Promise.allSettled([wait(4, "above"), wait(5, "below"), wait(6, "far below"), wait(7, "large", 70000)]);
+    while (!ends[6]) await new Promise(setImmediate);
+    for (const v of [4, 5, 6]) ends[v]();
+    const [above, below, far, large] = await settled;
+    assert.equal(ends[7], undefined, "its import has not been called");
+    assert.deepEqual([above.value, far.value], [4, 6]);
+    assert.match(below.reason.message, /^fiber below lost its shadow stack: fiber large needs/);
     assert.match(large.reason.message, /65536 bytes it has, in export keep: at least 70016\. .* size: 262144 /);
     assert.deepEqual(fiberfill.fibers(), []);
   }
