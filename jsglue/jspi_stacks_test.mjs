@@ -380,6 +380,14 @@ test("a call on one stack that begins below a plain one keeps its frames when th
   assert.equal(exports.__stack_pointer.value, 65536);
 });
 
+test("what is written for a call on one stack that begins below a plain one is lost in its first wait, and there in its second", async () => {
+  let inner;
+  const { exports, sum, endAll } = await reader({ late: true, call: (v) => (inner = sum(v, 0)) });
+  exports.outer(5);
+  await endAll();
+  assert.equal(await inner, 0 + 5);
+});
+
 for (const [which, stack] of [
   ["has no stack", ""],
   ["has one that lies elsewhere", `(memory 1) (global $sp (export "__stack_pointer") (mut i32) (i32.const 1024))`],

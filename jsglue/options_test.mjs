@@ -189,6 +189,22 @@ test("a large frame that reaches across the guard is noticed at its first wait, 
   }
 });
 
+test("a region that was nobody's when a large frame reached into its guard serves the next fiber", async () => {
+  const ends = [];
+  const { exports } = await fiberfill.instantiate(assemble(wat()), suspending((v) => new Promise((end) => (ends[v] = end))));
+  const three = async () => {
+    ends.length = 0;
+    const calls = [0, 1, 2].map((v) => exports.keep(v, 0));
+    while (!ends[2]) await new Promise(setImmediate);
+    for (const end of ends) end();
+    assert.deepEqual(await Promise.all(calls), [0, 1, 2]);
+  };
+  await three();
+  const below = 65536 + 192; // so far apart are regions
+  await assert.rejects(exports.keep(3, 65536 + below - 32), { code: "region-overflow" }); // in the third, which was given back last
+  await three();
+});
+
 test("a guest that switches stacks itself by Asyncify, as TinyGo's goroutines do, may have its pointer anywhere", async () => {
   const more = `(func (export "asyncify_start_unwind") (param i32))
     (func (export "switch") (param $v i32) (result i32) (local $old i32)
