@@ -419,6 +419,19 @@ test("released when its cancellation is on its way into it: it ends with the rea
   assert.equal(await rejection(all), reason)
 })
 
+test("who is cancelled waits for nobody any more: one that it has waited for may wait for its end", async () => {
+  const g = await waitingGuest()
+  let second
+  g.onWait = (n) => {
+    if (n === 0) return (second = g.exports.wait(1))
+    first.cancel(reason)
+    return first
+  }
+  const first = g.exports.wait(0)
+  assert.equal(await rejection(first), reason)
+  assert.equal(await rejection(second), reason)
+})
+
 test("AbortSignal.timeout and AbortSignal.any are signals like others", async () => {
   const g = await waitingGuest()
   const fiber = g.call("careful", "it", AbortSignal.any([AbortSignal.timeout(2), new AbortController().signal]))(0, 2)

@@ -138,11 +138,8 @@ test("parents that hold every place of the soft limit get going by themselves", 
 test("fibers that wait for each other in a circle: the wait that closes it throws, naming them", async () => {
   const fibers = {};
   const exports = await guest((url) => fibers[new URL(url).pathname.slice(1)]);
-  fibers.b = exports.item.with({ name: "A" })("http://h/b?id=1");
-  const a = fibers.b; // A waits for what it is told to: B
-  fibers.a = a;
-  const b = exports.item.with({ name: "B" })("http://h/a?id=1");
-  fibers.b = b;
+  const a = (fibers.a = exports.item.with({ name: "A" })("http://h/b?id=1"));
+  const b = (fibers.b = exports.item.with({ name: "B" })("http://h/a?id=1"));
   const results = await Promise.allSettled([a, b]);
   assert.equal(results[1].reason.code, "deadlock");
   assert.match(results[1].reason.message, /B -> A -> B/);
