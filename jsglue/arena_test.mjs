@@ -193,6 +193,18 @@ test("what fails while the arena ends is attached to the function's error", asyn
   assert.deepEqual(own.suppressed.map((e) => e.fiber), ["y", "x"])
 })
 
+test("an error that passes through two arenas carries what has failed in both", async () => {
+  const g = await waitingGuest()
+  const own = new Error("own")
+  const inner = arena(async (a) => {
+    a.go(g.call("clumsy", "x")(0))
+    await began(g, 0, 1)
+    throw own
+  })
+  assert.equal(await rejection(all([inner, g.call("clumsy", "y")(1)])), own)
+  assert.deepEqual(own.suppressed.map((e) => e.fiber), ["x", "y"])
+})
+
 test("more errors than a text can carry are told as unhandled rejections", async () => {
   const g = await waitingGuest()
   const errors = await escaped(async () => {
