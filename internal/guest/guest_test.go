@@ -18,6 +18,7 @@ const (
 	cGuest   = "../../examples/c-fetch/guest.wasm"
 	watGuest = "../../examples/wat-fetch/guest.wasm"
 	stacks   = "testdata/stacks.wasm"
+	limits   = "testdata/limits.wasm"
 	files    = "testdata/files.wasm"
 )
 
@@ -194,7 +195,7 @@ func TestStacksApart(t *testing.T) {
 
 // The default is the first source that the guest can bear.
 func TestSources(t *testing.T) {
-	for path, want := range map[string]Source{cGuest: Grow, watGuest: Grow, stacks: Allocator} {
+	for path, want := range map[string]Source{cGuest: Grow, watGuest: Grow, stacks: Allocator, limits: Copy} {
 		g := load(t, path, Options{})
 		got := Copy
 		if g.regions != nil && g.regions.malloc {
@@ -205,6 +206,15 @@ func TestSources(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
+	}
+}
+
+func TestGuestThatChecksItsPointer(t *testing.T) {
+	g := load(t, limits, Options{})
+	calls := []*Call{call(t, g, "one", "keep", "1"), call(t, g, "two", "keep", "2")}
+	g.Run()
+	for i, c := range calls {
+		c.want(t, fmt.Sprint(i+1))
 	}
 }
 

@@ -29,7 +29,7 @@ type Stacks struct {
 type Source string
 
 const (
-	// Allocator: the guest exports malloc and free.
+	// Allocator: the guest exports malloc and free, and does not check that its pointer stays within its own stack.
 	Allocator Source = "allocator"
 	// Grow: memory is grown. Only where nothing in the guest grows it: an allocator that finds memory grown behind its back
 	// hands that part out.
@@ -100,9 +100,13 @@ func (s Stacks) regions(g *Guest, m *wasm.Module) (*regions, error) {
 	}
 	_, free := g.exports["free"]
 	has := free && signature(g.exports["malloc"]) == "(i32) -> i32"
+	// Emscripten's -sSTACK_OVERFLOW_CHECK=2: the guest traps where its pointer leaves the stack that it began with.
+	_, checks := g.exports["__set_stack_limits"]
 	source := s.Source
 	if source == "" {
 		switch {
+		case checks:
+			source = Copy
 		case has:
 			source = Allocator
 		case m.Grows() || uint64(m.Memory.Max-m.Memory.Min)*pageSize < uint64(r.size):
