@@ -198,3 +198,19 @@ test("E-SPAWN-2 stack and payloads come from the guest's allocator where it has 
   await steps(1);
   assert.equal(ended.get(none).code, "no-memory");
 });
+
+// What the demo page runs: last, since its clock is the real one, and what runs for the first time takes long.
+for (const clock of ["real", "virtual"]) {
+  for (const stack of [32768, 65536, 131072, 0]) {
+    test(`S-SLEEP E-TEST-1 as the page runs it, by the ${clock} clock, class ${stack}`, async () => {
+      const { sleepTest } = await import("../web/demo/sleep.ts");
+      const said = [];
+      const { lines, failures } = await sleepTest(actors, file("../examples/c-actor/guest.wasm"), { clock, stack, say: (line) => said.push(line) });
+      assert.deepEqual(failures, []);
+      assert.deepEqual(said, lines);
+      const heard = lines.filter(({ what }) => what.startsWith("hears") && what.endsWith("W")).map(({ what }) => what);
+      assert.deepEqual(heard, [stack === 0 ? `hears "no_fiber" from W` : `hears "slept" from W`, `hears "" from W`]);
+      if (clock === "virtual" && stack !== 0) assert.equal(lines.find(({ what }) => what.includes("slept")).at, 52);
+    });
+  }
+}

@@ -263,22 +263,6 @@ test("misuse is refused with a code", async () => {
   assert.throws(() => runtime.spawn(guest), code("closed"));
 });
 
-// What the demo page runs.
-for (const clock of ["real", "virtual"]) {
-  for (const stack of [32768, 65536, 131072, 0]) {
-    test(`S-SLEEP E-TEST-1 as the page runs it, by the ${clock} clock, class ${stack}`, async () => {
-      const { sleepTest } = await import("../web/demo/sleep.ts");
-      const said = [];
-      const { lines, failures } = await sleepTest(actors, file("../examples/c-actor/guest.wasm"), { clock, stack, say: (line) => said.push(line) });
-      assert.deepEqual(failures, []);
-      assert.deepEqual(said, lines);
-      const heard = lines.filter(({ what }) => what.startsWith("hears") && what.endsWith("W")).map(({ what }) => what);
-      assert.deepEqual(heard, [stack === 0 ? `hears "no_fiber" from W` : `hears "slept" from W`, `hears "" from W`]);
-      if (clock === "virtual" && stack !== 0) assert.equal(lines.find(({ what }) => what.includes("slept")).at, 52);
-    });
-  }
-}
-
 test("the program in README.md", async () => {
   const [, program] = /```js\n(import { compileActor[^`]*)```/.exec(file("../README.md").toString());
   const AsyncFunction = (async () => {}).constructor;
