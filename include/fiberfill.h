@@ -176,7 +176,8 @@ FF_IMPORT("stacks", "return_switch_throw") void stacks_return_switch_throw(ff_ev
 // A tag whose events carry params up and get results back (D-TYPE-2).
 FF_IMPORT("cont", "event") ff_tag cont_event(ff_types params, ff_types results);
 FF_IMPORT("cont", "table") ff_table cont_table(const ff_tag *tags, int count);
-// Whether a resumer admits the event *e, beside its table. It must not wait.
+// Whether a resumer admits the event *e, beside its table. Called as if by who raises the event, who gets what it throws. It must
+// not wait.
 typedef int ff_admits(void *env, const ff_event *e);
 // A continuation; the reference to it is put into e->ref. A null body traps (D-NEW-1).
 FF_IMPORT("cont", "new") void cont_new(ff_types params, ff_types results, ff_body *body, void *env, ff_event *e);

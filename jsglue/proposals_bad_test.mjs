@@ -123,6 +123,24 @@ describe("a function that is there to throw, or to choose, must not use the syst
     none(g)
   })
 
+  describe("D-FILT-3: a filter is called as if by who raises the event", () => {
+    const file = new URL("../internal/guest/testdata/filters.wasm", import.meta.url)
+    for (const [filter, want] of [
+      [2, 5], // it throws, and the sender catches that
+      [5, 1], // it admits
+      [3, /: cont\.suspend refused: the filter of a resume, asked by cont\.suspend must not wait$/],
+      [4, /trapped in export answered: unreachable/],
+    ]) {
+      test(`${filter}`, async () => {
+        const g = await fiberfill.instantiate(readFileSync(file))
+        const fiber = g.exports.answered(filter)
+        if (typeof want === "number") assert.equal(await fiber, want)
+        else assert.match((await rejection(fiber)).message, want)
+        none(g)
+      })
+    }
+  })
+
   test("D-FILT-1: a filter", async () => {
     const { instance, exports } = await fiberfill.instantiate(readFileSync(new URL("../internal/guest/testdata/raw_cont.wasm", import.meta.url)))
     const words = new Int32Array(instance.exports.memory.buffer)

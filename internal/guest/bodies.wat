@@ -31,5 +31,13 @@
     (global.set $caught)
     (i32.const 1))
 
-  (func $admits (export "admits") (param $at i32) (param $env i32) (param $event i32) (result i32)
-    (call_indirect $table (type $filter) (local.get $env) (local.get $event) (local.get $at))))
+  (func $admits (export "admits") (param $at i32) (param $env i32) (param $event i32) (result i32 i32)
+    (block $thrown (result exnref)
+      (try_table (catch_all_ref $thrown)
+        (return
+          (call_indirect $table (type $filter) (local.get $env) (local.get $event) (local.get $at))
+          (i32.const 0)))
+      (unreachable))
+    (global.set $caught)
+    (i32.const 0)
+    (i32.const 1)))

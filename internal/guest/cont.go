@@ -17,14 +17,19 @@ func newCont(p *proposal) {
 			return p.start(f, 0, env, func(at uint32) { p.put(uint64(at), polyfill.Next, 0, values) })
 		}
 	}
-	// admits is the filter that is a function of the guest's. It looks at the event where the sender has it.
+	// admits is the filter that is a function of the guest's. It looks at the event where the sender has it, and is called as
+	// if by the sender, who gets what it throws.
 	admits := func(at, env uint64) func(*run.Tag, run.Values) bool {
 		if at == 0 {
 			return nil
 		}
 		p.need(at, 2, 1)
 		return func(*run.Tag, run.Values) bool {
-			return p.alone("the filter of a resume, asked by cont."+p.doing, "admits", at, env, sent)[0] != 0
+			answer := p.alone("the filter of a resume, asked by cont."+p.doing, "admits", at, env, sent)
+			if answer[1] != 0 {
+				run.Throw(p.exception)
+			}
+			return answer[0] != 0
 		}
 	}
 	arrived := func(at uint64, on polyfill.Table, values run.Values, e *run.Evt) uint64 {

@@ -65,12 +65,15 @@ export abstract class GuestSide {
     if (!this.function(i, kind)) this.refuse(`there is no ${KINDS[kind]} at ${i >>> 0} in the guest's table`);
   }
 
-  /** Calls a function that must not use the system; what says in words what it is. */
+  /** Calls a function that must not use the system, nor wait; what says in words what it is. */
   call(what: string, i: number, ...args: number[]): number {
     const inside = this.inside;
     this.inside = what;
     try {
       return (this.#functions.get(i >>> 0) as (...args: number[]) => number)(...args);
+    } catch (error) {
+      if (isA(error, this.glue.FiberError) && error.code === "cannot-suspend") this.refuse(`${what} must not wait`);
+      throw error;
     } finally {
       this.inside = inside;
     }
@@ -84,7 +87,6 @@ export abstract class GuestSide {
       this.call(what, fn, env);
     } catch (error) {
       if (isA(error, WebAssembly.RuntimeError)) throw error; // it trapped
-      if (isA(error, this.glue.FiberError) && error.code === "cannot-suspend") this.refuse(`${what} must not wait`);
       return error;
     }
     this.refuse(`function ${fn >>> 0} has thrown nothing`);

@@ -122,6 +122,37 @@ func TestD_FWD_4_a_filter_of_the_forward(t *testing.T) {
 	}
 }
 
+// A filter that is a function is called as if by who raises the event, and that one gets what it throws; nothing is detached then.
+func TestD_FILT_3_a_filter_that_throws(t *testing.T) {
+	c := run.NewCont()
+	defer c.Close()
+	tag, mistake := c.Event("number", 0, 0), run.NewException("mistake")
+	on := c.On(tag)
+	var caught *run.Exception
+	_, err := c.Call(func() []run.Value {
+		k := c.New("asks", 0, 0, func(run.Values) []run.Value {
+			caught = run.Try(func() { c.Suspend(tag) })
+			c.Suspend(tag) // and again
+			return nil
+		})
+		throws := true
+		_, e := c.ResumeIf(k, on, func(*run.Tag, run.Values) bool {
+			if throws {
+				throws = false
+				run.Throw(mistake)
+			}
+			return true
+		})
+		if e == nil {
+			t.Error("the second event has not come")
+		}
+		return nil
+	})
+	if err != nil || caught == nil || caught.Tag != mistake {
+		t.Errorf("%v, caught %v", err, caught)
+	}
+}
+
 // Raw values are those of the other constructors.
 func TestRaw(t *testing.T) {
 	for _, c := range []struct{ got, want run.Value }{
