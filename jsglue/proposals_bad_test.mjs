@@ -42,6 +42,8 @@ describe("K-4: what is no list of types is refused by every operation that takes
     ["cont", "new", 0, "types", 1, 0, E],
     ["cont", "resume", E, 0, 0, 0],
     ["cont", "suspend", E],
+    ["cont", "forward", E, 0, 0, 0],
+    ["cont", "br_on_evt", E, 0],
   ]) {
     test(`${system} ${operation} ${args.join(" ")}`, async () => {
       const file = new URL(`../internal/guest/testdata/raw_${system}.wasm`, import.meta.url)
@@ -150,6 +152,23 @@ describe("a function that is there to throw, or to choose, must not use the syst
     words[(1024 + 4) / 4] = 1
     assert.match((await rejection(exports.resume(2048, table, 6, 0))).message, /: cont\.table refused: it was called inside of the filter of a resume, asked by cont\.suspend$/)
   })
+})
+
+describe("an event of cont that has been written over is none, for those that take one", () => {
+  for (const [operation, ...args] of [["forward", 0, 0, 0], ["br_on_evt", 1]]) {
+    for (const [tag, types, words] of [
+      [9, 0, "tag of another machine [K-3]"],
+      [1, 1, "wrong number or types of values [K-4]"],
+    ]) {
+      test(`${operation}: ${words}`, async () => {
+        const { instance, exports } = await fiberfill.instantiate(readFileSync(new URL("../internal/guest/testdata/raw_cont.wasm", import.meta.url)))
+        assert.equal(await exports.event(0, 0), 1)
+        new Int32Array(instance.exports.memory.buffer, 1024).set([tag, types], 1)
+        const error = await rejection(exports[operation](1024, ...args))
+        assert.ok(error.message.endsWith(`: cont.${operation} refused: ${words}`), error.message)
+      })
+    }
+  }
 })
 
 describe("what a guest needs", () => {

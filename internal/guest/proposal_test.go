@@ -326,6 +326,8 @@ func TestWrongInput(t *testing.T) {
 		{"cont", "suspend 300000", "suspend refused: its event"},
 		{"cont", "br_on_evt 1024 1", "br_on_evt refused: null reference [K-2]"},
 		{"cont", "br_on_evt 300000 1", "br_on_evt refused: its event"},
+		{"cont", "put 1024 9 0 0; br_on_evt 1024 1", "br_on_evt refused: 9 is no tag that was made here [K-3]"},
+		{"cont", "event 0 0; put 1024 1 1 0; br_on_evt 1024 1", "br_on_evt refused: wrong number or types of values [K-4]"},
 		{"cont", "forward 1024 0 0 0", "forward refused: null reference [D-FWD-5]"},
 		{"cont", "put 1024 9 0 0; forward 1024 0 0 0", "forward refused: 9 is no tag that was made here [K-3]"},
 		{"cont", "event 0 0; put 1024 1 1 0; forward 1024 0 0 0", "forward refused: wrong number or types of values [K-4]"},

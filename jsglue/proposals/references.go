@@ -126,10 +126,10 @@ func dSuspend(top, t, payload uint32) int32 {
 }
 
 //go:wasmexport d_forward
-func dForward(f, number, top, t, filter uint32) int32 {
+func dForward(f, number, top, t, payload, filter uint32) int32 {
 	operation = uint8(cont.OpForward)
-	if t == 0 {
-		return int32(polyfill.NullReference)
+	if trap := reified(t, payload); trap != polyfill.OK {
+		return int32(trap)
 	}
 	to, c, trap := continuations.Forward(reference(f, number), fiber(top), tag(t), table(filter))
 	moved(to, trap)
@@ -142,15 +142,21 @@ func dThrow(f, number uint32) int32 {
 	return moved(continuations.Throw(reference(f, number)))
 }
 
-// dBrOnEvt returns why a tag cannot be that of an event.
+// dBrOnEvt returns why there is no such event.
 //
 //go:wasmexport d_br_on_evt
-func dBrOnEvt(t uint32) int32 {
+func dBrOnEvt(t, payload uint32) int32 {
 	operation = uint8(cont.OpBrOnEvt)
+	return int32(reified(t, payload))
+}
+
+// reified returns why what a guest holds cannot be an event that has come out of
+// a resume: it lies in the guest's memory, where it may have been written over.
+func reified(t, payload uint32) polyfill.Trap {
 	if t == 0 {
-		return int32(polyfill.NullReference)
+		return polyfill.NullReference
 	}
-	return int32(polyfill.OK)
+	return continuations.Events.Check(event(t, payload), 0)
 }
 
 //go:wasmexport d_return

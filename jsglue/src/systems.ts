@@ -63,9 +63,9 @@ export interface Core {
   d_resume(f: number, number: number, types: number, filter: number): number;
   d_outer(from: number, tag: number): number;
   d_suspend(top: number, tag: number, types: number): number;
-  d_forward(f: number, number: number, top: number, tag: number, filter: number): number;
+  d_forward(f: number, number: number, top: number, tag: number, types: number, filter: number): number;
   d_throw(f: number, number: number): number;
-  d_br_on_evt(tag: number): number;
+  d_br_on_evt(tag: number, types: number): number;
   d_return(types: number): number;
   d_end(): number;
 }
@@ -280,7 +280,7 @@ function cont(m: MachineOf): Imports {
       },
       br_on_evt: (e: E, tag: number) => {
         const own = m.tag(e);
-        m.check(core.d_br_on_evt(own));
+        m.check(core.d_br_on_evt(own, m.types(e)));
         return own === tag ? 1 : 0;
       },
     },
@@ -300,10 +300,11 @@ function cont(m: MachineOf): Imports {
       },
       forward(e, on, admits, env) {
         const tag = m.tag(e!);
+        const types = m.types(e!);
         if (admits !== 0) m.need(admits!, ADMITS);
-        m.check(core.d_forward(m.ref(e!, 0), m.ref(e!, 1), outer("forward", e!, tag), tag, on!));
+        m.check(core.d_forward(m.ref(e!, 0), m.ref(e!, 1), outer("forward", e!, tag), tag, types, on!));
         filter(admits!, env!);
-        return m.go(e!, tag, m.types(e!));
+        return m.go(e!, tag, types);
       },
       throw(e, raise, env) {
         m.at(e!, SIZE);

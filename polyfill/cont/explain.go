@@ -44,10 +44,10 @@ func Explain(o Operation, t Trap) string {
 	case polyfill.UnknownTag:
 		return "K-3"
 	case polyfill.WrongPayload:
-		if o == OpSuspend {
-			return "K-4"
+		if o == OpResume {
+			return "D-SUSPEND-3"
 		}
-		return "D-SUSPEND-3"
+		return "K-4"
 	case polyfill.WrongResults:
 		return "D-TYPE-1"
 	case polyfill.Unreachable:
