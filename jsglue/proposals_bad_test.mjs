@@ -154,6 +154,16 @@ describe("a function that is there to throw, or to choose, must not use the syst
   })
 })
 
+test("an allocator must not use the system: it runs in the middle of a jump", async () => {
+  const file = new URL("../internal/guest/testdata/exits.wasm", import.meta.url)
+  const g = await fiberfill.instantiate(readFileSync(file), { wasi_snapshot_preview1: { proc_exit() {} } })
+  for (const again of [false, true]) {
+    const error = await rejection(g.exports.wrong())
+    assert.match(error.message, /: fibers1\.tag refused: it was called inside of the guest's malloc for a fiber's stack$/, again ? "and again" : "")
+    none(g)
+  }
+})
+
 describe("an event of cont that has been written over is none, for those that take one", () => {
   for (const [operation, ...args] of [["forward", 0, 0, 0], ["br_on_evt", 1]]) {
     for (const [tag, types, words] of [

@@ -365,11 +365,14 @@ export class MachineOf extends GuestSide implements Machine {
       error = new glue.FiberError("no-memory", `fiber ${task.name} cannot start one more fiber of its own: ${stacks} have stacks, and the limit is ${glue.stackLimit()}. Chromium ends a tab that has some 20,000; up to there limits({ hard }) raises it`, { fiber: task.name });
     }
     if (!error) {
+      this.inside = "the guest's malloc for a fiber's stack"; // what the core has answered is not yet done
       try {
         c.region = this.#binding.regions!.take();
         c.region.tenant = c;
       } catch (full) {
         error = full;
+      } finally {
+        this.inside = "";
       }
     }
     if (error) {
