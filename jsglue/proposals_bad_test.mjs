@@ -84,23 +84,27 @@ describe("a function that is there to throw, or to choose, must not use the syst
     (import "fiberfill/stacks" "switch_throw" (func $switch_throw (param i32 i32 i32 i32 i32)))
     (import "fiberfill" "sleep_ms" (func $sleep (param i32)))
     (memory (export "memory") 1)
-    (table (export "functions") 3 funcref)
-    (elem (i32.const 0) $body $makes $waits)
+    (tag $tag)
+    (table (export "functions") 4 funcref)
+    (elem (i32.const 0) $body $makes $waits $throws)
     (func $body (param i32 i32 i32) (result i32) (i32.const 0))
     (func $makes (param i32) (call $new (i32.const 0) (i32.const 1) (i32.const 0) (i32.const 0) (i32.const 2048)))
     (func $waits (param i32) (call $sleep (i32.const 1)))
-    (func (export "go") (param $raise i32) (call $switch_throw (i32.const 1024) (local.get $raise) (i32.const 0) (i32.const 0) (i32.const 1))))`
-  for (const [raise, text] of [
+    (func $throws (param i32) (throw $tag))
+    (func (export "go") (param $raise i32) (param $awaits i32)
+      (call $switch_throw (i32.const 1024) (local.get $raise) (i32.const 0) (local.get $awaits) (i32.const 1))))`
+  for (const [raise, text, awaits = 0] of [
     [1, "stacks.new refused: it was called inside of the function that throws for stacks.switch_throw"],
     [2, "stacks.switch_throw refused: the function that throws for stacks.switch_throw must not wait"],
+    [3, "stacks.switch_throw refused: 0x10 is no list of types", 0x10],
   ]) {
     test(`C-THROW-1: ${text}`, async () => {
       const g = await fiberfill.instantiate(assemble(wat))
-      const error = await rejection(g.exports.go(raise))
+      const error = await rejection(g.exports.go(raise, awaits))
       assert.equal(error.code, "trap")
       assert.equal(error.message, `fiber ${error.fiber} trapped in export go: ${text}`)
       none(g)
-      assert.ok((await rejection(g.exports.go(raise))).message.endsWith(text), "and again")
+      assert.ok((await rejection(g.exports.go(raise, awaits))).message.endsWith(text), "and again")
     })
   }
 
@@ -141,6 +145,12 @@ describe("a function that is there to throw, or to choose, must not use the syst
         none(g)
       })
     }
+
+    test("D-FWD-4: that of a forward chooses among the later events", async () => {
+      const g = await fiberfill.instantiate(readFileSync(file))
+      assert.equal(await g.exports.forwarded(), 1232312)
+      none(g)
+    })
   })
 
   test("D-FILT-1: a filter", async () => {
@@ -152,6 +162,33 @@ describe("a function that is there to throw, or to choose, must not use the syst
     words[(1024 + 4) / 4] = 1
     assert.match((await rejection(exports.resume(2048, table, 6, 0))).message, /: cont\.table refused: it was called inside of the filter of a resume, asked by cont\.suspend$/)
   })
+})
+
+describe("an event out of bounds, and a function that there is not, are refused before anything has happened", () => {
+  const E = 1024
+  const OUT = 300000
+  for (const [words, ...calls] of [
+    ["address 300000 is out of the memory's bounds",
+      ["fibers1", "spawn", 0, 1, 0, OUT, 0], ["fibers1", "resume", 0, OUT, 0], ["fibers2", "mount_new", 1, 0, OUT, 0], ["fibers2", "switch_new", 0, 1, 0, OUT, 0],
+      ["stacks", "new", 0, 1, 1, 0, OUT], ["stacks", "new_ref", 0, 1, 1, 0, OUT], ["stacks", "switch_throw", OUT, 3, 0, 0, 1], ["stacks", "bind", OUT],
+      ["cont", "new", 0, 0, 1, 0, OUT], ["cont", "resume", OUT, 0, 0, 0], ["cont", "throw", OUT, 3, 0]],
+    ["there is no ff_body at 9 in the guest's table",
+      ["fibers1", "spawn", 0, 9, 0, E, 0], ["fibers1", "new", 0, 0, 9, 0], ["fibers2", "mount_new", 9, 0, E, 0], ["fibers2", "switch_new", 0, 9, 0, E, 0],
+      ["stacks", "new", 0, 1, 9, 0, E]],
+    ["function 2 is no ff_body", ["stacks", "new_ref", 0, 1, 2, 0, E], ["cont", "new", 0, 0, 2, 0, E]],
+    ["there is no ff_raise at 9 in the guest's table", ["stacks", "switch_throw", E, 9, 0, 0, 1], ["cont", "throw", E, 9, 0]],
+    ["there is no ff_admits at 9 in the guest's table", ["cont", "resume", E, 0, 9, 0], ["cont", "forward", E, 0, 9, 0]],
+  ]) {
+    for (const [system, operation, ...args] of calls) {
+      test(`${system} ${operation} ${args.join(" ")}: ${words}`, async () => {
+        const g = await fiberfill.instantiate(readFileSync(new URL(`../internal/guest/testdata/raw_${system}.wasm`, import.meta.url)))
+        const error = await rejection(g.exports[operation](...args))
+        assert.equal(error.code, "trap")
+        assert.ok(error.message.endsWith(`: ${system}.${operation} refused: ${words}`), error.message)
+        none(g)
+      })
+    }
+  }
 })
 
 test("an allocator must not use the system: it runs in the middle of a jump", async () => {

@@ -360,26 +360,6 @@ func TestWrongInput(t *testing.T) {
 	}
 }
 
-// A filter is called as if by who raises the event: that one gets what it throws.
-func TestFilters(t *testing.T) {
-	for _, c := range []struct{ filter, results, failure string }{
-		{"2", "5", ""}, // throws
-		{"5", "1", ""}, // admits
-		{"3", "", "the filter of a resume, asked by cont.suspend must not wait"},
-		{"4", "", "the filter of a resume, asked by cont.suspend: wasm error: unreachable"},
-	} {
-		t.Run("D-FILT-3 "+c.filter, func(t *testing.T) {
-			g := load(t, "testdata/filters.wasm", Options{})
-			one := call(t, g, "one", "answered", c.filter)
-			g.Run()
-			if one.String() != c.results || (one.Err == nil) != (c.failure == "") || one.Err != nil && !strings.Contains(one.Err.Error(), c.failure) {
-				t.Errorf("%q, %v, want %q, %q", one.String(), one.Err, c.results, c.failure)
-			}
-			emptied(t, g)
-		})
-	}
-}
-
 // A fiber whose stack was too small traps in any way; that is not the reason which is told.
 func TestOverflowBeforeATrap(t *testing.T) {
 	t.Run("K-9", func(t *testing.T) {

@@ -310,7 +310,6 @@ function cont(m: MachineOf): Imports {
         m.at(e!, SIZE);
         const error = m.raised("cont.throw", raise!, env!);
         m.check(core.d_throw(m.ref(e!, 0), m.ref(e!, 1)));
-        filter(0, 0);
         return m.throwTo(e!, error);
       },
     },

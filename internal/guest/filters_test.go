@@ -1,0 +1,33 @@
+package guest
+
+import (
+	"strings"
+	"testing"
+)
+
+// A filter is called as if by who raises the event: that one gets what it throws.
+func TestFilters(t *testing.T) {
+	for _, c := range []struct{ filter, results, failure string }{
+		{"2", "5", ""}, // throws
+		{"5", "1", ""}, // admits
+		{"3", "", "the filter of a resume, asked by cont.suspend must not wait"},
+		{"4", "", "the filter of a resume, asked by cont.suspend: wasm error: unreachable"},
+	} {
+		t.Run("D-FILT-3 "+c.filter, func(t *testing.T) {
+			g := load(t, "testdata/filters.wasm", Options{})
+			one := call(t, g, "one", "answered", c.filter)
+			g.Run()
+			if one.String() != c.results || (one.Err == nil) != (c.failure == "") || one.Err != nil && !strings.Contains(one.Err.Error(), c.failure) {
+				t.Errorf("%q, %v, want %q, %q", one.String(), one.Err, c.results, c.failure)
+			}
+			emptied(t, g)
+		})
+	}
+	t.Run("D-FWD-4 the filter of a forward chooses among the later events", func(t *testing.T) {
+		g := load(t, "testdata/filters.wasm", Options{})
+		c := call(t, g, "one", "forwarded")
+		g.Run()
+		c.want(t, "1232312")
+		emptied(t, g)
+	})
+}
