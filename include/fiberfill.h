@@ -36,7 +36,8 @@
 //
 // # References
 //
-// They are numbers, never used twice, and cannot be forged: an operation on one that is stale, null or invented traps.
+// They are numbers, never used twice: an operation on one that is stale, null, or that nobody has been given traps. They mean
+// something in the instance that has made them only, and so do tags and tables.
 //
 // # Traps and exceptions
 //
