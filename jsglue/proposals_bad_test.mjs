@@ -241,6 +241,16 @@ describe("who cannot enter a fiber for want of a stack ends, with all that it ha
   }
 })
 
+for (const name of ["go", "large"]) {
+  test(`K-9: a stack that has been too small is the reason that is told, also for a frame of which nothing has been written (${name})`, async () => {
+    const g = await fiberfill.instantiate(readFileSync(new URL("../internal/guest/testdata/overflows.wasm", import.meta.url)))
+    const error = await rejection(g.exports[name]())
+    assert.equal(error.code, "region-overflow")
+    assert.match(error.message, /needs more shadow stack than the 65536 bytes it has/)
+    none(g)
+  })
+}
+
 test("an allocator must not use the system: it runs in the middle of a jump", async () => {
   const file = new URL("../internal/guest/testdata/exits.wasm", import.meta.url)
   const g = await fiberfill.instantiate(readFileSync(file), { wasi_snapshot_preview1: { proc_exit() {} } })

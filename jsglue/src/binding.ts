@@ -108,8 +108,7 @@ export class Binding {
   }
 
   #look(task: Task, name: string): Promise<unknown> | undefined {
-    const here = task.binding.stackPointer === this.stackPointer && !task.binding.wanders;
-    const overflow = task.binding.overflow(task, here ? this.parked && (this.parked.value as number) >>> 0 : undefined);
+    const overflow = task.binding.overflow(task, this.end(task));
     task.abroad ||= task.binding !== this;
     task.touched = task.abroad;
     if (overflow || task.death) {
@@ -129,6 +128,12 @@ export class Binding {
     const parked = this.#park(task, name, wait);
     complete(task, task.waits, true, task.reason);
     return parked;
+  }
+
+  /** Where the stack ends of a fiber that begins to wait for an import of this guest; undefined if that is not known. */
+  end(task: Task): number | undefined {
+    const here = task.binding.stackPointer === this.stackPointer && !task.binding.wanders;
+    return here && this.parked ? (this.parked.value as number) >>> 0 : undefined;
   }
 
   #park(task: Task, name: string, how: Wait): Promise<unknown> {

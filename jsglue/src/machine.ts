@@ -183,7 +183,7 @@ export class MachineOf extends GuestSide implements Machine {
     return new glue.Jump(
       (...args) => {
         begin();
-        const error = this.entry!.death ?? this.#binding.overflow(this.entry!);
+        const error = this.entry!.death ?? this.#binding.overflow(this.entry!, this.#binding.end(this.entry!));
         if (error) {
           this.#die(error as FiberError);
           throw glue.deadly();
