@@ -241,7 +241,7 @@ describe("who cannot enter a fiber for want of a stack ends, with all that it ha
   }
 })
 
-for (const name of ["go", "large"]) {
+for (const name of ["go", "large", "returns"]) {
   test(`K-9: a stack that has been too small is the reason that is told, also for a frame of which nothing has been written (${name})`, async () => {
     const g = await fiberfill.instantiate(readFileSync(new URL("../internal/guest/testdata/overflows.wasm", import.meta.url)))
     const error = await rejection(g.exports[name]())

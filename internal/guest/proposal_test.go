@@ -361,9 +361,9 @@ func TestWrongInput(t *testing.T) {
 }
 
 // A fiber whose stack was too small traps in any way; that is not the reason which is told. Nor does it get as far as to enter
-// another.
+// another, or to return.
 func TestOverflowBeforeATrap(t *testing.T) {
-	for _, export := range []string{"go", "large"} {
+	for _, export := range []string{"go", "large", "returns"} {
 		t.Run("K-9 "+export, func(t *testing.T) {
 			g := load(t, "testdata/overflows.wasm", Options{})
 			c := call(t, g, "one", export)

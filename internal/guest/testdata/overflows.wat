@@ -1,19 +1,22 @@
-;; A fiber of v1 that writes below its region, as one does that has recursed too deeply, and traps; and one with a frame that
-;; reaches below it, of which nothing has been written when the fiber enters another.
+;; A fiber of v1 that writes below its region, as one does that has recursed too deeply, and traps, or returns; and one with a
+;; frame that reaches below it, of which nothing has been written when the fiber enters another.
 (module
   (import "fiberfill/fibers1" "spawn" (func $spawn (param i32 i32 i32 i32 i32) (result i32)))
   (memory (export "memory") 2)
-  (table (export "functions") 3 funcref)
-  (elem (i32.const 0) $body $large $nothing)
+  (table (export "functions") 4 funcref)
+  (elem (i32.const 0) $traps $large $nothing $returns)
   (global $stack (export "__stack_pointer") (mut i32) (i32.const 65536))
-  (func $body (param $self i32) (param $env i32) (param $event i32) (result i32)
+  (func $traps (param $self i32) (param $env i32) (param $event i32) (result i32)
+    (drop (call $returns (local.get $self) (local.get $env) (local.get $event)))
+    (unreachable))
+  (func $returns (param $self i32) (param $env i32) (param $event i32) (result i32)
     (global.set $stack (local.get $event))
     (local.set $env (i32.const 256))
     (loop $more
       (local.set $env (i32.sub (local.get $env) (i32.const 4)))
       (i32.store (i32.add (i32.sub (local.get $event) (i32.const 65536)) (local.get $env)) (i32.const 1))
       (br_if $more (local.get $env)))
-    (unreachable))
+    (i32.const 0))
   (func $large (param $self i32) (param $env i32) (param $event i32) (result i32)
     (global.set $stack (i32.sub (local.get $event) (i32.const 70000)))
     (drop (call $spawn (i32.const 0) (i32.const 2) (i32.const 0) (i32.const 1024) (i32.const 0)))
@@ -22,5 +25,6 @@
   (func $nothing (param i32 i32 i32) (result i32) (i32.const 0))
   (func (export "go") (call $run (i32.const 0)))
   (func (export "large") (call $run (i32.const 1)))
+  (func (export "returns") (call $run (i32.const 3)))
   (func $run (param $body i32)
     (drop (call $spawn (i32.const 0) (local.get $body) (i32.const 0) (i32.const 1024) (i32.const 0)))))
