@@ -23,11 +23,16 @@ func TestFilters(t *testing.T) {
 			emptied(t, g)
 		})
 	}
-	t.Run("D-FWD-4 the filter of a forward chooses among the later events", func(t *testing.T) {
-		g := load(t, "testdata/filters.wasm", Options{})
-		c := call(t, g, "one", "forwarded")
-		g.Run()
-		c.want(t, "1232312")
-		emptied(t, g)
-	})
+	for _, c := range []struct{ name, even, trail string }{
+		{"D-FWD-4 the filter of a forward chooses among the later events", "0", "1232312"},
+		{"D-FILT-3 a filter sees what is forwarded, and not what was raised", "1", "132132132"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := load(t, "testdata/filters.wasm", Options{})
+			one := call(t, g, "one", "forwarded", c.even)
+			g.Run()
+			one.want(t, c.trail)
+			emptied(t, g)
+		})
+	}
 }

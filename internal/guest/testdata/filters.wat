@@ -42,7 +42,7 @@
         (call $resume (i32.const 2048) (local.get $table) (local.get $filter) (i32.const 0)))))
     (i32.load offset=24 (i32.const 2048)))
 
-  ;; What happens, a digit each: 1 a number has come to who forwards it, 2 to the entry, 3 the forward's filter was asked.
+  ;; What happens, a digit each: 1 a number has come to who forwards it, 2 to the entry, 3 the filter was asked.
   (global $trail (mut i32) (i32.const 0))
   (func $note (param $what i32)
     (global.set $trail (i32.add (i32.mul (global.get $trail) (i32.const 10)) (local.get $what))))
@@ -62,6 +62,7 @@
       (br_if $again (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 3))))
     (i32.const 0))
 
+  ;; Forwards them with a filter; or, if env is not 0, without, and makes them even before.
   (func $forwarding (param $self i32) (param $env i32) (param $e i32) (result i32)
     (local $label i32)
     (call $new (i32.const 0) (i32.const 0) (i32.const 7) (i32.const 0) (i32.const 3072))
@@ -69,19 +70,23 @@
     (loop $again
       (if (i32.ne (local.get $label) (i32.const -1)) (then
         (call $note (i32.const 1))
-        (local.set $label (call $forward (i32.const 3072) (global.get $table) (i32.const 6) (i32.const 0)))
+        (if (local.get $env) (then (i32.store (i32.const 3096) (i32.const 4))))
+        (local.set $label (call $forward (i32.const 3072) (global.get $table)
+          (select (i32.const 0) (i32.const 6) (local.get $env)) (i32.const 0)))
         (br $again))))
     (i32.const 0))
 
   (global $tag (mut i32) (i32.const 0))
   (global $table (mut i32) (i32.const 0))
-  (func (export "forwarded") (result i32)
+  ;; The entry has the filter if the forward has none.
+  (func (export "forwarded") (param $even i32) (result i32)
     (global.set $tag (call $event (i32.const 1) (i32.const 0)))
     (i32.store (i32.const 512) (global.get $tag))
     (global.set $table (call $table (i32.const 512) (i32.const 1)))
-    (call $new (i32.const 0) (i32.const 0) (i32.const 8) (i32.const 0) (i32.const 2048))
+    (call $new (i32.const 0) (i32.const 0) (i32.const 8) (local.get $even) (i32.const 2048))
     (loop $again
-      (if (i32.ne (call $resume (i32.const 2048) (global.get $table) (i32.const 0) (i32.const 0)) (i32.const -1)) (then
+      (if (i32.ne (i32.const -1) (call $resume (i32.const 2048) (global.get $table)
+          (select (i32.const 6) (i32.const 0) (local.get $even)) (i32.const 0))) (then
         (call $note (i32.const 2))
         (i32.store (i32.const 2056) (i32.const 0)) ;; the answer has no values
         (br $again))))
