@@ -87,6 +87,17 @@ test("functions that are no exports have shadow stacks of their own, beside thos
   assert.equal(sp.value, 65536);
 });
 
+test("calls of an export have shadow stacks of their own also when another instance has exported it again", async () => {
+  const guest = assemble(`(module
+    (import "env" "wait" (func $wait (result i32))) (memory (export "memory") 2) (global $sp (mut i32) (i32.const 65536)) ${keep("keep", "$wait")})`);
+  const { instance } = await WebAssembly.instantiate(guest, { env: { wait: new WebAssembly.Suspending(async () => 0) } });
+  const again = assemble(`(module (import "guest" "keep" (func $keep (param i32) (result i32))) (memory (export "memory") 1) (export "keep" (func $keep)))`);
+  const other = await WebAssembly.instantiate(again, { guest: instance.exports });
+  assert.equal(other.instance.exports.keep, instance.exports.keep);
+  const call = WebAssembly.promising(instance.exports.keep);
+  assert.deepEqual(await Promise.all([1, 2, 3].map((v) => call(v))), [1, 2, 3]);
+});
+
 test("a guest whose stack pointer cannot be told is no worse off than in raw JSPI", async () => {
   const guest = assemble(`(module
     (import "env" "wait" (func $wait (param i64) (result i64))) (memory (export "memory") i64 1) (global $sp (mut i64) (i64.const 65536))
