@@ -3,6 +3,7 @@
 
 import { FiberError, isA } from "./errors.js";
 import type { Task } from "./fiber.js";
+import { counted, suspendingImport } from "./javascriptcore.js";
 import { Cancellable, refuseCircle, type Life } from "./life.js";
 import { cancelWait, complete, current, failure, sleep, wait, waitApart, yieldNow } from "./loop.js";
 import { WebAssembly } from "./platform.js";
@@ -36,22 +37,23 @@ export class Binding {
    * @internal (TypeScript's own types do not know WebAssembly.Suspending, so the published ones must not)
    */
   waiting(name: string, mark: Suspending): WebAssembly.Suspending {
-    const { fn, deliver, always } = mark;
-    if (mark instanceof Jump) return new WebAssembly.Suspending(fn);
-    if (fn === YIELD) {
-      return new WebAssembly.Suspending(() => {
+    if (mark instanceof Jump) return suspendingImport(mark.fn);
+    if (mark.fn === YIELD) {
+      return suspendingImport(() => {
         const task = caller(name);
         const refused = this.#before(task, name);
         if (refused) return refused;
         return this.stack ? this.#park(task, name, yieldNow) : yieldNow(task, name);
       });
     }
-    if (fn === SLEEP) {
-      return new WebAssembly.Suspending((ms: number) => {
+    if (mark.fn === SLEEP) {
+      return suspendingImport((ms: number) => {
         const task = caller(name);
         return this.#before(task, name) ?? this.#park(task, name, (task, name) => sleep(task, Math.max(0, ms), name));
       });
     }
+    const { deliver, always } = mark;
+    const fn = counted(mark.fn);
     // The arguments are kept only for who wants them again: the engine makes no array of them then.
     let passed: unknown[];
     const keeping = (...args: unknown[]) => {
@@ -60,7 +62,7 @@ export class Binding {
       return result;
     };
     const call = deliver ? keeping : fn;
-    return new WebAssembly.Suspending((...args: unknown[]) => {
+    return suspendingImport((...args: unknown[]) => {
       if (always && foreign()) {
         // Its frames are on the stack that plain calls use, too: those go below, as in raw JSPI.
         if (this.parked) this.stackPointer!.value = this.parked.value;

@@ -70,7 +70,7 @@ export abstract class GuestSide {
     const inside = this.inside;
     this.inside = what;
     try {
-      return (this.#functions.get(i >>> 0) as (...args: number[]) => number)(...args);
+      return this.glue.inJavaScript(() => (this.#functions.get(i >>> 0) as (...args: number[]) => number)(...args));
     } catch (error) {
       if (isA(error, this.glue.FiberError) && error.code === "cannot-suspend") this.refuse(`${what} must not wait`);
       throw error;

@@ -8,6 +8,7 @@ import { CANNOT_TELL, type Inspector } from "./core.js";
 import type { Thunk } from "./exports.js";
 import { generate, type Shape } from "./module.js";
 import { FiberError } from "./errors.js";
+import { counted } from "./javascriptcore.js";
 import { OneStack } from "./onestack.js";
 import { shadowStack, type Options, type RegionSource } from "./options.js";
 import { WebAssembly } from "./platform.js";
@@ -89,7 +90,7 @@ export class Link {
     let f = 0;
     imports.forEach(({ module, name, kind }, i) => {
       const index = kind === "function" ? f++ : -1;
-      const value = values[i] instanceof Suspending ? this.#slots[`f${index}`] : values[i];
+      const value = values[i] instanceof Suspending ? this.#slots[`f${index}`] : counted(values[i]);
       const key = JSON.stringify([module, name]);
       const list = lists.get(key);
       if (list) return void list.push(value);

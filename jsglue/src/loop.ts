@@ -11,6 +11,7 @@ import { IDLE, INDEX, TURN_OVER, newCore, type Core } from "./core.js";
 import { idle, read, recent } from "./clock.js";
 import { FiberError, words } from "./errors.js";
 import type { Fiber, Task } from "./fiber.js";
+import { onNewStack } from "./javascriptcore.js";
 import { watch } from "./leaks.js";
 import { enter } from "./observe.js";
 import { reportStall } from "./report.js";
@@ -251,7 +252,7 @@ export function apart<T>(fn: () => T): T {
   const caller = current;
   current = undefined;
   try {
-    return fn();
+    return onNewStack(fn);
   } finally {
     current = caller;
   }

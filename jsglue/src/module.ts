@@ -7,6 +7,7 @@
 
 import { inspector, type Inspector } from "./core.js";
 import { FiberError, words } from "./errors.js";
+import { isJavaScriptCore } from "./javascriptcore.js";
 import { shadowStack, type Options } from "./options.js";
 import { WebAssembly } from "./platform.js";
 import { describe, detached, has, viewOf } from "./values.js";
@@ -195,8 +196,6 @@ export function generate(core: Inspector, shape: Shape, marks: Uint8Array, stack
   write(core, shape.header);
   core.inspect(shape.header.length);
   write(core, marks);
-  // JavaScriptCore, where alone a Suspending is a function, cannot suspend a stack on which one instance has called another by a tail call.
-  const tail = typeof new WebAssembly.Suspending(() => {}) !== "function";
-  const trampolines = output(core, core.trampolines(marks.length, tail));
+  const trampolines = output(core, core.trampolines(marks.length, !isJavaScriptCore()));
   return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies, regions)) };
 }

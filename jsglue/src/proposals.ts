@@ -6,6 +6,7 @@
 import { FiberError, words } from "./errors.js";
 import type { Binding } from "./binding.js";
 import type { Task } from "./fiber.js";
+import { inJavaScript } from "./javascriptcore.js";
 import { current, proceed, stackLimit } from "./loop.js";
 import { Jump, type Suspending } from "./suspending.js";
 import { deadly, give, thrown, trapError, workerModule } from "./workers.js";
@@ -49,7 +50,7 @@ const SYSTEMS = ["fibers1", "fibers2", "stacks", "cont"];
 const MODULE = "fiberfill/";
 
 /** What the machine takes from the rest of fiberfill: the script tag loads it as a file of its own. */
-export const glue = { FiberError, words, Jump, current: () => current, proceed, stackLimit, deadly, give, thrown, trapError, workerModule };
+export const glue = { FiberError, words, Jump, current: () => current, proceed, stackLimit, deadly, give, inJavaScript, thrown, trapError, workerModule };
 export type Glue = typeof glue;
 
 /** The name of the system that a guest imports from, undefined if it has no fibers of its own. */

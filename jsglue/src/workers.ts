@@ -10,6 +10,7 @@
 import workerBytes from "../worker.wasm";
 import { FiberError, isA, words } from "./errors.js";
 import type { Task } from "./fiber.js";
+import { onNewStack } from "./javascriptcore.js";
 import { current, left } from "./loop.js";
 import { WebAssembly } from "./platform.js";
 
@@ -118,7 +119,7 @@ export function ownStack(task: Task | OwnFiber): void {
   const { job } = task.thunk;
   let begin = promising.get(job);
   if (!begin) promising.set(job, (begin = WebAssembly.promising(job) as () => Promise<unknown>));
-  begin().then(
+  onNewStack(begin).then(
     () => returned(task),
     (error) => trapped(task, error),
   );

@@ -9,6 +9,8 @@ import { after, before, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 
+import { assemble } from "../../jsglue/assemble.mjs"
+
 const run = promisify(execFile)
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const tool = (name) => join(root, "node_modules/.bin", name)
@@ -67,6 +69,30 @@ for (const [engine, path] of [["Node", tool("node")], ["Bun", tool("bun")]]) {
 import { readFileSync } from "node:fs"
 ${use} await main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`)
     assert.deepEqual(await printed(path, "esm.mjs"), want)
+  })
+}
+
+// JavaScriptCore calls the function of a Suspending import also where it cannot suspend the stack.
+for (const [engine, path] of [["Node", tool("node")], ["Bun", tool("bun")]]) {
+  test(`in ${engine} a marked import below JavaScript is called once, and may answer, but not wait, and nobody is harmed`, async () => {
+    await writeFile(join(project, "below.wasm"), assemble(`(module
+      (import "env" "marked" (func $marked (result i32))) (import "env" "plain" (func $plain)) (import "env" "also" (func $also (result i32)))
+      (func (export "inner") (result i32) (call $marked))
+      (func (export "outer") (result i32) (call $plain) (drop (call $also)) (call $marked)))`))
+    await writeFile(join(project, "below.mjs"), `import { instantiate, suspending } from "fiberfill"
+import { readFileSync } from "node:fs"
+const seen = []
+let answer
+const inner = () => { try { seen.push(instance.exports.inner()) } catch (error) { seen.push(error.code) } }
+const { exports, instance } = await instantiate(readFileSync("below.wasm"), { env: {
+  marked: suspending(() => (seen.push("called"), answer)),
+  plain: inner,
+  also: suspending(() => (inner(), 0)),
+} })
+for (answer of [1, Promise.resolve(2)]) seen.push(await exports.outer(), await exports.inner())
+console.log(JSON.stringify(seen))`)
+    const calls = (below, value) => ["called", below, "called", below, "called", "called", value, value]
+    assert.deepEqual(await printed(path, "below.mjs"), [...calls(1, 1), ...calls("cannot-suspend", 2)])
   })
 }
 
