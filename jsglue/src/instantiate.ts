@@ -3,6 +3,7 @@
 import { inspector } from "./core.js";
 import { FiberError, isA, words } from "./errors.js";
 import { fiberFunction, strict, type FiberFunction } from "./exports.js";
+import { isSuspending } from "./javascriptcore.js";
 import { Link } from "./link.js";
 import { ready } from "./loop.js";
 import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "./module.js";
@@ -60,7 +61,7 @@ async function link(module: WebAssembly.Module, given: ImportObject | undefined,
     const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
     throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
   }
-  const raw = imports.find((_, i) => isA(values[i], WebAssembly.Suspending));
+  const raw = imports.find((_, i) => isSuspending(values[i]));
   if (raw) {
     const text = `import ${raw.module}.${raw.name} is a WebAssembly.Suspending, and while a fiber waited in it none could go on; mark the function by fiberfill.suspending, or take WebAssembly from fiberfill/webassembly`;
     throw new FiberError("bad-import", text);

@@ -9,6 +9,7 @@
 // And it cannot suspend a stack on which one instance has called another by a tail
 // call: trampolines make plain calls there (generate in module.ts).
 
+import { isA } from "./errors.js";
 import { WebAssembly } from "./platform.js";
 
 let here: boolean | undefined;
@@ -20,9 +21,9 @@ export function isJavaScriptCore(): boolean {
 
 let below = 0; // calls of JavaScript on the stack that runs
 
-/** A function that a guest calls, such that it is known what lies below it. One of an instance stays itself: it is no JavaScript. */
+/** A function that a guest calls, such that it is known what lies below it. What is no JavaScript stays itself: a function of an instance, which has a number for its name, or a Suspending. */
 export function counted<T>(fn: T): T {
-  if (!isJavaScriptCore() || typeof fn !== "function" || isExported(fn)) return fn;
+  if (!isJavaScriptCore() || typeof fn !== "function" || isNative(fn, /^\d+$/) || isSuspending(fn)) return fn;
   return ((...args: unknown[]) => inJavaScript(() => fn(...args))) as T;
 }
 
@@ -36,9 +37,13 @@ export function inJavaScript<T>(fn: () => T): T {
   }
 }
 
-/** An exported function of an instance has a number for its name. */
-function isExported(fn: Function): boolean {
-  return /^\d+$/.test(fn.name) && /\[native code\]/.test(Function.prototype.toString.call(fn));
+/** Whether a value is a WebAssembly.Suspending of the platform. */
+export function isSuspending(value: unknown): boolean {
+  return isJavaScriptCore() ? typeof value === "function" && isNative(value, /^WebAssembly\.Suspending$/) : isA(value, WebAssembly.Suspending);
+}
+
+function isNative(fn: Function, name: RegExp): boolean {
+  return name.test(fn.name) && /\[native code\]/.test(Function.prototype.toString.call(fn));
 }
 
 /**
