@@ -146,6 +146,13 @@ describe("a function that is there to throw, or to choose, must not use the syst
       })
     }
 
+    test("K-4 is looked at before it is asked", async () => {
+      const g = await fiberfill.instantiate(readFileSync(file))
+      new Int32Array(g.instance.exports.memory.buffer)[(1024 + 8) / 4] = 1 // an i32, which the tag does not have
+      assert.match((await rejection(g.exports.answered(4))).message, /: cont\.suspend refused: wrong number or types of values \[K-4\]$/)
+      none(g)
+    })
+
     for (const [name, even, trail] of [
       ["D-FWD-4: that of a forward chooses among the later events", 0, 1232312],
       ["and sees what is forwarded, and not what was raised", 1, 132132132],

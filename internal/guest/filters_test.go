@@ -3,6 +3,8 @@ package guest
 import (
 	"strings"
 	"testing"
+
+	"github.com/fiberfill/fiberfill/polyfill"
 )
 
 // A filter is called as if by who raises the event: that one gets what it throws.
@@ -23,6 +25,16 @@ func TestFilters(t *testing.T) {
 			emptied(t, g)
 		})
 	}
+	t.Run("K-4 is looked at before a filter is asked", func(t *testing.T) {
+		g := load(t, "testdata/filters.wasm", Options{})
+		g.memory.WriteUint32Le(1024+typesAt, uint32(polyfill.List(polyfill.I32)))
+		one := call(t, g, "one", "answered", "4")
+		g.Run()
+		if one.Err == nil || !strings.Contains(one.Err.Error(), "cont.suspend refused: wrong number or types of values [K-4]") {
+			t.Errorf("%q, %v", one.String(), one.Err)
+		}
+		emptied(t, g)
+	})
 	for _, c := range []struct{ name, even, trail string }{
 		{"D-FWD-4 the filter of a forward chooses among the later events", "0", "1232312"},
 		{"D-FILT-3 a filter sees what is forwarded, and not what was raised", "1", "132132132"},

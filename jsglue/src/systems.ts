@@ -258,7 +258,9 @@ function cont(m: MachineOf): Imports {
     let f = core.d_outer(0, tag);
     for (; f !== 0; f = core.d_outer(f, tag)) {
       const { admits, admitsEnv } = m.of(core.parent(f));
-      if (admits === 0 || m.call(`the filter of a resume, asked by cont.${operation}`, admits, admitsEnv, e) !== 0) break;
+      if (admits === 0) break;
+      m.check(core.d_br_on_evt(tag, m.types(e))); // a filter relies on the values being those of the tag
+      if (m.call(`the filter of a resume, asked by cont.${operation}`, admits, admitsEnv, e) !== 0) break;
     }
     return f;
   };

@@ -78,16 +78,18 @@ func (c *Cont) wait(to polyfill.Transition) (Values, *Evt) {
 	return nil, &Evt{e.Tag, append(Values(nil), e.Values...), c.message.token}
 }
 
-// outer finds the continuation to detach, for an event that is about to be sent; null if there is none.
-func (c *Cont) outer(tag polyfill.Tag) polyfill.Fiber {
+// outer finds the continuation to detach, for an event that is about to be sent; null if there is none. Filters rely on the
+// values being those of the tag.
+func (c *Cont) outer(o cont.Operation, sent polyfill.Event) polyfill.Fiber {
+	c.check(o, c.events.Check(sent, 0))
 	e := c.message.event()
-	f := c.system.Outer(0, tag)
+	f := c.system.Outer(0, sent.Tag)
 	for f != 0 {
 		admits := c.at(c.machine.Parent(f)).admits
 		if admits == nil || admits(e.Tag, e.Values) {
 			break
 		}
-		f = c.system.Outer(f, tag)
+		f = c.system.Outer(f, sent.Tag)
 	}
 	return f
 }
@@ -95,7 +97,7 @@ func (c *Cont) outer(tag polyfill.Tag) polyfill.Fiber {
 // Suspend raises an event and returns the answer to it.
 func (c *Cont) Suspend(tag *Tag, values ...Value) Values {
 	e := c.send(tag, values)
-	to, k, trap := c.system.Suspend(c.outer(e.Tag), e)
+	to, k, trap := c.system.Suspend(c.outer(cont.OpSuspend, e), e)
 	c.check(cont.OpSuspend, trap)
 	c.message.token = k
 	return c.transfer(to).Values
@@ -124,7 +126,7 @@ func (c *Cont) ForwardIf(e *Evt, on polyfill.Table, admits func(*Tag, Values) bo
 		c.refused(cont.OpForward, polyfill.NullReference)
 	}
 	sent := c.send(e.Tag, e.Values)
-	to, k, trap := c.system.Forward(e.Cont, c.outer(sent.Tag), sent.Tag, on)
+	to, k, trap := c.system.Forward(e.Cont, c.outer(cont.OpForward, sent), sent.Tag, on)
 	c.check(cont.OpForward, trap)
 	c.message.token = k
 	c.current.admits = admits

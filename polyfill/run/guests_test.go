@@ -122,6 +122,35 @@ func TestD_FWD_4_a_filter_of_the_forward(t *testing.T) {
 	}
 }
 
+// An event with other values than its tag's is refused before a filter is asked, which relies on them; also where it is
+// forwarded, for who holds it may have changed it.
+func TestK_4_before_a_filter(t *testing.T) {
+	for _, forwards := range []bool{false, true} {
+		c := run.NewCont()
+		defer c.Close()
+		tag := c.Event("number", polyfill.List(polyfill.I32), 0)
+		on := c.On(tag)
+		_, err := c.Call(func() []run.Value {
+			k := c.New("sends", 0, 0, func(run.Values) []run.Value {
+				if forwards {
+					leaf := c.New("leaf", 0, 0, func(run.Values) []run.Value { c.Suspend(tag, run.I32(1)); return nil })
+					_, e := c.Resume(leaf, on)
+					e.Values = run.Values{run.I64(1)}
+					c.Forward(e, on)
+				}
+				c.Suspend(tag)
+				return nil
+			})
+			c.ResumeIf(k, on, func(_ *run.Tag, v run.Values) bool { return v.I32(0) == 1 })
+			return nil
+		})
+		var trap *run.Trap
+		if !errors.As(err, &trap) || trap.Code != polyfill.WrongPayload || trap.Rule != "K-4" {
+			t.Errorf("forwards: %v: %v", forwards, err)
+		}
+	}
+}
+
 // A filter that is a function is called as if by who raises the event, and that one gets what it throws; nothing is detached then.
 func TestD_FILT_3_a_filter_that_throws(t *testing.T) {
 	c := run.NewCont()
