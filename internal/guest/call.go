@@ -175,15 +175,22 @@ func (c *Call) run(f *asyncio.Fiber) {
 	}
 }
 
-// turn waits until no other entry runs, if the guest is of one of the proposals: a machine has one root.
+// turn waits until no other entry runs, if the guest is of one of the proposals: a machine has one root. Each waits for the
+// one before it, so that an end wakes one; and then for the entry that runs, if the one before was cancelled in its place.
 func (c *Call) turn(f *asyncio.Fiber) error {
-	for p := c.guest.proposal; p != nil && p.entry != nil; {
-		f.Wait(p.entry.fiber)
-		if f.Err() != nil {
-			return context.Cause(f)
-		}
+	p := c.guest.proposal
+	if p == nil {
+		return nil
 	}
-	return nil
+	before := p.last
+	p.last = f
+	if before != nil {
+		f.Wait(before)
+	}
+	for p.entry != nil && f.Err() == nil {
+		f.Wait(p.entry.fiber)
+	}
+	return context.Cause(f)
 }
 
 // start gives the fiber its region and lays its arguments on it.
