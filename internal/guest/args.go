@@ -116,7 +116,7 @@ func (c *Call) place() ([]uint64, error) {
 			return nil, g.unclear
 		}
 		if g.pointer == nil || g.memory == nil {
-			return nil, errors.New("it was given a text, and the guest has no stack in memory to put it on")
+			return nil, errors.New("it was given a text, and fiberfill knows of no stack in the guest's memory to put it on; if there is one, name by --stack-pointer what points to it")
 		}
 		low := uint32(0)
 		if c.region != nil {

@@ -87,7 +87,7 @@ func TestTextWithoutRoom(t *testing.T) {
 	if c.State != Failed || !strings.Contains(c.Err.Error(), "unsupported protocol scheme") {
 		t.Errorf("an empty text: %s, %v", c.State, c.Err)
 	}
-	if d.State != Failed || !strings.Contains(d.Err.Error(), "no stack in memory") {
+	if d.State != Failed || !strings.Contains(d.Err.Error(), "knows of no stack in the guest's memory to put it on; if there is one, name by --stack-pointer") {
 		t.Errorf("%s, %v", d.State, d.Err)
 	}
 }

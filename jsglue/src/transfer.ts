@@ -86,7 +86,7 @@ function noRoom({ binding, encoded, exportName, name }: Task): FiberError {
   const why =
     binding.memory && binding.stackPointer
       ? `the ${encoded.size} bytes passed to export ${exportName} do not fit on the fiber's stack; write them to the guest's memory and pass their address`
-      : `export ${exportName} was given a string or bytes, and its guest has no stack in memory to put them on`;
+      : `export ${exportName} was given a string or bytes, and fiberfill knows of no stack in its guest's memory to put them on; if there is one, name by shadowStack.pointer what points to it`;
   return new FiberError("bad-argument", why, { fiber: name });
 }
 
