@@ -96,54 +96,6 @@ func TestExceptionsLeaveThroughFibers(t *testing.T) {
 	})
 }
 
-// Entries run one after the other, in their order, also while the first sleeps.
-func TestEntriesTakeTurns(t *testing.T) {
-	g := load(t, generators, Options{})
-	var calls []*Call
-	for i := range 4 {
-		calls = append(calls, call(t, g, fmt.Sprint("nap#", i), "nap", fmt.Sprint(8-2*i)))
-	}
-	g.Run()
-	for i, c := range calls {
-		c.want(t, fmt.Sprint(i+1))
-	}
-	emptied(t, g)
-}
-
-// An end wakes the entry that is next, and not all that wait: of many, each that slept cost as much as there were.
-func TestTurnsOfManyEntries(t *testing.T) {
-	g := load(t, generators, Options{})
-	const many = 200
-	for range many {
-		call(t, g, "nap", "nap", "0")
-	}
-	g.Loop.StartLog()
-	g.Run()
-	if lines := len(g.Loop.Log()); lines > 20*many {
-		t.Errorf("%d entries have taken %d steps", many, lines)
-	}
-	emptied(t, g)
-}
-
-// Who waits for its turn behind an entry that is cancelled meanwhile waits for the one that runs.
-func TestTurnBehindACancelledEntry(t *testing.T) {
-	server := serve(t)
-	var ends []string
-	g := load(t, generators, Options{Ended: func(c *Call) { ends = append(ends, fmt.Sprint(c.Name, " ", c.State)) }})
-	call(t, g, "first", "twice", server.URL+"/hold?id=1")
-	second := call(t, g, "second", "nap", "0")
-	call(t, g, "third", "nap", "0")
-	whenInFlight(t, server, 1, func() {
-		second.fiber.Cancel(nil)
-		release(t, server, 1)
-	})
-	g.Run()
-	if got := strings.Join(ends[1:], ", "); got != "second cancelled, first done, third done" { // behind _initialize
-		t.Error(got)
-	}
-	emptied(t, g)
-}
-
 // Cancelling ends the entry that waits by an exception in the fiber that waits, and those that have not begun without their
 // having run.
 func TestCancelInsideOfFibers(t *testing.T) {
