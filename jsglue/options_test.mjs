@@ -277,9 +277,9 @@ test("a global is named by its index when the module is compiled, and not otherw
 });
 
 test("a guest without memory needs no stack in it", async () => {
-  const text = `(module (import "env" "wait" (func $wait (param i32) (result i32))) (func (export "f") (param i32) (result i32) (call $wait (local.get 0))))`;
+  const text = `(module (import "env" "wait" (func $wait (param i32) (result i32))) (func (export "f") (param i32 i32) (result i32) (call $wait (local.get 0))))`;
   const { exports } = await fiberfill.instantiate(assemble(text), suspending(async (v) => v + 1));
-  assert.deepEqual(await Promise.all([exports.f(1), exports.f(2)]), [2, 3]);
+  assert.deepEqual(await Promise.all([exports.f(1, 0), exports.f(2, 0)]), [2, 3]);
   await assert.rejects(exports.f("text"), { code: "bad-argument", message: /fiberfill knows of no stack .* name by shadowStack\.pointer what points to it$/ });
 });
 
