@@ -18,6 +18,14 @@ const oneStack = `(module
     (memory.fill (i32.sub (global.get $sp) (i32.const 64)) (i32.const 255) (i32.const 64))
     (global.set $sp (i32.add (local.get $frame) (i32.const 32)))
     (i32.load (local.get $frame)))
+  (func (export "tries") (param $v i32) (result i32) (local $frame i32) (local $deep i32)
+    (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 32))))
+    (call $read (local.get $v) (local.get $frame))
+    (global.set $sp (local.tee $deep (i32.sub (local.get $frame) (i32.const 64))))
+    (i32.store (local.get $deep) (local.get $v))
+    (block $thrown (try_table (catch_all $thrown) (call $call (local.get $v))))
+    (global.set $sp (i32.add (local.get $frame) (i32.const 32)))
+    (i32.add (i32.load (local.get $deep)) (i32.load (local.get $frame))))
   (func $sum (export "sum") (param $v i32) (param $frames i32) (result i32) (local $frame i32) (local $sum i32)
     (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 32))))
     (i32.store (local.get $frame) (local.get $v))
@@ -113,6 +121,17 @@ test("calls on one stack that begin, wait, begin others and end in any order kee
   }
   assert.ok(right > 50);
   assert.equal(sp.value, base);
+});
+
+test("a call on one stack keeps its frames when an import throws at once, also where it has grown over those of others", async () => {
+  const call = new WebAssembly.Suspending(() => {
+    throw new Error("at once");
+  });
+  const { exports, sum, endAll } = await reader({ call });
+  const calls = [WebAssembly.promising(exports.tries)(1), sum(2, 0), sum(3, 0)];
+  await endAll();
+  assert.deepEqual(await Promise.all(calls), [2, 4, 6]);
+  assert.equal(exports.__stack_pointer.value, 65536);
 });
 
 test("more calls wait on one stack than it has room for", async () => {

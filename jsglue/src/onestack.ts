@@ -58,14 +58,18 @@ export class OneStack {
 
   /** A fiber goes on, if it has waited. */
   resume(task: Task): void {
+    if (!this.off(task)) return; // its import has thrown at once
     this.left(this.#runner); // one of another guest: its end has not been heard of here
     const { saved, savedAt } = task;
-    const high = saved ? savedAt + saved.length : this.#placed.find((frames) => frames.task === task)?.high;
-    if (high === undefined) return;
-    this.#clear(high, task);
+    this.#clear(saved ? savedAt + saved.length : this.#placed.find((frames) => frames.task === task)!.high, task);
     if (saved) new Uint8Array(this.memory.buffer).set(saved, savedAt);
     task.saved = undefined;
     task.alone = true; // whatever it began below has been left
+  }
+
+  /** Whether a fiber waits, as one does that the scheduler has named, until its stack goes on. */
+  off(task: Task): boolean {
+    return task.saved !== undefined || [...this.#placed, ...this.#below].some((frames) => frames.task === task);
   }
 
   /** A trap has ended a fiber, perhaps as it waited. */
