@@ -187,5 +187,9 @@ for (const [which, stack] of [
       assert.equal(await called, 18);
       assert.equal(exports.__stack_pointer.value, 65536);
     }
+    const released = run(3, 2);
+    released.release();
+    await assert.rejects(released, { code: "released" });
+    assert.equal(exports.__stack_pointer.value, 65536);
   });
 }

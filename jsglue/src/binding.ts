@@ -140,6 +140,7 @@ export class Binding {
 
   #park(task: Task, name: string, how: Wait): Promise<unknown> {
     if (this.stack) {
+      task.last = this;
       task.savedAt = (this.parked!.value as number) >>> 0;
       this.stack.park(task);
       this.rest();
@@ -251,7 +252,10 @@ export class Binding {
 
   /** Puts the stack pointer where it is when no fiber runs: after a trap nobody else has. */
   rest(trapped?: Task): void {
-    if (trapped) this.stack?.over(trapped);
+    if (trapped) {
+      this.stack?.over(trapped);
+      if (trapped.last !== this) trapped.last?.rest(trapped);
+    }
     if (this.stackPointer) this.stackPointer.value = this.stack?.rest.value ?? this.base;
   }
 

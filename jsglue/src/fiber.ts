@@ -48,6 +48,7 @@ export class Task extends Life {
   on: Life | undefined = undefined; // the fiber or arena that the current wait is for
   saved: Uint8Array | undefined = undefined; // shadow stack bytes, copied out
   savedAt = 0; // where they belong; where its frames end, also while they are in their place
+  last: Binding | undefined = undefined; // the guest in whose import it has waited last, if that has one stack that is copied
   alone = true; // on the one stack that is copied: it does not run inside an import of another, whose frames may go on over its own
 
   held = false; // cancelled, and its turn to end has not come
