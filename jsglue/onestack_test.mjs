@@ -134,6 +134,29 @@ test("a call on one stack keeps its frames when an import throws at once, also w
   assert.equal(exports.__stack_pointer.value, 65536);
 });
 
+test("whichever microtask it is in which others go on and end, what is written for calls on one stack is there", async () => {
+  for (let microtasks = 0; microtasks < 12; microtasks++) {
+    const waits = [];
+    const { instance } = await WebAssembly.instantiate(assemble(oneStack), {
+      env: { call() {}, read: new WebAssembly.Suspending((v, at) => new Promise((end) => waits.push({ end, write: () => (new Int32Array(exports.memory.buffer)[at >> 2] = v) }))) },
+    });
+    const { exports } = instance;
+    const tries = WebAssembly.promising(exports.tries);
+    const calls = [tries(1), tries(2)];
+    const [first, second] = waits;
+    first.write();
+    first.end();
+    for (let n = 0; n < microtasks; n++) await undefined;
+    second.write();
+    calls.push(tries(3));
+    await new Promise(setImmediate);
+    waits[2].write();
+    for (const { end } of waits) end();
+    assert.deepEqual(await Promise.all(calls), [2, 4, 6], `after ${microtasks} microtasks`);
+    assert.equal(exports.__stack_pointer.value, 65536);
+  }
+});
+
 test("more calls wait on one stack than it has room for", async () => {
   const { exports, sum, endAll } = await reader();
   const calls = Array.from({ length: 2500 }, (_, v) => sum(v, 0)); // of 32 bytes each

@@ -203,6 +203,9 @@ export class Binding {
         const task = current;
         if (task) this.stack!.resume(task); // none on a stack that the platform's own promising has made
       },
+      ended: () => {
+        if (current) this.stack!.ended(current); // none after the scheduler itself has failed
+      },
     };
   }
 

@@ -233,7 +233,7 @@ export function begin(task: Task): void {
   const region = low?.value;
   const caller = current;
   current = task;
-  task.alone = !caller;
+  task.alone = !caller || !!task.binding.stack?.off(caller);
   enter(task, "running");
   ownStack(task);
   if (current === task) {

@@ -10,6 +10,8 @@ import { WebAssembly } from "./platform.js";
 
 const NESTED = 16384; // bytes of frames in their place, a quarter of the stack that compilers give; below that a call begins where the stack does
 
+const nothing = new Uint8Array(0);
+
 /** What a fiber that waits has on the stack. */
 interface Frames {
   readonly task: Task;
@@ -67,7 +69,13 @@ export class OneStack {
     task.alone = true; // whatever it began below has been left
   }
 
-  /** Whether a fiber waits, as one does that the scheduler has named, until its stack goes on. */
+  /** A fiber has returned or thrown, which is told some microtasks later: what is written in them to frames below is not lost. */
+  ended(task: Task): void {
+    this.left(task);
+    task.saved = nothing;
+  }
+
+  /** Whether a fiber has nothing in its place that runs: it waits, also when the scheduler has named it, or has ended. */
   off(task: Task): boolean {
     return task.saved !== undefined || [...this.#placed, ...this.#below].some((frames) => frames.task === task);
   }

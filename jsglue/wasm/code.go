@@ -72,11 +72,11 @@ func (b *stubs) writeThunk(i uint32) {
 		b.op(opCall, b.firstGive+b.gives.next(&results))
 	}
 	b.look(n, noLocal)
-	b.rest()
+	b.ended()
 	b.raw(caught)
 	b.op(opGlobalSet, globalExn)
 	b.look(n, noLocal)
-	b.rest()
+	b.ended()
 	b.op(opCall, funcFailed)
 	b.byte(opEnd)
 	b.close(body)
@@ -126,6 +126,16 @@ func (b *stubs) rest() {
 		b.op(opGlobalGet, globalBase)
 		b.op(opGlobalSet, globalSP)
 	}
+}
+
+// ended takes the fiber that has ended off the stack.
+//
+//go:noinline
+func (b *stubs) ended() {
+	if b.opt.Copies {
+		b.op(opCall, funcEnded)
+	}
+	b.rest()
 }
 
 // restore gives the fiber its stack back; its pointer is in the local.

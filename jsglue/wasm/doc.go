@@ -42,7 +42,8 @@
 //
 // # Module B: thunks
 //
-// For export k of the guest, if it is a function; k counts exports of all kinds; with lines in brackets only if fibers have regions:
+// For export k of the guest, if it is a function; k counts exports of all kinds; with lines in brackets only if fibers have regions, in
+// braces only if they have none and the stack is copied:
 //
 //	(func (export "t<k>")
 //	  try_table (catch_all_ref $failed)
@@ -51,11 +52,13 @@
 //	    <result>... := guest.<k>(js.arg:<type>(0), js.arg:<type>(1), ...)
 //	    js.result:<type>(0, <result>) ...
 //	    [look]
+//	    {js.ended()}                      the frames below are put back, before any other JavaScript runs
 //	    sp := js.base
 //	    return
 //	  $failed:
 //	  worker.exn := the exception
 //	  [look]
+//	  {js.ended()}
 //	  sp := js.base
 //	  js.failed())
 //

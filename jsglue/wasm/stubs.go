@@ -29,13 +29,14 @@ const (
 	untouched = "\xf1\xc9\xef\xf8\x90\x9e\xf9\x8d\x0f"
 )
 
-// Indices in module B of what is always there. Types follow those of the guest; restore is there only if Copies, touched
-// only if there are regions (never both), as is size; the stack pointer only if StackPointer.
+// Indices in module B of what is always there. Types follow those of the guest; restore and ended are there only if
+// Copies, touched only if there are regions (never both), as is size; the stack pointer only if StackPointer.
 const (
 	funcStart   = 0
 	funcFailed  = 1
 	funcRefused = 2
 	funcRestore = 3
+	funcEnded   = 4
 	funcTouched = 3
 
 	globalExn  = 0
@@ -142,6 +143,8 @@ func (b *stubs) writeImports() {
 	b.function(b.types + typeAsk)
 	if b.opt.Copies {
 		b.raw("\x02js\x07restore")
+		b.function(b.types + typeJob)
+		b.raw("\x02js\x05ended")
 		b.function(b.types + typeJob)
 	}
 	if b.opt.Regions {

@@ -63,6 +63,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, s
     failed: () => { log.push(["failed", sp.value]); running.reject(thrown()); },
     refused: i => { log.push(["refused", names[i], sp.value]); return refused(i); },
     restore: () => log.push(["restore", sp.value]),
+    ended: () => log.push(["ended", sp.value]),
     touched: () => log.push(["touched", b.low.value]),
   };
   const module = load(stubs);
