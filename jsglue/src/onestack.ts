@@ -2,8 +2,8 @@
 //
 // Code written for JSPI has no deliver: what it calls writes through pointers to locals before the call goes on. So there the
 // frames of a call stay in their place while it waits, and the next one begins below them, as in raw JSPI. One that lies above
-// may grow over them when it goes on: so they are copied before, and put back when it waits again or has ended. Only where it
-// waits with its frames over theirs they stay copied out, and what is written to them from then on is lost.
+// may grow over them when it goes on: so they are copied before, and put back when it waits again or has ended. What is written
+// to them meanwhile is lost; and where it waits with its frames over theirs they stay copied out, and that goes on being so.
 
 import type { Task } from "./fiber.js";
 import { WebAssembly } from "./platform.js";
