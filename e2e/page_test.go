@@ -171,3 +171,9 @@ func TestNode20IsToldWhatIsMissing(t *testing.T) {
 		}
 	}
 }
+
+// What an event ends the wait of goes on in that event, in which alone its transaction is open.
+func TestTransactionAcrossImports(t *testing.T) {
+	open(t, "indexeddb.html", policy).Eval(t, "indexeddb.run", nil)
+	inFirefox(t, "indexeddb.html", "indexeddb.run", new(any), policy)
+}

@@ -152,8 +152,10 @@ func TestSecondInterrupt(t *testing.T) {
 		p.signal(os.Interrupt)
 		p.until(`once more ends the process at once$`)
 		go func() { // one of them comes late enough to be a second one
-			for p.Process.Signal(os.Interrupt) == nil {
-				time.Sleep(atOnce / 10)
+			for range time.Tick(atOnce / 10) {
+				if p.Process.Signal(os.Interrupt) != nil {
+					return
+				}
 			}
 		}()
 		if code, rest := p.end(); code != 130 || rest != "" {

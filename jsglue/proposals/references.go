@@ -142,10 +142,11 @@ func dThrow(f, number uint32) int32 {
 	return moved(continuations.Throw(reference(f, number)))
 }
 
-// dBrOnEvt returns why there is no such event.
+// dEvent returns why there is no such event: to br_on_evt, and before a filter of
+// the guest is asked.
 //
-//go:wasmexport d_br_on_evt
-func dBrOnEvt(t, payload uint32) int32 {
+//go:wasmexport d_event
+func dEvent(t, payload uint32) int32 {
 	operation = uint8(cont.OpBrOnEvt)
 	return int32(reified(t, payload))
 }

@@ -285,7 +285,6 @@ export class Binding {
   /** Takes back what a fiber that has ended used. */
   release(task: Task): void {
     task.saved = undefined;
-    if (this.stack?.left(task)) this.rest();
     this.machine?.over(task);
     if (task.region) this.regions!.give(task.region);
     task.region = undefined;

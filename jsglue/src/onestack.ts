@@ -43,7 +43,7 @@ export class OneStack {
     const rest = (this.rest.value as number) >>> 0;
     task.alone &&= at === rest;
     if (!task.alone || this.#base - rest <= NESTED) return at;
-    this.left(this.#runner);
+    this.#left(this.#runner);
     this.#clear(this.#base, task);
     return this.#base;
   }
@@ -54,14 +54,14 @@ export class OneStack {
     const high = task.binding.stack === this ? task.high : (this.rest.value as number) >>> 0;
     if (task.thunk.jspi && task.alone && low < high) this.#placed.push({ task, low, high });
     else task.saved = new Uint8Array(this.memory.buffer).slice(low, high);
-    this.left(task);
+    this.#left(task);
     this.#rests();
   }
 
   /** A fiber goes on, if it has waited. */
   resume(task: Task): void {
     if (!this.off(task)) return; // its import has thrown at once
-    this.left(this.#runner); // one of another guest: its end has not been heard of here
+    this.#left(this.#runner); // one of another guest: its end has not been heard of here
     const { saved, savedAt } = task;
     this.#clear(saved ? savedAt + saved.length : this.#placed.find((frames) => frames.task === task)!.high, task);
     if (saved) new Uint8Array(this.memory.buffer).set(saved, savedAt);
@@ -71,7 +71,7 @@ export class OneStack {
 
   /** A fiber has returned or thrown, which is told some microtasks later: what is written in them to frames below is not lost. */
   ended(task: Task): void {
-    this.left(task);
+    this.#left(task);
     task.saved = nothing;
   }
 
@@ -86,13 +86,13 @@ export class OneStack {
       const i = list.findIndex((frames) => frames.task === task);
       if (i >= 0) list.splice(i, 1);
     }
-    this.left(task);
+    this.#left(task);
     this.#rests();
   }
 
-  /** A fiber waits again, or has ended. The frames that it may have grown over are put back where its own are not. Returns whether there were any. */
-  left(task: Task | undefined): boolean {
-    if (!this.#runner || task !== this.#runner) return false;
+  /** A fiber waits again, or has ended. The frames that it may have grown over are put back where its own are not. */
+  #left(task: Task | undefined): void {
+    if (!this.#runner || task !== this.#runner) return;
     this.#runner = undefined;
     const bytes = new Uint8Array(this.memory.buffer);
     const low = this.#placed.at(-1)?.low ?? this.#base;
@@ -105,7 +105,6 @@ export class OneStack {
       }
     }
     this.#rests();
-    return true;
   }
 
   /** Copies the frames that a fiber is about to grow over. */

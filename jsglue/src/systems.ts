@@ -65,7 +65,7 @@ export interface Core {
   d_suspend(top: number, tag: number, types: number): number;
   d_forward(f: number, number: number, top: number, tag: number, types: number, filter: number): number;
   d_throw(f: number, number: number): number;
-  d_br_on_evt(tag: number, types: number): number;
+  d_event(tag: number, types: number): number;
   d_return(types: number): number;
   d_end(): number;
 }
@@ -259,7 +259,7 @@ function cont(m: MachineOf): Imports {
     for (; f !== 0; f = core.d_outer(f, tag)) {
       const { admits, admitsEnv } = m.of(core.parent(f));
       if (admits === 0) break;
-      m.check(core.d_br_on_evt(tag, m.types(e))); // a filter relies on the values being those of the tag
+      m.check(core.d_event(tag, m.types(e))); // a filter relies on the values being those of the tag
       if (m.call(`the filter of a resume, asked by cont.${operation}`, admits, admitsEnv, e) !== 0) break;
     }
     return f;
@@ -282,7 +282,7 @@ function cont(m: MachineOf): Imports {
       },
       br_on_evt: (e: E, tag: number) => {
         const own = m.tag(e);
-        m.check(core.d_br_on_evt(own, m.types(e)));
+        m.check(core.d_event(own, m.types(e)));
         return own === tag ? 1 : 0;
       },
     },

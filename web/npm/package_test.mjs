@@ -63,7 +63,9 @@ async function printed(node, file) {
 }
 
 // Bun has the engine that Safari has, JavaScriptCore.
-for (const [engine, path] of [["Node", tool("node")], ["Bun", tool("bun")]]) {
+const engines = [["Node", tool("node")], ["Bun", tool("bun")]]
+
+for (const [engine, path] of engines) {
   test(`an ES module in ${engine} imports it`, async () => {
     await writeFile(join(project, "esm.mjs"), `import * as fiberfill from "fiberfill"
 import { readFileSync } from "node:fs"
@@ -73,7 +75,7 @@ ${use} await main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`)
 }
 
 // JavaScriptCore calls the function of a Suspending import also where it cannot suspend the stack.
-for (const [engine, path] of [["Node", tool("node")], ["Bun", tool("bun")]]) {
+for (const [engine, path] of engines) {
   test(`in ${engine} a marked import below JavaScript is called once, and may answer, but not wait, and nobody is harmed`, async () => {
     await writeFile(join(project, "below.wasm"), assemble(`(module
       (import "env" "marked" (func $marked (result i32))) (import "env" "plain" (func $plain)) (import "env" "also" (func $also (result i32)))
