@@ -1,8 +1,8 @@
 package main
 
 // The committed core.wasm must be rebuilt with `make core` whenever the sources
-// of polyfill, asyncio, jsglue/wasm or jsglue/core change: these tests run what
-// pages load, not what stands in the sources.
+// of polyfill, asyncio, internal/wasm, jsglue/stubs or jsglue/core change: these
+// tests run what pages load, not what stands in the sources.
 
 import (
 	"context"

@@ -190,7 +190,7 @@ function output(core: Inspector, size: number): Uint8Array {
 
 /**
  * The two modules between a guest and its imports that may wait (package
- * jsglue/wasm). marks has a byte for each function import: 1 if it may wait.
+ * jsglue/stubs). marks has a byte for each function import: 1 if it may wait.
  */
 export function generate(core: Inspector, shape: Shape, marks: Uint8Array, stackPointer: boolean, copies: boolean, regions: boolean): { trampolines: Uint8Array; stubs: Uint8Array } {
   write(core, shape.header);

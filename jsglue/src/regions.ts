@@ -16,7 +16,7 @@
 //
 // At the low end of a region lies a guard zone. Nobody can stop a guest from
 // writing below its region, but the guard tells afterwards that it has: at each
-// wait and at the end stubs and thunks look at it (package jsglue/wasm). At a wait
+// wait and at the end stubs and thunks look at it (package jsglue/stubs). At a wait
 // they look at the stack pointer, too: a large frame may reach across the guard.
 
 import { FiberError } from "./errors.js";
@@ -39,7 +39,7 @@ export interface Region {
 
 export const REGION_SIZE = 65536; // bytes: what C compilers give a program's only stack
 
-const GUARD = 64; // bytes: a line of the cache; jsglue/wasm knows this, and what is in it
+const GUARD = 64; // bytes: a line of the cache; jsglue/stubs knows this, and what is in it
 // Regions lie three lines further apart than they are long: at 64 KB sharp all their ends would share a few lines of the cache.
 const STAGGER = 192;
 const UNTOUCHED = new Float64Array(Int32Array.of(0x0f1be4f1, 0x0f1be4f1).buffer)[0]!; // eight bytes of it

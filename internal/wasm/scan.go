@@ -17,34 +17,34 @@ package wasm
 //
 //go:noinline
 func (m *Module) scan() {
-	s := m.sections[secCode]
-	if m.scanned || s.end == 0 {
+	s := m.sections[SectionCode]
+	if m.scanned || s.End == 0 {
 		return
 	}
 	m.scanned = true
-	r := reader{bin: m.bin, pos: s.start, end: s.end}
-	tells := m.tells() - int32(m.imported)
-	for n := r.u32(); n > 0 && r.code == OK; n-- {
-		size := r.u32()
-		body := r.pos
-		r.skip(size)
-		end := r.pos
-		if r.code != OK {
+	r := Reader{Bin: m.bin, Pos: s.Start, End: s.End}
+	tells := m.tells() - int32(m.Imported)
+	for n := r.U32(); n > 0 && r.Code == OK; n-- {
+		size := r.U32()
+		body := r.Pos
+		r.Skip(size)
+		end := r.Pos
+		if r.Code != OK {
 			break
 		}
-		r.pos, r.end = body, end
-		for locals := r.u32(); locals > 0 && r.code == OK; locals-- {
-			r.u32()
-			r.valType()
+		r.Pos, r.End = body, end
+		for locals := r.U32(); locals > 0 && r.Code == OK; locals-- {
+			r.U32()
+			r.ValType()
 		}
 		if tells == 0 {
 			m.tell(r)
 		}
 		tells--
 		m.scanBody(&r)
-		r.end = s.end
+		r.End = s.End
 	}
-	if r.code != OK { // what is not known here, and what follows, may do anything
+	if r.Code != OK { // what is not known here, and what follows, may do anything
 		m.sizes = true
 		m.suspect = m.suspect || m.shaped != unseen
 	}
@@ -53,74 +53,74 @@ func (m *Module) scan() {
 // tell notes the global that a function returns, if it does nothing else.
 //
 //go:noinline
-func (m *Module) tell(r reader) {
-	if r.byte() != opGlobalGet {
+func (m *Module) tell(r Reader) {
+	if r.Byte() != OpGlobalGet {
 		return
 	}
-	if g := r.leb(); m.MutableI32(g) && r.byte() == opEnd && !r.more() {
+	if g := r.Leb(); m.MutableI32(g) && r.Byte() == OpEnd && !r.More() {
 		m.told = int32(g)
 	}
 }
 
 //go:noinline
-func (m *Module) scanBody(r *reader) {
+func (m *Module) scanBody(r *Reader) {
 	const none = ^uint32(0)
 	before, pointer := none, none // the global that the last instruction but one, and the last, have read
 	raised := none                // the global that has been set to something more
 	frame := uint32(0)            // what the last one was, if an i32.const, or has taken off
-	last := byte(opEnd)           // its opcode
+	last := byte(OpEnd)           // its opcode
 	// The locals that a global and a constant have been put into last, and which those are. Without optimisation both are
 	// then fetched, one behind the other.
 	copied, global, sized, size := none, none, none, uint32(0)
 	fetched := false // the last local.get was of copied
-	for r.more() {
-		from := r.pos
+	for r.More() {
+		from := r.Pos
 		op := r.instruction()
-		operand := reader{bin: r.bin, pos: from + 1, end: r.pos}
+		operand := Reader{Bin: r.Bin, Pos: from + 1, End: r.Pos}
 		read := none
 		switch op {
-		case opMemorySize, opMemoryGrow:
+		case OpMemorySize, OpMemoryGrow:
 			m.sizes = true
-		case opGlobalGet:
-			read = operand.leb()
-		case opI32Const:
-			frame = operand.leb()
-		case opLocalSet:
-			switch local := operand.leb(); last {
-			case opGlobalGet:
+		case OpGlobalGet:
+			read = operand.Leb()
+		case OpI32Const:
+			frame = operand.Leb()
+		case OpLocalSet:
+			switch local := operand.Leb(); last {
+			case OpGlobalGet:
 				copied, global = local, pointer
-			case opI32Const:
+			case OpI32Const:
 				sized, size = local, frame
 			}
-		case opLocalGet:
-			local := operand.leb()
-			if fetched && last == opLocalGet && local == sized {
-				op, frame, pointer = opI32Const, size, global
+		case OpLocalGet:
+			local := operand.Leb()
+			if fetched && last == OpLocalGet && local == sized {
+				op, frame, pointer = OpI32Const, size, global
 			}
 			fetched = local == copied
-		case opI32And:
-			if last != opI32Const || frame%16 != 0 {
-				op = opEnd
+		case OpI32And:
+			if last != OpI32Const || frame%16 != 0 {
+				op = OpEnd
 			}
 			frame = 16
-		case opI32Sub, opI32Add:
-			if op == opI32Add {
+		case OpI32Sub, OpI32Add:
+			if op == OpI32Add {
 				frame = -frame // an optimiser may add what is less than nothing
 			}
-			if last != opI32Const && (last != opI32And || op == opI32Add) || frame%16 != 0 {
+			if last != OpI32Const && (last != OpI32And || op == OpI32Add) || frame%16 != 0 {
 				frame = 0
 			}
 			if int32(frame) > 0 {
 				m.stack(before, falls)
 			}
-		case opLocalTee:
+		case OpLocalTee:
 			op = last // the value is still there
-		case opGlobalSet:
-			g := operand.leb()
-			if last == opLocalGet && g == raised {
+		case OpGlobalSet:
+			g := operand.Leb()
+			if last == OpLocalGet && g == raised {
 				m.stack(g, rises)
 			}
-			if last == opI32Sub || last == opI32Add {
+			if last == OpI32Sub || last == OpI32Add {
 				if int32(frame) > 0 {
 					m.stack(g, falls)
 				} else if frame != 0 {
@@ -129,7 +129,7 @@ func (m *Module) scanBody(r *reader) {
 			}
 		}
 		before, pointer = pointer, read
-		if op != opI32Const {
+		if op != OpI32Const {
 			before = none
 		}
 		last = op
@@ -158,5 +158,5 @@ func (m *Module) Grows() bool {
 		return true
 	}
 	m.scan()
-	return m.sizes || m.sections[secCode].end == 0 && len(m.funcs) > m.imported
+	return m.sizes || m.sections[SectionCode].End == 0 && len(m.Funcs) > m.Imported
 }

@@ -65,7 +65,7 @@ func (m *Module) tells() int32 {
 //
 //go:noinline
 func (m *Module) export(name string) *Export {
-	r := reader{bin: m.bin}
+	r := Reader{Bin: m.bin}
 	for i := range m.Exports {
 		if e := &m.Exports[i]; r.is(e.name, name) {
 			return e
@@ -89,39 +89,39 @@ const unseen = -2
 // shape returns the index of the global that is being read if its initial value could be the end of a stack, else -1.
 //
 //go:noinline
-func (m *Module) shape(r *reader) int32 {
-	if r.byte() != opI32Const {
+func (m *Module) shape(r *Reader) int32 {
+	if r.Byte() != OpI32Const {
 		return -1
 	}
 	// In pages, so that a memory of 4 GiB does not overflow.
-	v := r.leb()
-	if r.byte() != opEnd || v == 0 || v%16 != 0 || (v-1)>>16 >= m.Memory.Min {
+	v := r.Leb()
+	if r.Byte() != OpEnd || v == 0 || v%16 != 0 || (v-1)>>16 >= m.Memory.Min {
 		return -1
 	}
 	return int32(len(m.globals))
 }
 
 // Name returns the name of an export, a part of the parsed bytes.
-func (m *Module) Name(e Export) []byte { return m.bin[e.name.start:e.name.end] }
+func (m *Module) Name(e Export) []byte { return m.bin[e.name.Start:e.name.End] }
 
 // custom looks into a custom section for the global that the name section calls __stack_pointer. A custom section cannot
 // make a module invalid, so whatever is wrong in it is only a reason to look no further.
 //
 //go:noinline
-func (m *Module) custom(section *reader) {
+func (m *Module) custom(section *Reader) {
 	r := *section
-	if !r.is(r.name(), "name") {
+	if !r.is(r.Name(), "name") {
 		return
 	}
-	for r.more() {
-		id, size := r.byte(), r.u32()
+	for r.More() {
+		id, size := r.Byte(), r.U32()
 		if id != nameGlobals {
-			r.skip(size)
+			r.Skip(size)
 			continue
 		}
-		for n := r.u32(); n > 0 && r.code == OK; n-- {
-			i := r.u32()
-			if r.is(r.name(), stackPointer) && r.code == OK {
+		for n := r.U32(); n > 0 && r.Code == OK; n-- {
+			i := r.U32()
+			if r.is(r.Name(), stackPointer) && r.Code == OK {
 				m.named = int32(i)
 			}
 		}

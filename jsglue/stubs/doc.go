@@ -1,14 +1,6 @@
-// Package wasm reads what the border needs to know from a guest's bytes and writes the wasm that stands between the guest and
-// JavaScript. TinyGo compiles it into the core, where every byte is loaded by every page; that is why it knows no errors but codes,
-// no names but those it compares, and no type but what it can copy; and why its small functions are marked noinline: TinyGo's
-// -opt=2 would copy them to every call and more than double the package (15.7 KB in brotli, 6.2 with the marks).
-//
-// # What is read
-//
-// An engine does not tell the signature of a function, and a wait has to be made of wasm of the import's own type (see below). So
-// [Parse] reads the sections before the code: types, imports, functions, memory, globals, exports. Beyond that it finds the global
-// that holds the shadow-stack pointer ([Module.StackPointer]) and whether an instruction grows the memory ([Module.Grows]).
-// [Module.AppendExport] exports what the guest keeps to itself; [Module.Header] is what has to be kept of the bytes.
+// Package stubs writes the wasm that stands between a guest and JavaScript: module A, the trampolines by which the guest calls
+// imports that may wait, and module B, the stubs in which fibers wait and the thunks by which workers call exports. TinyGo compiles it
+// into the core; its functions are marked noinline for the reason that package wasm gives.
 //
 // # Why two generated modules
 //
@@ -106,12 +98,11 @@
 //
 // # What fails, and how
 //
-//   - A malformed binary: a [Code] and an offset. Parse accepts some binaries that an engine refuses; what is generated from those is
-//     refused by the engine as well.
+//   - A binary that wasm.Parse accepts and an engine refuses: what is generated from it is refused by the engine as well.
 //   - The engine refuses to suspend (a stack not under WebAssembly.promising, or JavaScript frames on it): it throws a SuspendError at
 //     the call of wait.<i>, before any function of ours. It arrives in refused, and the stub may still call the import directly.
 //   - A trap: nothing in wasm can catch it. Neither failed nor refused is called, the stack pointer stays where it was, and the
 //     worker's promise rejects: JavaScript sets the pointer back to base and starts another worker.
 //   - start may throw (no region is left, an argument is wrong): failed gets the exception. restore must not.
 //   - An export or import with v128 or exnref: JavaScript has no such values, so the call throws a TypeError, as without us.
-package wasm
+package stubs

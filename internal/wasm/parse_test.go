@@ -3,6 +3,7 @@ package wasm
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -10,14 +11,14 @@ import (
 
 // sections writes a module of (id, contents) pairs.
 func sections(pairs ...any) []byte {
-	w := writer{}
-	w.raw(preamble)
+	w := Writer{}
+	w.Raw(Preamble)
 	for i := 0; i < len(pairs); i += 2 {
-		start := w.section(byte(pairs[i].(int)))
-		w.raw(pairs[i+1].(string))
-		w.close(start)
+		start := w.Section(byte(pairs[i].(int)))
+		w.Raw(pairs[i+1].(string))
+		w.Close(start)
 	}
-	return w.b
+	return w.B
 }
 
 func TestParseMalformed(t *testing.T) {
@@ -32,26 +33,26 @@ func TestParseMalformed(t *testing.T) {
 		{"text", []byte("(module)"), NotWasm, 0},
 		{"a page instead", []byte("<!doctype html>"), NotWasm, 0},
 		{"a component", []byte("\x00asm\x0d\x00\x01\x00"), BadVersion, 4},
-		{"a section longer than the file", []byte(preamble + "\x01\x05\x00"), Truncated, 11},
-		{"a size of six bytes", []byte(preamble + "\x01\x80\x80\x80\x80\x80\x00"), BadNumber, 13},
-		{"a size of 33 bits", []byte(preamble + "\x01\xff\xff\xff\xff\x1f"), BadNumber, 13},
-		{"more types than bytes", sections(secType, "\xff\xff\xff\xff\x0f"), Truncated, header + 5},
-		{"an empty type section", sections(secType, ""), Truncated, header},
-		{"a form that no type has", sections(secType, "\x01\x40"), BadType, header + 1},
-		{"a form that no type in a group has", sections(secType, "\x01\x4e\x02\x60\x00\x00\x40"), BadType, header + 6},
-		{"a group without members", sections(secType, "\x01\x4e\x02"), Truncated, header + 3},
-		{"a value type without end", sections(secType, "\x01\x60\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), BadNumber, header + 12},
-		{"bytes behind the contents", sections(secType, "\x00\x00"), BadSection, header + 1},
-		{"two type sections", sections(secType, "\x00", secType, "\x00"), BadSection, header + 1},
-		{"a function of no type", sections(secFunc, "\x01\x00"), BadIndex, header + 1},
-		{"a function of a struct type", sections(secType, "\x01\x5f\x00", secFunc, "\x01\x00"), BadIndex, header + 3 + 6 + 1},
-		{"an import of no kind", sections(secImport, "\x01\x01a\x01b\x05"), BadImport, header + 5},
-		{"an import of no type", sections(secImport, "\x01\x01a\x01b\x00\x07"), BadIndex, header + 6},
-		{"a name longer than its section", sections(secImport, "\x01\x09a"), Truncated, header + 3},
-		{"an export of no function", sections(secExport, "\x01\x01a\x00\x00"), BadIndex, header + 3},
-		{"an export of no global", sections(secExport, "\x01\x01a\x03\x00"), BadIndex, header + 3},
-		{"a global with an unknown instruction", sections(secGlobal, "\x01\x7f\x00\x27\x0b"), BadOpcode, header + 3},
-		{"a global without end", sections(secGlobal, "\x01\x7f\x00\x41\x00"), Truncated, header + 5},
+		{"a section longer than the file", []byte(Preamble + "\x01\x05\x00"), Truncated, 11},
+		{"a size of six bytes", []byte(Preamble + "\x01\x80\x80\x80\x80\x80\x00"), BadNumber, 13},
+		{"a size of 33 bits", []byte(Preamble + "\x01\xff\xff\xff\xff\x1f"), BadNumber, 13},
+		{"more types than bytes", sections(SectionType, "\xff\xff\xff\xff\x0f"), Truncated, header + 5},
+		{"an empty type section", sections(SectionType, ""), Truncated, header},
+		{"a form that no type has", sections(SectionType, "\x01\x40"), BadType, header + 1},
+		{"a form that no type in a group has", sections(SectionType, "\x01\x4e\x02\x60\x00\x00\x40"), BadType, header + 6},
+		{"a group without members", sections(SectionType, "\x01\x4e\x02"), Truncated, header + 3},
+		{"a value type without end", sections(SectionType, "\x01\x60\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), BadNumber, header + 12},
+		{"bytes behind the contents", sections(SectionType, "\x00\x00"), BadSection, header + 1},
+		{"two type sections", sections(SectionType, "\x00", SectionType, "\x00"), BadSection, header + 1},
+		{"a function of no type", sections(SectionFunc, "\x01\x00"), BadIndex, header + 1},
+		{"a function of a struct type", sections(SectionType, "\x01\x5f\x00", SectionFunc, "\x01\x00"), BadIndex, header + 3 + 6 + 1},
+		{"an import of no kind", sections(SectionImport, "\x01\x01a\x01b\x05"), BadImport, header + 5},
+		{"an import of no type", sections(SectionImport, "\x01\x01a\x01b\x00\x07"), BadIndex, header + 6},
+		{"a name longer than its section", sections(SectionImport, "\x01\x09a"), Truncated, header + 3},
+		{"an export of no function", sections(SectionExport, "\x01\x01a\x00\x00"), BadIndex, header + 3},
+		{"an export of no global", sections(SectionExport, "\x01\x01a\x03\x00"), BadIndex, header + 3},
+		{"a global with an unknown instruction", sections(SectionGlobal, "\x01\x7f\x00\x27\x0b"), BadOpcode, header + 3},
+		{"a global without end", sections(SectionGlobal, "\x01\x7f\x00\x41\x00"), Truncated, header + 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var m Module
@@ -64,14 +65,14 @@ func TestParseMalformed(t *testing.T) {
 
 // A module cut off anywhere but behind a section is refused, with an offset inside what is there.
 func TestParseTruncated(t *testing.T) {
-	for _, name := range []string{"border", "instructions", "plain"} {
-		bin := read(t, "testdata/"+name+".wasm")
+	for _, name := range []string{"testdata/instructions", "testdata/plain", "../../jsglue/stubs/testdata/border"} {
+		bin := read(t, name+".wasm")
 		ends := map[int]bool{8: true}
-		r := reader{bin: bin, pos: 8, end: len(bin)}
-		for r.more() {
-			r.byte()
-			r.name()
-			ends[r.pos] = true
+		r := Reader{Bin: bin, Pos: 8, End: len(bin)}
+		for r.More() {
+			r.Byte()
+			r.Name()
+			ends[r.Pos] = true
 		}
 		for n := range bin {
 			var m Module
@@ -86,14 +87,26 @@ func TestParseTruncated(t *testing.T) {
 	}
 }
 
-// exercise calls everything a parsed module offers, with all imports marked as such that may wait.
-func exercise(t testing.TB, m *Module) {
-	marks := bytes.Repeat([]byte{1}, 1+len(m.funcs))
-	m.AppendTrampolines(nil, marks, true)
-	sp := m.StackPointer()
-	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Copies: true}, {StackPointer: true, Regions: true}} {
-		m.AppendStubs(nil, marks, opt)
+func read(t testing.TB, path string) []byte {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return b
+}
+
+func parse(t testing.TB, bin []byte) *Module {
+	t.Helper()
+	var m Module
+	if code := Parse(bin, &m); code != OK {
+		t.Fatalf("Parse: code %d at %d, want OK", code, m.At)
+	}
+	return &m
+}
+
+// exercise calls everything a parsed module offers.
+func exercise(t testing.TB, m *Module) {
+	sp := m.StackPointer()
 	m.Grows()
 	kept := parse(t, m.Header())
 	// What only the code tells is not in the header.
@@ -106,9 +119,9 @@ func exercise(t testing.TB, m *Module) {
 	if !slices.EqualFunc(kept.Exports, m.Exports, same) {
 		t.Error("exports of the header differ from those of the whole")
 	}
-	for _, opt := range []StubOptions{{}, {StackPointer: true}, {StackPointer: true, Regions: true}} {
-		if !bytes.Equal(kept.AppendStubs(nil, marks, opt), m.AppendStubs(nil, marks, opt)) {
-			t.Error("stubs of the header differ from those of the whole")
+	for f := range uint32(len(m.Funcs)) {
+		if kept.ParamCount(f) != m.ParamCount(f) {
+			t.Errorf("header: function %d has %d parameters, whole: %d", f, kept.ParamCount(f), m.ParamCount(f))
 		}
 	}
 	edited := parse(t, m.AppendExport(nil, m.FreeName("one more"), KindMemory, 0))
@@ -125,7 +138,7 @@ func FuzzParse(f *testing.F) {
 	for _, p := range paths {
 		f.Add(read(f, p))
 	}
-	f.Add(sections(secType, "\x02\x60\x01\x63\x00\x01\x64\x01\x5d\x00", secMemory, "\x01\x05\x80\x80\x80\x80\x10\x80\x80\x80\x80\x10"))
+	f.Add(sections(SectionType, "\x02\x60\x01\x63\x00\x01\x64\x01\x5d\x00", SectionMemory, "\x01\x05\x80\x80\x80\x80\x10\x80\x80\x80\x80\x10"))
 	f.Fuzz(func(t *testing.T, bin []byte) {
 		var m Module
 		if code := Parse(bin, &m); code != OK {
@@ -144,12 +157,12 @@ func TestAppendExport(t *testing.T) {
 		name      string
 		bin, want []byte
 	}{
-		{"to an empty module", sections(), sections(secExport, "\x01\x01b\x02\x00")},
-		{"to a module with exports", sections(secType, types, secExport, exports, secCode, code), sections(secType, types, secExport, "\x02\x01a\x02\x00\x01b\x02\x00", secCode, code)},
-		{"before the code", sections(secType, types, secCode, code), sections(secType, types, secExport, "\x01\x01b\x02\x00", secCode, code)},
-		{"behind tags and before the start", sections(secTag, "\x00", secStart, "\x00"), sections(secTag, "\x00", secExport, "\x01\x01b\x02\x00", secStart, "\x00")},
-		{"behind a section that is not known here", sections(secTag+1, "\x00", secGlobal, "\x00", secExport, exports), sections(secTag+1, "\x00", secGlobal, "\x00", secExport, "\x02\x01a\x02\x00\x01b\x02\x00")},
-		{"behind custom sections", sections(secCustom, custom, secType, types, secCustom, custom, secCode, code), sections(secCustom, custom, secType, types, secCustom, custom, secExport, "\x01\x01b\x02\x00", secCode, code)},
+		{"to an empty module", sections(), sections(SectionExport, "\x01\x01b\x02\x00")},
+		{"to a module with exports", sections(SectionType, types, SectionExport, exports, SectionCode, code), sections(SectionType, types, SectionExport, "\x02\x01a\x02\x00\x01b\x02\x00", SectionCode, code)},
+		{"before the code", sections(SectionType, types, SectionCode, code), sections(SectionType, types, SectionExport, "\x01\x01b\x02\x00", SectionCode, code)},
+		{"behind tags and before the start", sections(SectionTag, "\x00", SectionStart, "\x00"), sections(SectionTag, "\x00", SectionExport, "\x01\x01b\x02\x00", SectionStart, "\x00")},
+		{"behind a section that is not known here", sections(SectionTag+1, "\x00", SectionGlobal, "\x00", SectionExport, exports), sections(SectionTag+1, "\x00", SectionGlobal, "\x00", SectionExport, "\x02\x01a\x02\x00\x01b\x02\x00")},
+		{"behind custom sections", sections(SectionCustom, custom, SectionType, types, SectionCustom, custom, SectionCode, code), sections(SectionCustom, custom, SectionType, types, SectionCustom, custom, SectionExport, "\x01\x01b\x02\x00", SectionCode, code)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := parse(t, c.bin).AppendExport([]byte("x"), "b", KindMemory, 0); !bytes.Equal(got[1:], c.want) {
@@ -168,7 +181,7 @@ func TestFreeName(t *testing.T) {
 		{"\x01\x02a1\x02\x00", "a"},
 		{"\x03\x02a2\x02\x00\x01a\x02\x00\x02a1\x02\x00", "a3"},
 	} {
-		if got := parse(t, sections(secExport, c.exports)).FreeName("a"); got != c.want {
+		if got := parse(t, sections(SectionExport, c.exports)).FreeName("a"); got != c.want {
 			t.Errorf("FreeName of exports %q = %q, want %q", c.exports, got, c.want)
 		}
 	}
@@ -199,27 +212,27 @@ func TestStackPointer(t *testing.T) {
 		bin  []byte
 		want int32
 	}{
-		{"no globals", sections(secMemory, memory), -1},
-		{"no memory", sections(secGlobal, globals(end)), -1},
-		{"a 64-bit memory", sections(secMemory, "\x01\x04\x02", secGlobal, globals(end)), -1},
-		{"a mutable i64 in a 64-bit memory", sections(secMemory, "\x01\x04\x02", secGlobal, globals(end, long)), CannotTell},
-		{"a constant i64 in a 64-bit memory", sections(secMemory, "\x01\x04\x02", secGlobal, globals("\x7e\x00\x42\x10\x0b")), -1},
-		{"the end of memory", sections(secMemory, memory, secGlobal, globals(end)), 0},
-		{"beyond the memory", sections(secMemory, memory, secGlobal, globals(beyond)), CannotTell},
-		{"all of a 4 GiB memory", sections(secMemory, "\x01\x00\x80\x80\x04", secGlobal, globals(negative)), 0},
-		{"a constant before it", sections(secMemory, memory, secGlobal, globals(constant, end)), 1},
-		{"another type before it", sections(secMemory, memory, secGlobal, globals(long, end)), 1},
-		{"only the first mutable i32 counts", sections(secMemory, memory, secGlobal, globals(count, end)), CannotTell},
-		{"negative", sections(secMemory, memory, secGlobal, globals(negative)), CannotTell},
-		{"computed", sections(secMemory, memory, secGlobal, globals(computed)), CannotTell},
-		{"exported by name", sections(secMemory, memory, secGlobal, globals(end, count), secExport, exported+"\x01"), 1},
-		{"exported by name, but constant", sections(secMemory, memory, secGlobal, globals(end, constant), secExport, exported+"\x01"), 0},
-		{"in the name section", sections(secMemory, memory, secGlobal, globals(end, count), secCustom, named), 1},
-		{"in a name section that ends early", sections(secMemory, memory, secGlobal, globals(end, count), secCustom, named[:len(named)-1]), 0},
-		{"in a name section, a global that is not there", sections(secMemory, memory, secGlobal, globals(end), secCustom, named), 0},
-		{"the export wins over the name section", sections(secMemory, memory, secGlobal, globals(end, count), secExport, exported+"\x00", secCustom, named), 0},
-		{"imported", sections(secImport, "\x02\x01m\x01m\x02\x00\x01\x03env\x0f__stack_pointer\x03\x7f\x01", secGlobal, globals(end)), 0},
-		{"imported from elsewhere", sections(secImport, "\x02\x01m\x01m\x02\x00\x02\x03sea\x0f__stack_pointer\x03\x7f\x01", secGlobal, globals(end)), 1},
+		{"no globals", sections(SectionMemory, memory), -1},
+		{"no memory", sections(SectionGlobal, globals(end)), -1},
+		{"a 64-bit memory", sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals(end)), -1},
+		{"a mutable i64 in a 64-bit memory", sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals(end, long)), CannotTell},
+		{"a constant i64 in a 64-bit memory", sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals("\x7e\x00\x42\x10\x0b")), -1},
+		{"the end of memory", sections(SectionMemory, memory, SectionGlobal, globals(end)), 0},
+		{"beyond the memory", sections(SectionMemory, memory, SectionGlobal, globals(beyond)), CannotTell},
+		{"all of a 4 GiB memory", sections(SectionMemory, "\x01\x00\x80\x80\x04", SectionGlobal, globals(negative)), 0},
+		{"a constant before it", sections(SectionMemory, memory, SectionGlobal, globals(constant, end)), 1},
+		{"another type before it", sections(SectionMemory, memory, SectionGlobal, globals(long, end)), 1},
+		{"only the first mutable i32 counts", sections(SectionMemory, memory, SectionGlobal, globals(count, end)), CannotTell},
+		{"negative", sections(SectionMemory, memory, SectionGlobal, globals(negative)), CannotTell},
+		{"computed", sections(SectionMemory, memory, SectionGlobal, globals(computed)), CannotTell},
+		{"exported by name", sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionExport, exported+"\x01"), 1},
+		{"exported by name, but constant", sections(SectionMemory, memory, SectionGlobal, globals(end, constant), SectionExport, exported+"\x01"), 0},
+		{"in the name section", sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionCustom, named), 1},
+		{"in a name section that ends early", sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionCustom, named[:len(named)-1]), 0},
+		{"in a name section, a global that is not there", sections(SectionMemory, memory, SectionGlobal, globals(end), SectionCustom, named), 0},
+		{"the export wins over the name section", sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionExport, exported+"\x00", SectionCustom, named), 0},
+		{"imported", sections(SectionImport, "\x02\x01m\x01m\x02\x00\x01\x03env\x0f__stack_pointer\x03\x7f\x01", SectionGlobal, globals(end)), 0},
+		{"imported from elsewhere", sections(SectionImport, "\x02\x01m\x01m\x02\x00\x02\x03sea\x0f__stack_pointer\x03\x7f\x01", SectionGlobal, globals(end)), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := parse(t, append(c.bin, frames("\x23\x00\x41\x10\x6b\x1a"+"\x23\x01\x41\x10\x6b\x1a")...))
@@ -234,7 +247,7 @@ func TestStackPointer(t *testing.T) {
 // frames is a code section with one function.
 func frames(body string) []byte {
 	body = "\x00" + body + "\x0b"
-	return sections(secCode, fmt.Sprintf("\x01%c%s", len(body), body))[len(preamble):]
+	return sections(SectionCode, fmt.Sprintf("\x01%c%s", len(body), body))[len(Preamble):]
 }
 
 // Emscripten's modules export a function that returns the stack pointer.
@@ -257,10 +270,10 @@ func TestStackPointerOfEmscripten(t *testing.T) {
 			// a stack that grows up.
 			uses, tells := "\x01\x01\x7f\x23\x01\x41\x10\x6b\x1a\x23\x02\x41\x10\x6a\x24\x02\x20\x00\x24\x02\x0b", "\x00"+c.body+"\x0b"
 			m := parse(t, sections(
-				secType, "\x01\x60\x00\x01\x7f", secImport, "\x01\x01m\x01f\x00\x00", secFunc, "\x02\x00\x00",
-				secMemory, "\x01\x00\x02", secGlobal, "\x03"+count+end+count,
-				secExport, fmt.Sprintf("\x01%c%s\x00\x02", len(c.export), c.export),
-				secCode, fmt.Sprintf("\x02%c%s%c%s", len(uses), uses, len(tells), tells)))
+				SectionType, "\x01\x60\x00\x01\x7f", SectionImport, "\x01\x01m\x01f\x00\x00", SectionFunc, "\x02\x00\x00",
+				SectionMemory, "\x01\x00\x02", SectionGlobal, "\x03"+count+end+count,
+				SectionExport, fmt.Sprintf("\x01%c%s\x00\x02", len(c.export), c.export),
+				SectionCode, fmt.Sprintf("\x02%c%s%c%s", len(uses), uses, len(tells), tells)))
 			if got := m.StackPointer(); got != c.want {
 				t.Errorf("StackPointer() = %d, want %d", got, c.want)
 			}
@@ -271,7 +284,7 @@ func TestStackPointerOfEmscripten(t *testing.T) {
 
 // Of a global that could be a stack pointer, the code tells whether it is one.
 func TestStackPointerDescends(t *testing.T) {
-	header := sections(secMemory, "\x01\x00\x02", secGlobal, "\x01\x7f\x01\x41\x80\x80\x08\x0b")
+	header := sections(SectionMemory, "\x01\x00\x02", SectionGlobal, "\x01\x7f\x01\x41\x80\x80\x08\x0b")
 	for _, c := range []struct {
 		name, body string
 		want       int32
@@ -321,7 +334,7 @@ func TestMemoryLimits(t *testing.T) {
 		{"4 GiB", "\x01\x01\x00\x80\x80\x04", 0, 65536},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if m := parse(t, sections(secMemory, c.section)).Memory; m.Min != c.min || m.Max != c.max {
+			if m := parse(t, sections(SectionMemory, c.section)).Memory; m.Min != c.min || m.Max != c.max {
 				t.Errorf("%d to %d pages, want %d to %d", m.Min, m.Max, c.min, c.max)
 			}
 		})
@@ -331,13 +344,13 @@ func TestMemoryLimits(t *testing.T) {
 func TestGrows(t *testing.T) {
 	types, one := "\x01\x60\x00\x00", "\x01\x00"
 	bare := func(body string) []byte {
-		return sections(secType, types, secFunc, one, secMemory, "\x01\x00\x01", secCode, fmt.Sprintf("\x01%c%s", len(body), body))
+		return sections(SectionType, types, SectionFunc, one, SectionMemory, "\x01\x00\x01", SectionCode, fmt.Sprintf("\x01%c%s", len(body), body))
 	}
 	sizes := read(t, "testdata/instructions.wasm")
 	size := bytes.LastIndex(sizes, []byte("\x3f\x00\x0b"))
 	grows, bin := bytes.Clone(sizes), bytes.Clone(sizes)
-	grows[size] = opMemoryGrow
-	bin[size] = opI32Const
+	grows[size] = OpMemoryGrow
+	bin[size] = OpI32Const
 	for _, c := range []struct {
 		name string
 		bin  []byte
@@ -347,14 +360,14 @@ func TestGrows(t *testing.T) {
 		{"the last one grows", grows, true},
 		{"the last one asks for the size", sizes, true},
 		{"the code is not there", bin[:len(parse(t, bin).Header())], true},
-		{"no code to look at and none to come", sections(secMemory, "\x01\x00\x01"), false},
-		{"no memory", sections(secType, types, secFunc, one, secCode, "\x01\x06\x00\x41\x00\x40\x00\x0b"), false},
+		{"no code to look at and none to come", sections(SectionMemory, "\x01\x00\x01"), false},
+		{"no memory", sections(SectionType, types, SectionFunc, one, SectionCode, "\x01\x06\x00\x41\x00\x40\x00\x0b"), false},
 		{"a body that does nothing", bare("\x00\x0b"), false},
 		{"an instruction from the future", bare("\x00\x27\x0b"), true},
 		{"a vector instruction from the future", bare("\x00\xfd\x80\x40\x0b"), true},
 		{"a body cut off inside an instruction", bare("\x00\x41"), true},
-		{"imported memory", sections(secImport, "\x01\x01m\x01m\x02\x00\x01"), true},
-		{"shared memory", sections(secMemory, "\x01\x03\x01\x02"), true},
+		{"imported memory", sections(SectionImport, "\x01\x01m\x01m\x02\x00\x01"), true},
+		{"shared memory", sections(SectionMemory, "\x01\x03\x01\x02"), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var m Module

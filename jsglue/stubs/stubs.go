@@ -1,21 +1,8 @@
-package wasm
+package stubs
+
+import "github.com/fiberfill/fiberfill/internal/wasm"
 
 const (
-	opCall          = 0x10
-	opCallRef       = 0x14
-	opReturnCallRef = 0x15
-	opDrop          = 0x1a
-	opLocalGet      = 0x20
-	opLocalSet      = 0x21
-	opLocalTee      = 0x22
-	opGlobalGet     = 0x23
-	opGlobalSet     = 0x24
-	opI64Load       = 0x29
-	opI64Const      = 0x42
-	opI64Or         = 0x84
-	opI64Xor        = 0x85
-	opRefFunc       = 0xd2
-
 	// block (result exnref) try_table (catch_all_ref 0): an exception in what follows is what the block yields.
 	guarded = "\x02\x69\x1f\x40\x01\x03\x00"
 	// return end unreachable end: the end of what is guarded, by return; here goes on who caught.
@@ -50,8 +37,8 @@ const (
 	typesFixed = "\x60\x00\x00" + "\x60\x00\x01\x7f" + "\x60\x01\x7f\x01\x7f"
 )
 
-// StubOptions say what module B has to save for a fiber that waits.
-type StubOptions struct {
+// Options say what module B has to save for a fiber that waits.
+type Options struct {
 	StackPointer bool // the guest has a shadow stack: its pointer
 	Copies       bool // fibers have no region of their own: the used part of the stack
 
@@ -59,10 +46,10 @@ type StubOptions struct {
 	Regions bool
 }
 
-type stubs struct {
-	writer
-	m     *Module
-	opt   StubOptions
+type builder struct {
+	wasm.Writer
+	m     *wasm.Module
+	opt   Options
 	types uint32   // index of the first type that is not the guest's
 	guest []uint32 // the exports that are functions
 	waits []uint32 // the function imports that may wait
@@ -78,44 +65,44 @@ type stubs struct {
 }
 
 // AppendStubs appends module B to out and returns the extended slice. marks are those given to [Module.AppendTrampolines].
-func (m *Module) AppendStubs(out []byte, marks []byte, opt StubOptions) []byte {
-	b := stubs{writer: writer{out}, m: m, opt: opt, types: uint32(len(m.types)), waits: m.waiting(marks)}
+func AppendStubs(out []byte, m *wasm.Module, marks []byte, opt Options) []byte {
+	b := builder{Writer: wasm.Writer{B: out}, m: m, opt: opt, types: m.TypeCount(), waits: waiting(m, marks)}
 	b.writeTypes()
 	b.writeImports()
 	b.writeDeclarations()
 	b.writeCode()
-	return b.b
+	return b.B
 }
 
 //go:noinline
-func (b *stubs) writeTypes() {
-	section, count := b.m.begin(&b.writer)
-	b.raw(typesFixed)
+func (b *builder) writeTypes() {
+	section, count := b.m.BeginTypes(&b.Writer)
+	b.Raw(typesFixed)
 	for k := range b.m.Exports {
-		if e := &b.m.Exports[k]; e.Kind == KindFunc {
-			b.guest = push(b.guest, uint32(k))
-			r := b.m.signature(e.Index)
+		if e := &b.m.Exports[k]; e.Kind == wasm.KindFunc {
+			b.guest = wasm.Push(b.guest, uint32(k))
+			r := b.m.Signature(e.Index)
 			b.args.add(&r)
 			b.gives.add(&r)
 		}
 	}
 	for _, v := range b.args {
-		b.raw("\x60\x01\x7f\x01") // [i32] -> [v]
-		b.bytes(b.m.valType(v))
+		b.Raw("\x60\x01\x7f\x01") // [i32] -> [v]
+		b.Bytes(b.m.ValType(v))
 	}
 	for _, v := range b.gives {
-		b.raw("\x60\x02\x7f") // [i32 v] -> []
-		b.bytes(b.m.valType(v))
-		b.byte(0)
+		b.Raw("\x60\x02\x7f") // [i32 v] -> []
+		b.Bytes(b.m.ValType(v))
+		b.Byte(0)
 	}
-	b.m.endTypes(&b.writer, section, count, 3+uint32(len(b.args)+len(b.gives)))
+	b.m.EndTypes(&b.Writer, section, count, 3+uint32(len(b.args)+len(b.gives)))
 }
 
 // function ends the import of a function, given its type.
 //
 //go:noinline
-func (b *stubs) function(t uint32) {
-	b.op(KindFunc, t)
+func (b *builder) function(t uint32) {
+	b.Op(wasm.KindFunc, t)
 	b.funcs++
 	b.imports++
 }
@@ -123,8 +110,8 @@ func (b *stubs) function(t uint32) {
 // global ends the import of a global.
 //
 //go:noinline
-func (b *stubs) global(mutable byte) {
-	b.byte(mutable)
+func (b *builder) global(mutable byte) {
+	b.Byte(mutable)
 	b.globals++
 	b.imports++
 }
@@ -132,155 +119,155 @@ func (b *stubs) global(mutable byte) {
 // writeImports also settles the index of everything in B.
 //
 //go:noinline
-func (b *stubs) writeImports() {
-	section := b.section(secImport)
-	count := b.hole()
-	b.raw("\x02js\x05start")
+func (b *builder) writeImports() {
+	section := b.Section(wasm.SectionImport)
+	count := b.Hole()
+	b.Raw("\x02js\x05start")
 	b.function(b.types + typeGet)
-	b.raw("\x02js\x06failed")
+	b.Raw("\x02js\x06failed")
 	b.function(b.types + typeJob)
-	b.raw("\x02js\x07refused")
+	b.Raw("\x02js\x07refused")
 	b.function(b.types + typeAsk)
 	if b.opt.Copies {
-		b.raw("\x02js\x07restore")
+		b.Raw("\x02js\x07restore")
 		b.function(b.types + typeJob)
-		b.raw("\x02js\x05ended")
+		b.Raw("\x02js\x05ended")
 		b.function(b.types + typeJob)
 	}
 	if b.opt.Regions {
-		b.raw("\x02js\x07touched")
+		b.Raw("\x02js\x07touched")
 		b.function(b.types + typeJob)
-		b.raw("\x05guest\x06memory\x02")
+		b.Raw("\x05guest\x06memory\x02")
 		if b.m.Memory.Shared {
-			b.raw("\x03\x00\x80\x80\x04") // what has a maximum is taken for what may have this, the largest
+			b.Raw("\x03\x00\x80\x80\x04") // what has a maximum is taken for what may have this, the largest
 		} else {
-			b.raw("\x00\x00")
+			b.Raw("\x00\x00")
 		}
 		b.imports++
 	}
 	b.firstArg = b.funcs
 	t := b.types + 3
 	for _, v := range b.args {
-		b.spelled("arg:", b.m.valType(v))
+		b.spelled("arg:", b.m.ValType(v))
 		b.function(t)
 		t++
 	}
 	b.firstGive = b.funcs
 	for _, v := range b.gives {
-		b.spelled("result:", b.m.valType(v))
+		b.spelled("result:", b.m.ValType(v))
 		b.function(t)
 		t++
 	}
 	b.firstGuest = b.funcs
 	for _, k := range b.guest {
-		b.raw("\x05guest")
-		b.numbered("", k)
-		b.function(b.m.typeOf(b.m.exported(k)))
+		b.Raw("\x05guest")
+		b.Numbered("", k)
+		b.function(b.m.TypeOf(b.m.Exports[k].Index))
 	}
 	b.firstWait = b.funcs
 	for _, i := range b.waits {
-		b.raw("\x04wait")
-		b.numbered("", i)
-		b.function(b.m.typeOf(i))
+		b.Raw("\x04wait")
+		b.Numbered("", i)
+		b.function(b.m.TypeOf(i))
 	}
 	b.firstDirect = b.funcs
 	for _, i := range b.waits {
-		b.raw("\x06direct")
-		b.numbered("", i)
-		b.function(b.m.funcs[i])
+		b.Raw("\x06direct")
+		b.Numbered("", i)
+		b.function(b.m.Funcs[i])
 	}
 	b.firstThunk = b.funcs
 	b.firstStub = b.firstThunk + uint32(len(b.guest))
 	b.start = b.firstStub + uint32(len(b.waits))
 
-	b.raw("\x06worker\x03exn\x03\x69")
+	b.Raw("\x06worker\x03exn\x03\x69")
 	b.global(1)
 	if b.opt.StackPointer {
-		b.raw("\x05guest\x02sp\x03\x7f")
+		b.Raw("\x05guest\x02sp\x03\x7f")
 		b.global(1)
-		b.raw("\x02js\x04base\x03\x7f")
+		b.Raw("\x02js\x04base\x03\x7f")
 		if b.opt.Copies {
 			b.global(1)
 		} else {
 			b.global(0)
 		}
 		if b.opt.Regions {
-			b.raw("\x02js\x04size\x03\x7f")
+			b.Raw("\x02js\x04size\x03\x7f")
 			b.global(0)
 		}
 	}
 	b.firstSlot = b.globals
 	for _, i := range b.waits {
-		b.raw("\x05slots")
-		b.numbered("s", i)
-		b.byte(KindGlobal)
-		b.refNull(b.m.typeOf(i))
+		b.Raw("\x05slots")
+		b.Numbered("s", i)
+		b.Byte(wasm.KindGlobal)
+		b.RefNull(b.m.TypeOf(i))
 		b.global(1)
 	}
 	b.parked = b.globals
 	b.low = b.parked + 1
-	b.fill(count, b.imports)
-	b.close(section)
+	b.Fill(count, b.imports)
+	b.Close(section)
 }
 
 // writeDeclarations writes what lies between the imports and the code: all functions of B, the global parked, the exports,
 // the start function, and that there will be references to the stubs.
 //
 //go:noinline
-func (b *stubs) writeDeclarations() {
-	section := b.section(secFunc)
-	b.u32(b.start + 1 - b.firstThunk)
+func (b *builder) writeDeclarations() {
+	section := b.Section(wasm.SectionFunc)
+	b.U32(b.start + 1 - b.firstThunk)
 	for range b.guest {
-		b.u32(b.types + typeJob)
+		b.U32(b.types + typeJob)
 	}
 	for _, i := range b.waits {
-		b.u32(b.m.typeOf(i))
+		b.U32(b.m.TypeOf(i))
 	}
-	b.u32(b.types + typeJob)
-	b.close(section)
+	b.U32(b.types + typeJob)
+	b.Close(section)
 
 	exports := uint32(len(b.guest))
 	if b.opt.StackPointer {
 		const variable = "\x7f\x01\x41\x00\x0b" // a mutable i32, at first 0
-		section = b.section(secGlobal)
+		section = b.Section(wasm.SectionGlobal)
 		if b.opt.Regions {
-			b.raw("\x02" + variable)
+			b.Raw("\x02" + variable)
 			exports++
 		} else {
-			b.byte(1)
+			b.Byte(1)
 		}
-		b.raw(variable)
-		b.close(section)
+		b.Raw(variable)
+		b.Close(section)
 		exports++
 	}
 
-	section = b.section(secExport)
-	b.u32(exports)
+	section = b.Section(wasm.SectionExport)
+	b.U32(exports)
 	for i, k := range b.guest {
-		b.numbered("t", k)
-		b.op(KindFunc, b.firstThunk+uint32(i))
+		b.Numbered("t", k)
+		b.Op(wasm.KindFunc, b.firstThunk+uint32(i))
 	}
 	if b.opt.StackPointer {
-		b.raw("\x06parked")
-		b.op(KindGlobal, b.parked)
+		b.Raw("\x06parked")
+		b.Op(wasm.KindGlobal, b.parked)
 	}
 	if b.opt.Regions {
-		b.raw("\x03low")
-		b.op(KindGlobal, b.low)
+		b.Raw("\x03low")
+		b.Op(wasm.KindGlobal, b.low)
 	}
-	b.close(section)
+	b.Close(section)
 
-	section = b.section(secStart)
-	b.u32(b.start)
-	b.close(section)
+	section = b.Section(wasm.SectionStart)
+	b.U32(b.start)
+	b.Close(section)
 
-	section = b.section(secElem)
-	b.raw("\x01\x03\x00") // one segment, declarative, of functions
-	b.u32(uint32(len(b.waits)))
+	section = b.Section(wasm.SectionElem)
+	b.Raw("\x01\x03\x00") // one segment, declarative, of functions
+	b.U32(uint32(len(b.waits)))
 	for f := b.firstStub; f < b.start; f++ {
-		b.u32(f)
+		b.U32(f)
 	}
-	b.close(section)
+	b.Close(section)
 }
 
 // A list holds value types by where they stand, those of one byte only once: numbers, mostly. Longer ones may come again;
@@ -290,8 +277,8 @@ type list []uint32
 // add reads a vector of value types and lists them.
 //
 //go:noinline
-func (l *list) add(r *reader) {
-	for n := r.u32(); n > 0; n-- {
+func (l *list) add(r *wasm.Reader) {
+	for n := r.U32(); n > 0; n-- {
 		l.next(r)
 	}
 }
@@ -299,24 +286,29 @@ func (l *list) add(r *reader) {
 // next reads a value type and returns its place in the list, to which it is added if it is not there yet.
 //
 //go:noinline
-func (l *list) next(r *reader) uint32 {
-	at := uint32(r.pos)
-	b := r.peek()
-	r.valType()
+func (l *list) next(r *wasm.Reader) uint32 {
+	at := uint32(r.Pos)
+	b := r.Peek()
+	r.ValType()
 	for i, u := range *l {
-		if u == at || uint32(r.pos) == at+1 && r.bin[u] == b {
+		if u == at || uint32(r.Pos) == at+1 && r.Bin[u] == b {
 			return uint32(i)
 		}
 	}
-	*l = push(*l, at)
+	*l = wasm.Push(*l, at)
 	return uint32(len(*l)) - 1
 }
 
-// valType returns the bytes of the value type at an offset.
+// spelled writes the import js.x, where x is a prefix and the bytes of a value type in hexadecimal digits.
 //
 //go:noinline
-func (m *Module) valType(at uint32) []byte {
-	r := reader{bin: m.bin, pos: int(at), end: len(m.bin)}
-	r.valType()
-	return m.bin[at:r.pos]
+func (b *builder) spelled(prefix string, p []byte) {
+	const digits = "0123456789abcdef"
+	b.Name("js")
+	b.U32(uint32(len(prefix) + 2*len(p)))
+	b.Raw(prefix)
+	for _, v := range p {
+		b.Byte(digits[v>>4])
+		b.Byte(digits[v&15])
+	}
 }
