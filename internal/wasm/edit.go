@@ -1,8 +1,8 @@
 package wasm
 
-// AppendExport appends to out the module with one more export, everything else untouched, and returns the extended slice.
-// The name must not be exported yet, see [Module.FreeName], and the index must exist: the engine says so if not. m must be of a
-// whole module.
+// AppendExport appends to out the module with one more export, everything else untouched, and returns the extended
+// slice. The name must not be exported yet, see [Module.FreeName], and the index must exist: the engine says so if not.
+// m must be of a whole module.
 func (m *Module) AppendExport(out []byte, name string, kind byte, index uint32) []byte {
 	from, to, section := m.ExportSection(name, kind, index)
 	out = append(out, m.bin[:from]...)
@@ -10,8 +10,8 @@ func (m *Module) AppendExport(out []byte, name string, kind byte, index uint32) 
 	return append(out, m.bin[to:]...)
 }
 
-// ExportSection returns what [Module.AppendExport] changes: the bytes from, up to, not including, to, are those of the export
-// section, or there is none between them, and section takes their place. The new export is the last one.
+// ExportSection returns what [Module.AppendExport] changes: the bytes from, up to, not including, to, are those of the
+// export section, or there is none between them, and section takes their place. The new export is the last one.
 func (m *Module) ExportSection(name string, kind byte, index uint32) (from, to int, section []byte) {
 	w := Writer{}
 	old := m.sections[SectionExport]
@@ -26,8 +26,8 @@ func (m *Module) ExportSection(name string, kind byte, index uint32) (from, to i
 			first = r.Pos
 			break
 		}
-		// Only sections up to globals and tags may stand before the exports; a custom section may stand anywhere, and where
-		// one may that is not known here nobody knows.
+		// Only sections up to globals and tags may stand before the exports; a custom section may stand anywhere, and
+		// where one may that is not known here nobody knows.
 		if old.End == 0 && id > SectionExport && id < SectionTag {
 			break
 		}

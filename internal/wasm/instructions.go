@@ -1,8 +1,8 @@
 package wasm
 
 // What follows an opcode, by opcode: 0, 1 or 2 numbers; a (t)ype; a (m)emory argument; 4 or 8 bytes; the labels of a
-// (b)r_table; the types of a (s)elect; the type and the (c)atches of a try_table; the rest of an opcode of which this is
-// only the (p)refix. A dot is an opcode that nothing here knows.
+// (b)r_table; the types of a (s)elect; the type and the (c)atches of a try_table; the rest of an opcode of which this
+// is only the (p)refix. A dot is an opcode that nothing here knows.
 const immediates = "" +
 	"00ttt0t1110011b0" + // 00 block loop if else try catch throw rethrow throw_ref end br br_if br_table return
 	"121211..1000s..c" + // 10 calls, delegate, catch_all, drop, select, try_table

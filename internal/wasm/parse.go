@@ -16,8 +16,8 @@ const (
 	BadOpcode       // an instruction that is not known here
 )
 
-// A Module is what [Parse] found in one binary: a few numbers, and where in the bytes to read on. It refers to those bytes
-// and is valid as long as they do not change. Its methods only read it, so several goroutines may use one.
+// A Module is what [Parse] found in one binary: a few numbers, and where in the bytes to read on. It refers to those
+// bytes and is valid as long as they do not change. Its methods only read it, so several goroutines may use one.
 type Module struct {
 	Exports  []Export
 	Memory   Memory
@@ -101,9 +101,9 @@ const (
 	typeI64      = 0x7e
 )
 
-// Parse fills m from bin, which is a whole module or ends behind any of its sections. It returns OK, or what is wrong and
-// sets m.At; m is then of no use. It does not validate: an engine does that. It checks what the rest of this package relies
-// on, so that no input makes it fail in another way than by a code. It keeps bin.
+// Parse fills m from bin, which is a whole module or ends behind any of its sections. It returns OK, or what is wrong
+// and sets m.At; m is then of no use. It does not validate: an engine does that. It checks what the rest of this
+// package relies on, so that no input makes it fail in another way than by a code. It keeps bin.
 func Parse(bin []byte, m *Module) Code {
 	*m = Module{bin: bin, named: -1, shaped: unseen, told: -1}
 	r := Reader{Bin: bin, End: len(bin)}

@@ -39,19 +39,23 @@ func TestParseMalformed(t *testing.T) {
 		{"more types than bytes", sections(SectionType, "\xff\xff\xff\xff\x0f"), Truncated, header + 5},
 		{"an empty type section", sections(SectionType, ""), Truncated, header},
 		{"a form that no type has", sections(SectionType, "\x01\x40"), BadType, header + 1},
-		{"a form that no type in a group has", sections(SectionType, "\x01\x4e\x02\x60\x00\x00\x40"), BadType, header + 6},
+		{"a form that no type in a group has", sections(SectionType, "\x01\x4e\x02\x60\x00\x00\x40"), BadType,
+			header + 6},
 		{"a group without members", sections(SectionType, "\x01\x4e\x02"), Truncated, header + 3},
-		{"a value type without end", sections(SectionType, "\x01\x60\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), BadNumber, header + 12},
+		{"a value type without end", sections(SectionType, "\x01\x60\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
+			BadNumber, header + 12},
 		{"bytes behind the contents", sections(SectionType, "\x00\x00"), BadSection, header + 1},
 		{"two type sections", sections(SectionType, "\x00", SectionType, "\x00"), BadSection, header + 1},
 		{"a function of no type", sections(SectionFunc, "\x01\x00"), BadIndex, header + 1},
-		{"a function of a struct type", sections(SectionType, "\x01\x5f\x00", SectionFunc, "\x01\x00"), BadIndex, header + 3 + 6 + 1},
+		{"a function of a struct type", sections(SectionType, "\x01\x5f\x00", SectionFunc, "\x01\x00"), BadIndex,
+			header + 3 + 6 + 1},
 		{"an import of no kind", sections(SectionImport, "\x01\x01a\x01b\x05"), BadImport, header + 5},
 		{"an import of no type", sections(SectionImport, "\x01\x01a\x01b\x00\x07"), BadIndex, header + 6},
 		{"a name longer than its section", sections(SectionImport, "\x01\x09a"), Truncated, header + 3},
 		{"an export of no function", sections(SectionExport, "\x01\x01a\x00\x00"), BadIndex, header + 3},
 		{"an export of no global", sections(SectionExport, "\x01\x01a\x03\x00"), BadIndex, header + 3},
-		{"a global with an unknown instruction", sections(SectionGlobal, "\x01\x7f\x00\x27\x0b"), BadOpcode, header + 3},
+		{"a global with an unknown instruction", sections(SectionGlobal, "\x01\x7f\x00\x27\x0b"), BadOpcode,
+			header + 3},
 		{"a global without end", sections(SectionGlobal, "\x01\x7f\x00\x41\x00"), Truncated, header + 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -126,7 +130,13 @@ func exercise(t testing.TB, m *Module) {
 	}
 	edited := parse(t, m.AppendExport(nil, m.FreeName("one more"), KindMemory, 0))
 	if len(edited.Exports) != len(m.Exports)+1 || edited.StackPointer() != sp {
-		t.Errorf("edited: %d exports, stack pointer %d; before: %d, %d", len(edited.Exports), edited.StackPointer(), len(m.Exports), sp)
+		t.Errorf(
+			"edited: %d exports, stack pointer %d; before: %d, %d",
+			len(edited.Exports),
+			edited.StackPointer(),
+			len(m.Exports),
+			sp,
+		)
 	}
 }
 
@@ -138,7 +148,14 @@ func FuzzParse(f *testing.F) {
 	for _, p := range paths {
 		f.Add(read(f, p))
 	}
-	f.Add(sections(SectionType, "\x02\x60\x01\x63\x00\x01\x64\x01\x5d\x00", SectionMemory, "\x01\x05\x80\x80\x80\x80\x10\x80\x80\x80\x80\x10"))
+	f.Add(
+		sections(
+			SectionType,
+			"\x02\x60\x01\x63\x00\x01\x64\x01\x5d\x00",
+			SectionMemory,
+			"\x01\x05\x80\x80\x80\x80\x10\x80\x80\x80\x80\x10",
+		),
+	)
 	f.Fuzz(func(t *testing.T, bin []byte) {
 		var m Module
 		if code := Parse(bin, &m); code != OK {
@@ -158,11 +175,18 @@ func TestAppendExport(t *testing.T) {
 		bin, want []byte
 	}{
 		{"to an empty module", sections(), sections(SectionExport, "\x01\x01b\x02\x00")},
-		{"to a module with exports", sections(SectionType, types, SectionExport, exports, SectionCode, code), sections(SectionType, types, SectionExport, "\x02\x01a\x02\x00\x01b\x02\x00", SectionCode, code)},
-		{"before the code", sections(SectionType, types, SectionCode, code), sections(SectionType, types, SectionExport, "\x01\x01b\x02\x00", SectionCode, code)},
-		{"behind tags and before the start", sections(SectionTag, "\x00", SectionStart, "\x00"), sections(SectionTag, "\x00", SectionExport, "\x01\x01b\x02\x00", SectionStart, "\x00")},
-		{"behind a section that is not known here", sections(SectionTag+1, "\x00", SectionGlobal, "\x00", SectionExport, exports), sections(SectionTag+1, "\x00", SectionGlobal, "\x00", SectionExport, "\x02\x01a\x02\x00\x01b\x02\x00")},
-		{"behind custom sections", sections(SectionCustom, custom, SectionType, types, SectionCustom, custom, SectionCode, code), sections(SectionCustom, custom, SectionType, types, SectionCustom, custom, SectionExport, "\x01\x01b\x02\x00", SectionCode, code)},
+		{"to a module with exports", sections(SectionType, types, SectionExport, exports, SectionCode, code),
+			sections(SectionType, types, SectionExport, "\x02\x01a\x02\x00\x01b\x02\x00", SectionCode, code)},
+		{"before the code", sections(SectionType, types, SectionCode, code),
+			sections(SectionType, types, SectionExport, "\x01\x01b\x02\x00", SectionCode, code)},
+		{"behind tags and before the start", sections(SectionTag, "\x00", SectionStart, "\x00"),
+			sections(SectionTag, "\x00", SectionExport, "\x01\x01b\x02\x00", SectionStart, "\x00")},
+		{"behind a section that is not known here",
+			sections(SectionTag+1, "\x00", SectionGlobal, "\x00", SectionExport, exports),
+			sections(SectionTag+1, "\x00", SectionGlobal, "\x00", SectionExport, "\x02\x01a\x02\x00\x01b\x02\x00")},
+		{"behind custom sections", sections(SectionCustom, custom, SectionType, types, SectionCustom, custom,
+			SectionCode, code), sections(SectionCustom, custom, SectionType, types, SectionCustom, custom,
+			SectionExport, "\x01\x01b\x02\x00", SectionCode, code)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := parse(t, c.bin).AppendExport([]byte("x"), "b", KindMemory, 0); !bytes.Equal(got[1:], c.want) {
@@ -215,24 +239,37 @@ func TestStackPointer(t *testing.T) {
 		{"no globals", sections(SectionMemory, memory), -1},
 		{"no memory", sections(SectionGlobal, globals(end)), -1},
 		{"a 64-bit memory", sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals(end)), -1},
-		{"a mutable i64 in a 64-bit memory", sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals(end, long)), CannotTell},
-		{"a constant i64 in a 64-bit memory", sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals("\x7e\x00\x42\x10\x0b")), -1},
+		{"a mutable i64 in a 64-bit memory",
+			sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals(end, long)), CannotTell},
+		{"a constant i64 in a 64-bit memory",
+			sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals("\x7e\x00\x42\x10\x0b")), -1},
 		{"the end of memory", sections(SectionMemory, memory, SectionGlobal, globals(end)), 0},
 		{"beyond the memory", sections(SectionMemory, memory, SectionGlobal, globals(beyond)), CannotTell},
 		{"all of a 4 GiB memory", sections(SectionMemory, "\x01\x00\x80\x80\x04", SectionGlobal, globals(negative)), 0},
 		{"a constant before it", sections(SectionMemory, memory, SectionGlobal, globals(constant, end)), 1},
 		{"another type before it", sections(SectionMemory, memory, SectionGlobal, globals(long, end)), 1},
-		{"only the first mutable i32 counts", sections(SectionMemory, memory, SectionGlobal, globals(count, end)), CannotTell},
+		{"only the first mutable i32 counts", sections(SectionMemory, memory, SectionGlobal, globals(count, end)),
+			CannotTell},
 		{"negative", sections(SectionMemory, memory, SectionGlobal, globals(negative)), CannotTell},
 		{"computed", sections(SectionMemory, memory, SectionGlobal, globals(computed)), CannotTell},
-		{"exported by name", sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionExport, exported+"\x01"), 1},
-		{"exported by name, but constant", sections(SectionMemory, memory, SectionGlobal, globals(end, constant), SectionExport, exported+"\x01"), 0},
-		{"in the name section", sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionCustom, named), 1},
-		{"in a name section that ends early", sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionCustom, named[:len(named)-1]), 0},
-		{"in a name section, a global that is not there", sections(SectionMemory, memory, SectionGlobal, globals(end), SectionCustom, named), 0},
-		{"the export wins over the name section", sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionExport, exported+"\x00", SectionCustom, named), 0},
-		{"imported", sections(SectionImport, "\x02\x01m\x01m\x02\x00\x01\x03env\x0f__stack_pointer\x03\x7f\x01", SectionGlobal, globals(end)), 0},
-		{"imported from elsewhere", sections(SectionImport, "\x02\x01m\x01m\x02\x00\x02\x03sea\x0f__stack_pointer\x03\x7f\x01", SectionGlobal, globals(end)), 1},
+		{"exported by name", sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionExport,
+			exported+"\x01"), 1},
+		{"exported by name, but constant",
+			sections(SectionMemory, memory, SectionGlobal, globals(end, constant), SectionExport, exported+"\x01"), 0},
+		{"in the name section", sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionCustom,
+			named), 1},
+		{"in a name section that ends early",
+			sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionCustom, named[:len(named)-1]),
+			0},
+		{"in a name section, a global that is not there",
+			sections(SectionMemory, memory, SectionGlobal, globals(end), SectionCustom, named), 0},
+		{"the export wins over the name section",
+			sections(SectionMemory, memory, SectionGlobal, globals(end, count), SectionExport, exported+"\x00",
+				SectionCustom, named), 0},
+		{"imported", sections(SectionImport, "\x02\x01m\x01m\x02\x00\x01\x03env\x0f__stack_pointer\x03\x7f\x01",
+			SectionGlobal, globals(end)), 0},
+		{"imported from elsewhere", sections(SectionImport,
+			"\x02\x01m\x01m\x02\x00\x02\x03sea\x0f__stack_pointer\x03\x7f\x01", SectionGlobal, globals(end)), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := parse(t, append(c.bin, frames("\x23\x00\x41\x10\x6b\x1a"+"\x23\x01\x41\x10\x6b\x1a")...))
@@ -266,14 +303,26 @@ func TestStackPointerOfEmscripten(t *testing.T) {
 		{"told, of a stack that grows up", "stackSave", "\x23\x02", CannotTell},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			// Function 0 is imported, 1 uses the stacks, 2 tells where one is. Global 0 is a counter, 1 the pointer, 2 that of
-			// a stack that grows up.
-			uses, tells := "\x01\x01\x7f\x23\x01\x41\x10\x6b\x1a\x23\x02\x41\x10\x6a\x24\x02\x20\x00\x24\x02\x0b", "\x00"+c.body+"\x0b"
+			// Function 0 is imported, 1 uses the stacks, 2 tells where one is. Global 0 is a counter, 1 the pointer, 2
+			// that of a stack that grows up.
+			uses, tells := "\x01\x01\x7f\x23\x01\x41\x10\x6b\x1a\x23\x02\x41\x10\x6a\x24\x02\x20\x00\x24\x02\x0b",
+				"\x00"+c.body+"\x0b"
 			m := parse(t, sections(
-				SectionType, "\x01\x60\x00\x01\x7f", SectionImport, "\x01\x01m\x01f\x00\x00", SectionFunc, "\x02\x00\x00",
-				SectionMemory, "\x01\x00\x02", SectionGlobal, "\x03"+count+end+count,
-				SectionExport, fmt.Sprintf("\x01%c%s\x00\x02", len(c.export), c.export),
-				SectionCode, fmt.Sprintf("\x02%c%s%c%s", len(uses), uses, len(tells), tells)))
+				SectionType,
+				"\x01\x60\x00\x01\x7f",
+				SectionImport,
+				"\x01\x01m\x01f\x00\x00",
+				SectionFunc,
+				"\x02\x00\x00",
+				SectionMemory,
+				"\x01\x00\x02",
+				SectionGlobal,
+				"\x03"+count+end+count,
+				SectionExport,
+				fmt.Sprintf("\x01%c%s\x00\x02", len(c.export), c.export),
+				SectionCode,
+				fmt.Sprintf("\x02%c%s%c%s", len(uses), uses, len(tells), tells),
+			))
 			if got := m.StackPointer(); got != c.want {
 				t.Errorf("StackPointer() = %d, want %d", got, c.want)
 			}
@@ -301,9 +350,12 @@ func TestStackPointerDescends(t *testing.T) {
 		{"the same by addition", "\x20\x00\x41\x60\x6a\x24\x00", 0},
 		{"set to something less, but in a count of eights", "\x20\x00\x41\x08\x6b\x24\x00", -1},
 		{"a difference of locals", "\x41\x10\x1a\x20\x00\x20\x01\x6b\x24\x00", -1},
-		{"without optimisation, by locals", "\x23\x00\x21\x01\x41\x20\x21\x02\x20\x01\x20\x02\x6b\x21\x03\x20\x03\x24\x00", 0},
-		{"the same of a heap that grows up", "\x23\x00\x21\x01\x41\x20\x21\x02\x20\x01\x20\x02\x6a\x21\x03\x20\x03\x24\x00", -1},
-		{"by locals, but not these", "\x23\x00\x21\x01\x41\x20\x21\x02\x20\x01\x1a\x20\x00\x20\x02\x6b\x1a\x20\x01\x20\x03\x6b\x1a", -1},
+		{"without optimisation, by locals",
+			"\x23\x00\x21\x01\x41\x20\x21\x02\x20\x01\x20\x02\x6b\x21\x03\x20\x03\x24\x00", 0},
+		{"the same of a heap that grows up",
+			"\x23\x00\x21\x01\x41\x20\x21\x02\x20\x01\x20\x02\x6a\x21\x03\x20\x03\x24\x00", -1},
+		{"by locals, but not these",
+			"\x23\x00\x21\x01\x41\x20\x21\x02\x20\x01\x1a\x20\x00\x20\x02\x6b\x1a\x20\x01\x20\x03\x6b\x1a", -1},
 		{"a frame of any length", "\x20\x01\x20\x02\x41\x0f\x6a\x41\x70\x71\x6b\x22\x01\x24\x00", 0},
 		{"a heap that takes any length", "\x20\x01\x20\x02\x41\x0f\x6a\x41\x70\x71\x6a\x22\x01\x24\x00", -1},
 		{"something cut otherwise", "\x20\x01\x20\x02\x41\x78\x71\x6b\x22\x01\x24\x00", -1},
@@ -344,7 +396,16 @@ func TestMemoryLimits(t *testing.T) {
 func TestGrows(t *testing.T) {
 	types, one := "\x01\x60\x00\x00", "\x01\x00"
 	bare := func(body string) []byte {
-		return sections(SectionType, types, SectionFunc, one, SectionMemory, "\x01\x00\x01", SectionCode, fmt.Sprintf("\x01%c%s", len(body), body))
+		return sections(
+			SectionType,
+			types,
+			SectionFunc,
+			one,
+			SectionMemory,
+			"\x01\x00\x01",
+			SectionCode,
+			fmt.Sprintf("\x01%c%s", len(body), body),
+		)
 	}
 	sizes := read(t, "testdata/instructions.wasm")
 	size := bytes.LastIndex(sizes, []byte("\x3f\x00\x0b"))
@@ -361,7 +422,8 @@ func TestGrows(t *testing.T) {
 		{"the last one asks for the size", sizes, true},
 		{"the code is not there", bin[:len(parse(t, bin).Header())], true},
 		{"no code to look at and none to come", sections(SectionMemory, "\x01\x00\x01"), false},
-		{"no memory", sections(SectionType, types, SectionFunc, one, SectionCode, "\x01\x06\x00\x41\x00\x40\x00\x0b"), false},
+		{"no memory", sections(SectionType, types, SectionFunc, one, SectionCode, "\x01\x06\x00\x41\x00\x40\x00\x0b"),
+			false},
 		{"a body that does nothing", bare("\x00\x0b"), false},
 		{"an instruction from the future", bare("\x00\x27\x0b"), true},
 		{"a vector instruction from the future", bare("\x00\xfd\x80\x40\x0b"), true},

@@ -58,8 +58,8 @@ func (r *Reader) U32() uint32 {
 	}
 }
 
-// leb reads a number of up to 64 bits, signed or not, and returns its low 32 bits, sign-extended. Most callers only want
-// to get past it.
+// leb reads a number of up to 64 bits, signed or not, and returns its low 32 bits, sign-extended. Most callers only
+// want to get past it.
 //
 //go:noinline
 func (r *Reader) Leb() uint32 {
@@ -99,9 +99,9 @@ func (r *Reader) Name() Span {
 	return Span{at, r.Pos}
 }
 
-// valType goes over a value type, and over everything that is written like one: heap type, block type, storage type. They
-// all are a signed number, behind any of the prefixes exact (0x62), ref null (0x63), ref (0x64) and shared (0x65); no
-// number begins like those.
+// valType goes over a value type, and over everything that is written like one: heap type, block type, storage type.
+// They all are a signed number, behind any of the prefixes exact (0x62), ref null (0x63), ref (0x64) and shared (0x65);
+// no number begins like those.
 //
 //go:noinline
 func (r *Reader) ValType() {

@@ -2,18 +2,18 @@ package wasm
 
 // scan goes once through the code and notes what cannot be told from the sections before it.
 //
-// A module may grow its memory if it has memory.grow, and also if it asks for memory.size: in Emscripten's modules it is
-// JavaScript that grows the memory, behind an import, and what shows in the code is only that the allocator asks how much
-// there is; it hands out all that it finds, whoever has added it.
+// A module may grow its memory if it has memory.grow, and also if it asks for memory.size: in Emscripten's modules it
+// is JavaScript that grows the memory, behind an import, and what shows in the code is only that the allocator asks how
+// much there is; it hands out all that it finds, whoever has added it.
 //
-// A global is the pointer of a stack that grows down if its value less a multiple of 16 is computed somewhere, or if it is
-// set to something less a multiple of 16, as every function with a frame of its own does first. A pointer to the next free
-// byte of a heap looks the same in the sections before the code, but nothing is taken off it; a counter may count down,
-// but hardly in sixteens. A function whose frame has a length of its own takes off what it has cut to a multiple of 16, and
-// without optimisation all operands go through locals.
+// A global is the pointer of a stack that grows down if its value less a multiple of 16 is computed somewhere, or if it
+// is set to something less a multiple of 16, as every function with a frame of its own does first. A pointer to the
+// next free byte of a heap looks the same in the sections before the code, but nothing is taken off it; a counter may
+// count down, but hardly in sixteens. A function whose frame has a length of its own takes off what it has cut to a
+// multiple of 16, and without optimisation all operands go through locals.
 //
-// It is the pointer of a stack that grows up, as in what Emscripten wrote before it used LLVM's backend, if a function sets
-// it to something more and then to what a local holds; a heap only grows.
+// It is the pointer of a stack that grows up, as in what Emscripten wrote before it used LLVM's backend, if a function
+// sets it to something more and then to what a local holds; a heap only grows.
 //
 //go:noinline
 func (m *Module) scan() {
@@ -69,8 +69,8 @@ func (m *Module) scanBody(r *Reader) {
 	raised := none                // the global that has been set to something more
 	frame := uint32(0)            // what the last one was, if an i32.const, or has taken off
 	last := byte(OpEnd)           // its opcode
-	// The locals that a global and a constant have been put into last, and which those are. Without optimisation both are
-	// then fetched, one behind the other.
+	// The locals that a global and a constant have been put into last, and which those are. Without optimisation both
+	// are then fetched, one behind the other.
 	copied, global, sized, size := none, none, none, uint32(0)
 	fetched := false // the last local.get was of copied
 	for r.More() {

@@ -1,18 +1,19 @@
 package wasm
 
 // StackPointer returns the index of the global that holds the guest's shadow-stack pointer, -1 if it has none, or
-// [CannotTell]. It is the
-// first of these that is a mutable i32:
+// [CannotTell]. It is the first of these that is a mutable i32:
 //
 //   - the export "__stack_pointer"
 //   - what the name section calls so, or the import env.__stack_pointer
-//   - what Emscripten's function for the current stack pointer returns, if that is exported and the stack does not grow up
+//   - what Emscripten's function for the current stack pointer returns, if that is exported and the stack does not grow
+//     up
 //   - the first mutable i32 that the module defines, if it starts as the end of a stack could, at a constant above 0,
 //     within memory 0, divisible by 16, and if the code treats it as one: see scan (so it is in what the common
 //     toolchains write, stripped of names too)
 //
-// A module without a memory has none. A stack that grows up is [CannotTell]: a fiber's own would have to begin at the other
-// end of its region. In a 64-bit memory a mutable i64 may be a pointer: the stubs could not set it, so that is CannotTell too.
+// A module without a memory has none. A stack that grows up is [CannotTell]: a fiber's own would have to begin at the
+// other end of its region. In a 64-bit memory a mutable i64 may be a pointer: the stubs could not set it, so that is
+// CannotTell too.
 //
 //go:noinline
 func (m *Module) StackPointer() int32 {
@@ -74,8 +75,8 @@ func (m *Module) export(name string) *Export {
 	return nil
 }
 
-// CannotTell is what [Module.StackPointer] returns where a module seems to have a stack, but none of the rules finds its
-// pointer: somebody has to name it.
+// CannotTell is what [Module.StackPointer] returns where a module seems to have a stack, but none of the rules finds
+// its pointer: somebody has to name it.
 const CannotTell = -2
 
 // MutableI32 reports whether there is a global with this index that could hold a stack pointer.
@@ -104,8 +105,8 @@ func (m *Module) shape(r *Reader) int32 {
 // Name returns the name of an export, a part of the parsed bytes.
 func (m *Module) Name(e Export) []byte { return m.bin[e.name.Start:e.name.End] }
 
-// custom looks into a custom section for the global that the name section calls __stack_pointer. A custom section cannot
-// make a module invalid, so whatever is wrong in it is only a reason to look no further.
+// custom looks into a custom section for the global that the name section calls __stack_pointer. A custom section
+// cannot make a module invalid, so whatever is wrong in it is only a reason to look no further.
 //
 //go:noinline
 func (m *Module) custom(section *Reader) {

@@ -12,7 +12,8 @@ const (
 	formShared   = 0x65
 )
 
-// readTypes reads one entry of the type section. A group counts as one entry there and as all its members in the index space.
+// readTypes reads one entry of the type section. A group counts as one entry there and as all its members in the index
+// space.
 //
 //go:noinline
 func (m *Module) readTypes(r *Reader) {

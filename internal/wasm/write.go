@@ -105,9 +105,9 @@ func (w *Writer) RefNull(t uint32) {
 	w.S32(t)
 }
 
-// begin writes the Preamble and opens the type section with the guest's own entries in it, byte for byte: so each of its
-// types has the same index here, also those that refer to each other, and is the same type to the engine, which compares
-// types by structure. Room is left for more entries: count them with [writer.endTypes].
+// begin writes the Preamble and opens the type section with the guest's own entries in it, byte for byte: so each of
+// its types has the same index here, also those that refer to each other, and is the same type to the engine, which
+// compares types by structure. Room is left for more entries: count them with [writer.endTypes].
 //
 //go:noinline
 func (m *Module) BeginTypes(w *Writer) (section, count int) {

@@ -147,7 +147,8 @@ func trampolines(n int32, tail bool) int32 {
 //
 //go:wasmexport stubs
 func appendStubs(n int32, pointer, copies, regions bool) int32 {
-	return give(stubs.AppendStubs(nil, &module, source[:n], stubs.Options{StackPointer: pointer, Copies: copies, Regions: regions}))
+	opt := stubs.Options{StackPointer: pointer, Copies: copies, Regions: regions}
+	return give(stubs.AppendStubs(nil, &module, source[:n], opt))
 }
 
 //go:wasmexport output

@@ -87,8 +87,16 @@ func TestBorder(t *testing.T) {
 	// What JavaScript generates from is the header that was kept.
 	guest = parse(t, guest.Header())
 	write(t, filepath.Join(dir, "b.wasm"), AppendStubs(nil, guest, waits, Options{StackPointer: true}))
-	write(t, filepath.Join(dir, "copies.wasm"), AppendStubs(nil, guest, waits, Options{StackPointer: true, Copies: true}))
-	write(t, filepath.Join(dir, "regions.wasm"), AppendStubs(nil, guest, waits, Options{StackPointer: true, Regions: true}))
+	write(
+		t,
+		filepath.Join(dir, "copies.wasm"),
+		AppendStubs(nil, guest, waits, Options{StackPointer: true, Copies: true}),
+	)
+	write(
+		t,
+		filepath.Join(dir, "regions.wasm"),
+		AppendStubs(nil, guest, waits, Options{StackPointer: true, Regions: true}),
+	)
 	write(t, filepath.Join(dir, "bare.wasm"), AppendStubs(nil, guest, waits, Options{}))
 	write(t, filepath.Join(dir, "worker.wasm"), read(t, "../worker.wasm"))
 
@@ -109,7 +117,8 @@ func runBorder(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if !regexp.MustCompile(`(?m)^# pass [1-9]`).Match(out) || regexp.MustCompile(`(?m)^# (skipped|todo) [1-9]`).Match(out) {
+	if !regexp.MustCompile(`(?m)^# pass [1-9]`).Match(out) ||
+		regexp.MustCompile(`(?m)^# (skipped|todo) [1-9]`).Match(out) {
 		t.Fatalf("not all tests ran:\n%s", out)
 	}
 }

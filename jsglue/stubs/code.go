@@ -169,9 +169,9 @@ func (b *builder) pointer(saved uint32) {
 	}
 }
 
-// look puts into the local where the running fiber's region begins, and tells touched if somebody has written to the guard
-// that lies there, or if the stack pointer, which is in the other local if there is one, is below: what a large frame has room
-// for need not have been written. There is no region as long as no fiber has run.
+// look puts into the local where the running fiber's region begins, and tells touched if somebody has written to the
+// guard that lies there, or if the stack pointer, which is in the other local if there is one, is below: what a large
+// frame has room for need not have been written. There is no region as long as no fiber has run.
 //
 //go:noinline
 func (b *builder) look(low, pointer uint32) {

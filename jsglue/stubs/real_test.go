@@ -20,9 +20,15 @@ import (
 // The modules that the parser is tested with.
 const parsed = "../../internal/wasm/testdata/"
 
-var allOptions = []Options{{}, {StackPointer: true}, {StackPointer: true, Copies: true}, {StackPointer: true, Regions: true}}
+var allOptions = []Options{
+	{},
+	{StackPointer: true},
+	{StackPointer: true, Copies: true},
+	{StackPointer: true, Regions: true},
+}
 
-// exercise generates everything, with all imports marked as such that may wait. What is generated from a module's header is the same.
+// exercise generates everything, with all imports marked as such that may wait. What is generated from a module's
+// header is the same.
 func exercise(t testing.TB, m *wasm.Module) {
 	t.Helper()
 	marks := bytes.Repeat([]byte{1}, 1+len(m.Funcs))
@@ -73,12 +79,13 @@ func tool(t *testing.T, path ...string) string {
 	return p
 }
 
-// wazero, too, must find what is generated valid. (It does not know the type noexn, with which Binaryen writes a null exnref in
-// worker.wasm; TestBorder runs that in Node.)
+// wazero, too, must find what is generated valid. (It does not know the type noexn, with which Binaryen writes a null
+// exnref in worker.wasm; TestBorder runs that in Node.)
 func TestValidInWazero(t *testing.T) {
 	ctx := context.Background()
 	config := wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(api.CoreFeaturesV2 |
-		experimental.CoreFeaturesExceptionHandling | experimental.CoreFeaturesTailCall | experimental.CoreFeaturesTypedFunctionReferences)
+		experimental.CoreFeaturesExceptionHandling | experimental.CoreFeaturesTailCall |
+		experimental.CoreFeaturesTypedFunctionReferences)
 	r := wazero.NewRuntimeWithConfig(ctx, config)
 	defer r.Close(ctx)
 	valid := func(what string, bin []byte) {
@@ -113,7 +120,11 @@ func TestRecipes(t *testing.T) {
 			continue
 		}
 		made := filepath.Join(t.TempDir(), found[3])
-		cmd := exec.Command(node(t), append([]string{tool(t, "binaryen", "bin", "wasm-as")}, append(strings.Fields(found[1]), path, "-o", made)...)...)
+		cmd := exec.Command(
+			node(t),
+			append(
+				[]string{tool(t, "binaryen", "bin", "wasm-as")},
+				append(strings.Fields(found[1]), path, "-o", made)...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
 			continue

@@ -9,8 +9,8 @@ const (
 	caught = "\x0f\x0b\x00\x0b"
 )
 
-// guardSize is how many bytes the guard at the low end of a region has, and untouched what stands in it, as the operand of
-// i64.const: 0x0f1be4f10f1be4f1. Regions (jsglue/src/regions.ts) writes it.
+// guardSize is how many bytes the guard at the low end of a region has, and untouched what stands in it, as the operand
+// of i64.const: 0x0f1be4f10f1be4f1. Regions (jsglue/src/regions.ts) writes it.
 const (
 	guardSize = 64
 	untouched = "\xf1\xc9\xef\xf8\x90\x9e\xf9\x8d\x0f"
@@ -64,7 +64,8 @@ type builder struct {
 	firstSlot, parked, low                     uint32 // and globals
 }
 
-// AppendStubs appends module B to out and returns the extended slice. marks are those given to [Module.AppendTrampolines].
+// AppendStubs appends module B to out and returns the extended slice. marks are those given to
+// [Module.AppendTrampolines].
 func AppendStubs(out []byte, m *wasm.Module, marks []byte, opt Options) []byte {
 	b := builder{Writer: wasm.Writer{B: out}, m: m, opt: opt, types: m.TypeCount(), waits: waiting(m, marks)}
 	b.writeTypes()
@@ -210,8 +211,8 @@ func (b *builder) writeImports() {
 	b.Close(section)
 }
 
-// writeDeclarations writes what lies between the imports and the code: all functions of B, the global parked, the exports,
-// the start function, and that there will be references to the stubs.
+// writeDeclarations writes what lies between the imports and the code: all functions of B, the global parked, the
+// exports, the start function, and that there will be references to the stubs.
 //
 //go:noinline
 func (b *builder) writeDeclarations() {
@@ -270,8 +271,8 @@ func (b *builder) writeDeclarations() {
 	b.Close(section)
 }
 
-// A list holds value types by where they stand, those of one byte only once: numbers, mostly. Longer ones may come again;
-// then B has two imports of one name, which is allowed and seldom.
+// A list holds value types by where they stand, those of one byte only once: numbers, mostly. Longer ones may come
+// again; then B has two imports of one name, which is allowed and seldom.
 type list []uint32
 
 // add reads a vector of value types and lists them.
