@@ -14,6 +14,7 @@ const (
 	BadImport       // an import of a kind that is not known here
 	BadSection      // a section twice, or with something behind its contents
 	BadOpcode       // an instruction that is not known here
+	BadFlags        // a byte that chooses among forms, and chooses none
 )
 
 // A Module is what [Parse] found in one binary: a few numbers, and where in the bytes to read on. It refers to those
@@ -75,7 +76,7 @@ type Memory struct {
 // A Span is a part of a binary: Start up to, not including, End.
 type Span struct{ Start, End int }
 
-// Section ids. 12, data count, is of no interest.
+// Section ids.
 const (
 	SectionCustom = iota
 	SectionType
@@ -89,7 +90,7 @@ const (
 	SectionElem
 	SectionCode
 	SectionData
-	_
+	SectionDataCount
 	SectionTag
 	sectionIDs
 )
