@@ -23,6 +23,14 @@ func (r *reader) failure() Code {
 	return Truncated
 }
 
+func (r *reader) byte() byte {
+	if r.Pos < r.End {
+		r.Pos++
+		return r.Bin[r.Pos-1]
+	}
+	return r.Byte()
+}
+
 func (r *reader) u32() uint32 {
 	if r.Pos < r.End && r.Bin[r.Pos] < 0x80 {
 		r.Pos++
@@ -33,6 +41,10 @@ func (r *reader) u32() uint32 {
 
 // u64 reads an unsigned number of 64 bits.
 func (r *reader) u64() uint64 {
+	if r.Pos < r.End && r.Bin[r.Pos] < 0x80 {
+		r.Pos++
+		return uint64(r.Bin[r.Pos-1])
+	}
 	var v uint64
 	for shift := uint(0); ; shift += 7 {
 		b := r.Byte()
@@ -49,6 +61,10 @@ func (r *reader) u64() uint64 {
 
 // signed reads a signed number of so many bits: 32, 33 or 64.
 func (r *reader) signed(bits uint) int64 {
+	if r.Pos < r.End && r.Bin[r.Pos] < 0x80 {
+		r.Pos++
+		return int64(int8(r.Bin[r.Pos-1]<<1) >> 1)
+	}
 	var v int64
 	for shift := uint(0); ; {
 		b := r.Byte()
