@@ -75,6 +75,9 @@ func (b *Body) resume(op uint32, id, f Heap) {
 		b.popAll(b.types.Params(f))
 	case wasm.OpResumeThrow:
 		if t, ok := b.tag(b.Y); ok {
+			if len(b.types.Results(t)) > 0 { // the proposal asks this here, and of throw and catch it does not
+				b.unknown(BadException, b.Y)
+			}
 			b.popAll(b.types.Params(t))
 		}
 	case wasm.OpResumeThrowRef:
