@@ -31,6 +31,19 @@ func (r *reader) byte() byte {
 	return r.Byte()
 }
 
+// failure returns an error of a code, or, if the reader has failed, that: what follows from it does not count.
+func (m *Module) failure(r *reader, c Code, at int) *Error {
+	e := &Error{Code: c, At: at, m: m}
+	if r.Code != wasm.OK {
+		e.Code, e.At = r.failure(), r.At
+	}
+	if e.Code == UnknownType {
+		again := reader{wasm.Reader{Bin: m.Bin, Pos: e.At, End: len(m.Bin)}}
+		e.Index = uint32(again.signed(33))
+	}
+	return e
+}
+
 func (r *reader) u32() uint32 {
 	if r.Pos < r.End && r.Bin[r.Pos] < 0x80 {
 		r.Pos++
