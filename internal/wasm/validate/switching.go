@@ -110,7 +110,7 @@ func (b *Body) handlers(results []Type) {
 func (b *Body) handler(h Handler, tag Heap, results []Type) {
 	if h.Switch {
 		if len(b.types.Params(tag)) > 0 {
-			b.unknown(BadHandler, h.Tag)
+			b.unknown(BadSwitchTag, h.Tag)
 		}
 		return
 	}
@@ -147,7 +147,11 @@ func (b *Body) switchTo(id, f Heap) {
 		return
 	}
 	back := b.types.FuncOf(params[last].Heap())
-	if len(b.types.Params(tag)) > 0 || !b.types.matchAll(b.types.Results(f), returns) ||
+	if len(b.types.Params(tag)) > 0 {
+		b.unknown(BadSwitchTag, b.Y)
+		return
+	}
+	if !b.types.matchAll(b.types.Results(f), returns) ||
 		!b.types.matchAll(returns, b.types.Results(back)) {
 		e := b.fail(BadContinuation, b.At)
 		e.Want, e.Got = params[last], RefNull(id)
