@@ -33,14 +33,17 @@ func TestEqualTypes(t *testing.T) {
 		{"a group of more", []string{empty, "\x4e\x02" + empty + empty}, 0, 1, false},
 		{"recursion", []string{"\x5f\x01\x63\x00\x00", "\x5f\x01\x63\x01\x00"}, 0, 1, true},
 		{"recursion, and what has it unrolled", []string{"\x5f\x01\x63\x00\x00", "\x5f\x01\x63\x00\x00"}, 0, 1, false},
-		{"two groups", []string{"\x4e\x02\x5f\x01\x63\x01\x00\x5f\x01\x63\x00\x00", "\x4e\x02\x5f\x01\x63\x03\x00\x5f\x01\x63\x02\x00"}, 1, 3, true},
-		{"two groups that cross", []string{"\x4e\x02\x5f\x01\x63\x01\x00\x5f\x01\x63\x00\x00", "\x4e\x02\x5f\x01\x63\x02\x00\x5f\x01\x63\x03\x00"}, 1, 3, false},
+		{"two groups", []string{"\x4e\x02\x5f\x01\x63\x01\x00\x5f\x01\x63\x00\x00",
+			"\x4e\x02\x5f\x01\x63\x03\x00\x5f\x01\x63\x02\x00"}, 1, 3, true},
+		{"two groups that cross", []string{"\x4e\x02\x5f\x01\x63\x01\x00\x5f\x01\x63\x00\x00",
+			"\x4e\x02\x5f\x01\x63\x02\x00\x5f\x01\x63\x03\x00"}, 1, 3, false},
 		{"null and not", []string{"\x5f\x01\x63\x6e\x00", "\x5f\x01\x64\x6e\x00"}, 0, 1, false},
 		{"mutable and not", []string{"\x5f\x01\x7f\x00", "\x5f\x01\x7f\x01"}, 0, 1, false},
 		{"a structure and an array", []string{"\x5f\x01\x7f\x00", "\x5e\x7f\x00"}, 0, 1, false},
 		{"types of equal types", []string{empty, empty, "\x5d\x00", "\x5d\x01"}, 2, 3, true},
 		{"continuations of different types", []string{empty, "\x60\x01\x7f\x00", "\x5d\x00", "\x5d\x01"}, 2, 3, false},
-		{"another supertype", []string{"\x50\x00\x5f\x00", "\x50\x01\x00\x5f\x00", "\x50\x01\x01\x5f\x00"}, 1, 2, false},
+		{"another supertype", []string{"\x50\x00\x5f\x00", "\x50\x01\x00\x5f\x00", "\x50\x01\x01\x5f\x00"}, 1, 2,
+			false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := decodeTypes(t, nil, c.entries...)
@@ -59,7 +62,14 @@ func TestEqualTypes(t *testing.T) {
 // and in which order.
 func TestTypesOfTwoModules(t *testing.T) {
 	here := []string{"\x5e\x7f\x00", empty, "\x5d\x01", "\x4e\x02\x60\x02\x63\x00\x63\x04\x00\x5d\x03"}
-	there := []string{empty, empty, "\x5d\x00", "\x60\x01\x7c\x00", "\x5e\x7f\x00", "\x4e\x02\x60\x02\x63\x04\x63\x06\x00\x5d\x05"}
+	there := []string{
+		empty,
+		empty,
+		"\x5d\x00",
+		"\x60\x01\x7c\x00",
+		"\x5e\x7f\x00",
+		"\x4e\x02\x60\x02\x63\x04\x63\x06\x00\x5d\x05",
+	}
 	pairs := [][2]int{{0, 4}, {1, 0}, {2, 2}, {3, 5}, {4, 6}}
 	shared := new(Types)
 	a, b := decodeTypes(t, shared, here...), decodeTypes(t, shared, there...)
@@ -106,7 +116,9 @@ func TestMatch(t *testing.T) {
 	id := func(i int) Heap { return m.TypeIDs[i] }
 	// Each line is a type and those right above it.
 	above := map[Heap][]Heap{
-		HeapEq: {HeapAny}, HeapI31: {HeapEq}, HeapStruct: {HeapEq}, HeapArray: {HeapEq}, HeapNone: {HeapI31, id(1), id(2)},
+		HeapEq: {
+			HeapAny,
+		}, HeapI31: {HeapEq}, HeapStruct: {HeapEq}, HeapArray: {HeapEq}, HeapNone: {HeapI31, id(1), id(2)},
 		id(0): {HeapStruct}, id(1): {id(0)}, id(2): {HeapArray},
 		id(3): {HeapFunc}, HeapNoFunc: {id(3)}, id(4): {HeapCont}, HeapNoCont: {id(4)},
 		HeapNoExn: {HeapExn}, HeapNoExtern: {HeapExtern},
@@ -139,7 +151,8 @@ func TestMatch(t *testing.T) {
 				t.Errorf("(ref %x) matches (ref null %x): %t", a, b, got)
 			}
 		}
-		if !m.Types.Match(Bottom, Ref(a)) || !m.Types.Match(Unknown, Ref(a)) || m.Types.Match(Ref(a), I32) || m.Types.Match(I32, Ref(a)) {
+		if !m.Types.Match(Bottom, Ref(a)) || !m.Types.Match(Unknown, Ref(a)) || m.Types.Match(Ref(a), I32) ||
+			m.Types.Match(I32, Ref(a)) {
 			t.Errorf("what matches, or is matched by, everything or no reference: wrong for %x", a)
 		}
 	}

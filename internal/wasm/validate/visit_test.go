@@ -9,8 +9,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
-// visit tells of each instruction what a consumer sees: opcode, offset, stack with the operands that it takes in brackets,
-// what it leaves, how many blocks it is in, and whether it is reached.
+// visit tells of each instruction what a consumer sees: opcode, offset, stack with the operands that it takes in
+// brackets, what it leaves, how many blocks it is in, and whether it is reached.
 func visit(t *testing.T, funcType byte, locals, code string) []string {
 	t.Helper()
 	bin, at := world(funcType, locals, code)
@@ -61,19 +61,21 @@ func TestVisit(t *testing.T) {
 		}},
 		{"unreachable code", 1, noLocals, "\x02\x7f\x41\x01\x0c\x00\x6a\x0b\x0b", []string{
 			"2 @0-2 [] -> [] in 1", "41 @2-4 [] -> [i32] in 2", "c @4-6 [i32] -> [] in 2",
-			"6a @6-7 [] -> [i32] in 2 unreachable", "b @7-8 [i32] -> [i32] in 2 unreachable", "b @8-9 [i32] -> [i32] in 1",
+			"6a @6-7 [] -> [i32] in 2 unreachable", "b @7-8 [i32] -> [i32] in 2 unreachable",
+			"b @8-9 [i32] -> [i32] in 1",
 		}},
 		{"references", 0, noLocals, "\x02\x64\x70\xd0\x70\xd6\x00\x00\x0b\x1a\x0b", []string{
 			"2 @0-3 [] -> [] in 1", "d0 @3-5 [] -> [(ref null func)] in 2", "d6 @5-7 [(ref null func)] -> [] in 2",
 			"0 @7-8 [] -> [] in 2", "b @8-9 [] -> [(ref func)] in 2 unreachable", "1a @9-10 [(ref func)] -> [] in 1",
 			"b @10-11 [] -> [] in 1",
 		}},
-		{"suspensions", 1, noLocals, "\x02\x11\x41\x00\xd2\x00\xe0\x0c\xe3\x0c\x01\x00\x02\x00\x0f\x0b\x1a\x0b", []string{
-			"2 @0-2 [] -> [] in 1", "41 @2-4 [] -> [i32] in 2", "d2 @4-6 i32[] -> [(ref 2)] in 2",
-			"e0 @6-8 i32[(ref 2)] -> [(ref 12)] in 2", "e3 @8-14 [i32 (ref 12)] -> [i32] in 2",
-			"f @14-15 [i32] -> [] in 2", "b @15-16 [] -> [i32 (ref null 12)] in 2 unreachable",
-			"1a @16-17 i32[(ref null 12)] -> [] in 1", "b @17-18 [i32] -> [i32] in 1",
-		}},
+		{"suspensions", 1, noLocals, "\x02\x11\x41\x00\xd2\x00\xe0\x0c\xe3\x0c\x01\x00\x02\x00\x0f\x0b\x1a\x0b",
+			[]string{
+				"2 @0-2 [] -> [] in 1", "41 @2-4 [] -> [i32] in 2", "d2 @4-6 i32[] -> [(ref 2)] in 2",
+				"e0 @6-8 i32[(ref 2)] -> [(ref 12)] in 2", "e3 @8-14 [i32 (ref 12)] -> [i32] in 2",
+				"f @14-15 [i32] -> [] in 2", "b @15-16 [] -> [i32 (ref null 12)] in 2 unreachable",
+				"1a @16-17 i32[(ref null 12)] -> [] in 1", "b @17-18 [i32] -> [i32] in 1",
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := visit(t, c.funcType, c.locals, c.code); !slices.Equal(got, c.want) {
@@ -116,8 +118,16 @@ func TestImmediates(t *testing.T) {
 			t.Error(b.Err())
 		}
 	}
-	want := []string{"br_table [0 0] 0", "try_table [{0 0 0} {2 0 0}]", "i64.const -1", "i64.const 0", "i32.load 1 2 42",
-		"ref.null true", "ref.null false", "resume 12 [{false 2 0} {true 3 0}]"}
+	want := []string{
+		"br_table [0 0] 0",
+		"try_table [{0 0 0} {2 0 0}]",
+		"i64.const -1",
+		"i64.const 0",
+		"i32.load 1 2 42",
+		"ref.null true",
+		"ref.null false",
+		"resume 12 [{false 2 0} {true 3 0}]",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("\n got %q\nwant %q", got, want)
 	}
@@ -179,8 +189,9 @@ func TestMessages(t *testing.T) {
 		{"\x02\xe4\x00\x0b\x0b", "unknown type 100"},
 		{"\xe0\x02\x1a\x0b", "a type of another form: a continuation type is expected"},
 		{"\x41\x00\x0b", "type mismatch: operands are left at the end of a block: expected 0, found 1"},
-		{"\x41\x00\xd0\x0e\xe5\x0e\x00\x1a\x1a\x0b", "an older encoding of the stack-switching instructions: switch as 0xe5, " +
-			"which has become resume_throw_ref; make the module anew with a current tool"},
+		{"\x41\x00\xd0\x0e\xe5\x0e\x00\x1a\x1a\x0b",
+			"an older encoding of the stack-switching instructions: switch as 0xe5, " +
+				"which has become resume_throw_ref; make the module anew with a current tool"},
 	} {
 		bin, _ := world(0, noLocals, c.code)
 		_, err := Validate(bin)
