@@ -48,8 +48,8 @@ type decoder struct {
 	m      *Module
 	r      reader
 	err    *Error
-	b      Body // for constant expressions
-	bodies int  // how many the code section has
+	b      Body  // for constant expressions
+	bodies int   // how many the code section has
 	places []int // where each type of the group begins that is being read
 }
 
