@@ -1,7 +1,7 @@
 ;; Recipe (Binaryen 132), in this folder:
 ;;   wasm-as --enable-mutable-globals --enable-reference-types --enable-gc --enable-exception-handling --enable-multivalue fiber.wat -o fiber.wasm
 ;;
-;; The job of a guest's own fibers (src/machine.ts): what package wasm's thunks are for the calls of exports. One instance for
+;; The job of a guest's own fibers (src/proposals/jumps.ts): what package wasm's thunks are for the calls of exports. One instance for
 ;; each guest that has such fibers. It calls the function of the fiber that runs now through the guest's table, so that no
 ;; frame of JavaScript stands below it, and lets no exception out.
 (module

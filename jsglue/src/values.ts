@@ -39,7 +39,10 @@ function isBuffer(value: any): value is ArrayBuffer {
   try {
     // The name first: what is no buffer is not to cost an exception, since arguments of calls are asked, too.
     const name = value[Symbol.toStringTag];
-    return (name === "ArrayBuffer" && has(ArrayBuffer, "byteLength", value)) || (name === "SharedArrayBuffer" && has(SharedArrayBuffer, "byteLength", value));
+    return (
+      (name === "ArrayBuffer" && has(ArrayBuffer, "byteLength", value)) ||
+      (name === "SharedArrayBuffer" && has(SharedArrayBuffer, "byteLength", value))
+    );
   } catch {
     return false;
   }
