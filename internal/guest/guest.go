@@ -49,7 +49,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/fiberfill/fiberfill/asyncio"
-	"github.com/fiberfill/fiberfill/jsglue/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
 // Options say how a guest is run. The zero value suits most.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/fiberfill/fiberfill/jsglue/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
 // Stacks say how the fibers of a guest get their shadow stacks, where the default does not suit: compilers keep locals

@@ -1,7 +1,7 @@
 package main
 
-// The committed core.wasm must be rebuilt with `make core` whenever the sources of polyfill, asyncio, jsglue/wasm or
-// jsglue/core change: these tests run what pages load, not what stands in the sources.
+// The committed core.wasm must be rebuilt with `make core` whenever the sources of polyfill, asyncio, internal/wasm,
+// jsglue/stubs or jsglue/core change: these tests run what pages load, not what stands in the sources.
 
 import (
 	"context"
@@ -125,7 +125,8 @@ func (s *shipped) Deadline() (float64, bool) {
 func (s *shipped) Log() []asyncio.Record {
 	log := make([]asyncio.Record, int32(s.call("log_len")))
 	for i := range log {
-		log[i] = asyncio.Record{Event: asyncio.Event(s.call("log_event", uint64(i))), Fiber: s.fiber("log_fiber", uint64(i))}
+		event := asyncio.Event(s.call("log_event", uint64(i)))
+		log[i] = asyncio.Record{Event: event, Fiber: s.fiber("log_fiber", uint64(i))}
 	}
 	return log
 }
@@ -168,8 +169,8 @@ func TestBudgetOfTheGlue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("export const BUDGET = "+
-		"%d;", asyncio.DefaultBudget); !strings.Contains(string(source), want) {
+	want := fmt.Sprintf("export const BUDGET = %d;", asyncio.DefaultBudget)
+	if !strings.Contains(string(source), want) {
 		t.Errorf("budget.ts does not say %q", want)
 	}
 }

@@ -3,7 +3,8 @@ package main
 import (
 	"unsafe"
 
-	"github.com/fiberfill/fiberfill/jsglue/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm"
+	"github.com/fiberfill/fiberfill/jsglue/stubs"
 )
 
 // The parser and the generator of stubs. The glue uses them in an instance of this module that it throws away
@@ -133,15 +134,15 @@ func room() uint32 {
 //
 //go:wasmexport trampolines
 func trampolines(n int32, tail bool) int32 {
-	return give(module.AppendTrampolines(nil, source[:n], tail))
+	return give(stubs.AppendTrampolines(nil, &module, source[:n], tail))
 }
 
 // stubs returns the size of module B, likewise.
 //
 //go:wasmexport stubs
-func stubs(n int32, pointer, copies, regions bool) int32 {
-	return give(module.AppendStubs(nil, source[:n], wasm.StubOptions{StackPointer: pointer, Copies: copies,
-		Regions: regions}))
+func appendStubs(n int32, pointer, copies, regions bool) int32 {
+	opt := stubs.Options{StackPointer: pointer, Copies: copies, Regions: regions}
+	return give(stubs.AppendStubs(nil, &module, source[:n], opt))
 }
 
 //go:wasmexport output

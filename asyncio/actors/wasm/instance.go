@@ -10,7 +10,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/fiberfill/fiberfill/asyncio/actors"
-	parser "github.com/fiberfill/fiberfill/jsglue/wasm"
+	parser "github.com/fiberfill/fiberfill/internal/wasm"
 )
 
 // Guest returns the guest of one actor, for [actors.Runtime.Spawn] or an [actors.Factory]. Its instance is made at the

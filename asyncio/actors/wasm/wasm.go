@@ -47,7 +47,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/fiberfill/fiberfill/asyncio/actors"
-	parser "github.com/fiberfill/fiberfill/jsglue/wasm"
+	parser "github.com/fiberfill/fiberfill/internal/wasm"
 )
 
 // The reasons why a module is refused, by Compile or at the spawn, or trapped by the host; the errors wrap them.

@@ -1,6 +1,6 @@
 // Linking a guest: what stands between its exports and the workers, and between it and its imports, is put together in
 // two steps, before and after the guest is instantiated. The wasm half, module A (trampolines) and module B (stubs and
-// thunks), is made by package jsglue/wasm.
+// thunks), is made by package jsglue/stubs.
 
 import { Binding, direct } from "./binding.js";
 import { CANNOT_TELL, type Inspector } from "../turn/core.js";

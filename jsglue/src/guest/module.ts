@@ -225,7 +225,7 @@ function output(core: Inspector, size: number): Uint8Array {
 }
 
 /**
- * The two modules between a guest and its imports that may wait (package jsglue/wasm). marks has a byte for each
+ * The two modules between a guest and its imports that may wait (package jsglue/stubs). marks has a byte for each
  * function import: 1 if it may wait.
  */
 export function generate(

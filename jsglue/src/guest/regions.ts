@@ -14,7 +14,7 @@
 //               in its deliver function (suspending.ts).
 //
 // At the low end of a region lies a guard zone. Nobody can stop a guest from writing below its region, but the guard
-// tells afterwards that it has: at each wait and at the end stubs and thunks look at it (package jsglue/wasm). At a
+// tells afterwards that it has: at each wait and at the end stubs and thunks look at it (package jsglue/stubs). At a
 // wait they look at the stack pointer, too: a large frame may reach across the guard.
 
 import { FiberError } from "../errors.js";
@@ -37,7 +37,7 @@ export interface Region {
 
 export const REGION_SIZE = 65536; // bytes: what C compilers give a program's only stack
 
-const GUARD = 64; // bytes: a line of the cache; jsglue/wasm knows this, and what is in it
+const GUARD = 64; // bytes: a line of the cache; jsglue/stubs knows this, and what is in it
 // Regions lie three lines further apart than they are long: at 64 KB sharp all their ends would share a few lines of
 // the cache.
 const STAGGER = 192;

@@ -1,4 +1,4 @@
-// How arguments reach an export and results come back. A thunk (package jsglue/wasm) asks for its arguments one by one
+// How arguments reach an export and results come back. A thunk (package jsglue/stubs) asks for its arguments one by one
 // and delivers its results one by one, through functions of the parameter's and result's own types, so that the engine
 // converts and nothing is marshalled here.
 //

@@ -1,5 +1,5 @@
 // Stacks are made seldom and kept. A worker is one JSPI stack: the exported function of worker.wat under `promising`,
-// which waits for a job, calls it, and waits again. A job is a thunk of some guest (see package jsglue/wasm), so any
+// which waits for a job, calls it, and waits again. A job is a thunk of some guest (see package jsglue/stubs), so any
 // worker serves any export of any instance.
 //
 // A fresh stack costs 10 to 25 us when many are alive, a worker's next job about 1 us, and Chromium does not give back

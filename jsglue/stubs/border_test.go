@@ -1,4 +1,4 @@
-package wasm
+package stubs
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
 // node returns Node 26, which has the JSPI; NODE26 overrides where it is.
@@ -42,10 +44,10 @@ func write(t testing.TB, path string, b []byte) {
 	}
 }
 
-func parse(t testing.TB, bin []byte) *Module {
+func parse(t testing.TB, bin []byte) *wasm.Module {
 	t.Helper()
-	var m Module
-	if code := Parse(bin, &m); code != OK {
+	var m wasm.Module
+	if code := wasm.Parse(bin, &m); code != wasm.OK {
 		t.Fatalf("Parse: code %d at %d, want OK", code, m.At)
 	}
 	return &m
@@ -79,19 +81,27 @@ func TestBorder(t *testing.T) {
 	if sp != 1 {
 		t.Fatalf("StackPointer() = %d, want 1", sp)
 	}
-	edited := guest.AppendExport(nil, "pointer", KindGlobal, uint32(sp))
+	edited := guest.AppendExport(nil, "pointer", wasm.KindGlobal, uint32(sp))
 	write(t, filepath.Join(dir, "guest.wasm"), edited)
 	guest = parse(t, edited)
 	// What JavaScript generates from is the header that was kept.
 	guest = parse(t, guest.Header())
-	write(t, filepath.Join(dir, "b.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true}))
-	write(t, filepath.Join(dir, "copies.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true, Copies: true}))
-	write(t, filepath.Join(dir, "regions.wasm"), guest.AppendStubs(nil, waits, StubOptions{StackPointer: true, Regions: true}))
-	write(t, filepath.Join(dir, "bare.wasm"), guest.AppendStubs(nil, waits, StubOptions{}))
+	write(t, filepath.Join(dir, "b.wasm"), AppendStubs(nil, guest, waits, Options{StackPointer: true}))
+	write(
+		t,
+		filepath.Join(dir, "copies.wasm"),
+		AppendStubs(nil, guest, waits, Options{StackPointer: true, Copies: true}),
+	)
+	write(
+		t,
+		filepath.Join(dir, "regions.wasm"),
+		AppendStubs(nil, guest, waits, Options{StackPointer: true, Regions: true}),
+	)
+	write(t, filepath.Join(dir, "bare.wasm"), AppendStubs(nil, guest, waits, Options{}))
 	write(t, filepath.Join(dir, "worker.wasm"), read(t, "../worker.wasm"))
 
 	for _, tail := range []bool{true, false} {
-		write(t, filepath.Join(dir, "a.wasm"), guest.AppendTrampolines(nil, waits, tail))
+		write(t, filepath.Join(dir, "a.wasm"), AppendTrampolines(nil, guest, waits, tail))
 		runBorder(t, dir)
 	}
 }
@@ -107,7 +117,8 @@ func runBorder(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if !regexp.MustCompile(`(?m)^# pass [1-9]`).Match(out) || regexp.MustCompile(`(?m)^# (skipped|todo) [1-9]`).Match(out) {
+	if !regexp.MustCompile(`(?m)^# pass [1-9]`).Match(out) ||
+		regexp.MustCompile(`(?m)^# (skipped|todo) [1-9]`).Match(out) {
 		t.Fatalf("not all tests ran:\n%s", out)
 	}
 }

@@ -1,18 +1,8 @@
 package wasm
 
-const (
-	opEnd        = 0x0b
-	opMemorySize = 0x3f
-	opMemoryGrow = 0x40
-	opI32Const   = 0x41
-	opI32Add     = 0x6a
-	opI32Sub     = 0x6b
-	opI32And     = 0x71
-)
-
 // What follows an opcode, by opcode: 0, 1 or 2 numbers; a (t)ype; a (m)emory argument; 4 or 8 bytes; the labels of a
-// (b)r_table; the types of a (s)elect; the type and the (c)atches of a try_table; the rest of an opcode of which this is
-// only the (p)refix. A dot is an opcode that nothing here knows.
+// (b)r_table; the types of a (s)elect; the type and the (c)atches of a try_table; the rest of an opcode of which this
+// is only the (p)refix. A dot is an opcode that nothing here knows.
 const immediates = "" +
 	"00ttt0t1110011b0" + // 00 block loop if else try catch throw rethrow throw_ref end br br_if br_table return
 	"121211..1000s..c" + // 10 calls, delegate, catch_all, drop, select, try_table
@@ -74,57 +64,57 @@ func prefixed(prefix byte, op uint32) byte {
 // instruction goes over one instruction and returns the first byte of its opcode.
 //
 //go:noinline
-func (r *reader) instruction() byte {
-	at := r.pos
-	op := r.byte()
+func (r *Reader) instruction() byte {
+	at := r.Pos
+	op := r.Byte()
 	what := immediates[op]
 	if what == 'p' {
-		what = prefixed(op, r.u32())
+		what = prefixed(op, r.U32())
 	}
 	switch what {
 	case '1':
-		r.leb()
+		r.Leb()
 	case '2':
-		r.leb()
-		r.leb()
+		r.Leb()
+		r.Leb()
 	case 't':
-		r.valType()
+		r.ValType()
 	case 'm', 'l':
-		if r.leb()&0x40 != 0 {
-			r.leb() // not memory 0
+		if r.Leb()&0x40 != 0 {
+			r.Leb() // not memory 0
 		}
-		r.leb() // offset
+		r.Leb() // offset
 		if what == 'l' {
-			r.byte()
+			r.Byte()
 		}
 	case '4':
-		r.skip(4)
+		r.Skip(4)
 	case '8':
-		r.skip(8)
+		r.Skip(8)
 	case 'v':
-		r.skip(16)
+		r.Skip(16)
 	case 'b':
-		for n := r.u32(); n > 0 && r.code == OK; n-- {
-			r.leb()
+		for n := r.U32(); n > 0 && r.Code == OK; n-- {
+			r.Leb()
 		}
-		r.leb() // the default
+		r.Leb() // the default
 	case 's':
-		r.valTypes()
+		r.ValTypes()
 	case 'r':
-		r.byte()
-		r.u32()
-		r.valType()
-		r.valType()
+		r.Byte()
+		r.U32()
+		r.ValType()
+		r.ValType()
 	case 'c':
-		r.valType()
-		for n := r.u32(); n > 0 && r.code == OK; n-- {
-			if r.byte() < 2 { // catch, catch_ref: the tag
-				r.u32()
+		r.ValType()
+		for n := r.U32(); n > 0 && r.Code == OK; n-- {
+			if r.Byte() < 2 { // catch, catch_ref: the tag
+				r.U32()
 			}
-			r.u32()
+			r.U32()
 		}
 	case '.':
-		r.fail(BadOpcode, at)
+		r.Fail(BadOpcode, at)
 	}
 	return op
 }

@@ -16,21 +16,21 @@ const (
 	BadOpcode       // an instruction that is not known here
 )
 
-// A Module is what [Parse] found in one binary: a few numbers, and where in the bytes to read on. It refers to those bytes
-// and is valid as long as they do not change. Its methods only read it, so several goroutines may use one.
+// A Module is what [Parse] found in one binary: a few numbers, and where in the bytes to read on. It refers to those
+// bytes and is valid as long as they do not change. Its methods only read it, so several goroutines may use one.
 type Module struct {
-	Exports []Export
-	Memory  Memory
-	At      int // where the failure was found, a byte offset
+	Exports  []Export
+	Memory   Memory
+	Funcs    []uint32 // type index of each function, imported ones first
+	Imported int      // so many of Funcs are imported
+	At       int      // where the failure was found, a byte offset
 
 	bin      []byte
-	sections [sectionIDs]span // contents by section id; an absent one is empty
+	sections [sectionIDs]Span // contents by section id; an absent one is empty
 
 	types       []uint32 // where each function type's parameters begin, 0 for any other type
 	typeEntries uint32   // entries of the type section; fewer than types where there are groups
 	firstType   int      // offset of the first of them
-	funcs       []uint32 // type index of each function, imported ones first
-	imported    int      // so many of funcs are imported
 	globals     []byte   // for each global, imported ones first, what is known of it: mutableI32, falls, rises
 
 	named  int32 // the global called __stack_pointer by the name section or as import env.__stack_pointer, or -1
@@ -52,7 +52,7 @@ const (
 
 // An Export is one entry of the guest's export list.
 type Export struct {
-	name  span
+	name  Span
 	Kind  byte // one of the Kind constants
 	Index uint32
 }
@@ -72,120 +72,120 @@ type Memory struct {
 	Min, Max                       uint32 // pages; of no meaning in a 64-bit memory. Max is 65536 if none is given
 }
 
-// A span is a part of the parsed bytes: start up to, not including, end.
-type span struct{ start, end int }
+// A Span is a part of a binary: Start up to, not including, End.
+type Span struct{ Start, End int }
 
 // Section ids. 12, data count, is of no interest.
 const (
-	secCustom = iota
-	secType
-	secImport
-	secFunc
-	secTable
-	secMemory
-	secGlobal
-	secExport
-	secStart
-	secElem
-	secCode
-	secData
+	SectionCustom = iota
+	SectionType
+	SectionImport
+	SectionFunc
+	SectionTable
+	SectionMemory
+	SectionGlobal
+	SectionExport
+	SectionStart
+	SectionElem
+	SectionCode
+	SectionData
 	_
-	secTag
+	SectionTag
 	sectionIDs
 )
 
 const (
-	preamble     = "\x00asm\x01\x00\x00\x00"
+	Preamble     = "\x00asm\x01\x00\x00\x00"
 	stackPointer = "__stack_pointer"
 	typeI32      = 0x7f
 	typeI64      = 0x7e
 )
 
-// Parse fills m from bin, which is a whole module or ends behind any of its sections. It returns OK, or what is wrong and
-// sets m.At; m is then of no use. It does not validate: an engine does that. It checks what the rest of this package relies
-// on, so that no input makes it fail in another way than by a code. It keeps bin.
+// Parse fills m from bin, which is a whole module or ends behind any of its sections. It returns OK, or what is wrong
+// and sets m.At; m is then of no use. It does not validate: an engine does that. It checks what the rest of this
+// package relies on, so that no input makes it fail in another way than by a code. It keeps bin.
 func Parse(bin []byte, m *Module) Code {
 	*m = Module{bin: bin, named: -1, shaped: unseen, told: -1}
-	r := reader{bin: bin, end: len(bin)}
-	for i := 0; i < len(preamble); i++ {
-		if r.byte() != preamble[i] {
+	r := Reader{Bin: bin, End: len(bin)}
+	for i := 0; i < len(Preamble); i++ {
+		if r.Byte() != Preamble[i] {
 			if i < 4 {
-				r.fail(NotWasm, 0)
+				r.Fail(NotWasm, 0)
 			}
-			r.fail(BadVersion, 4)
+			r.Fail(BadVersion, 4)
 		}
 	}
-	for r.more() {
-		at := r.pos
-		id := r.byte()
-		size := r.u32()
-		s := span{r.pos, 0}
-		r.skip(size)
-		s.end = r.pos
-		if r.code != OK {
+	for r.More() {
+		at := r.Pos
+		id := r.Byte()
+		size := r.U32()
+		s := Span{r.Pos, 0}
+		r.Skip(size)
+		s.End = r.Pos
+		if r.Code != OK {
 			break
 		}
-		r.pos, r.end = s.start, s.end
-		if id == secCustom {
+		r.Pos, r.End = s.Start, s.End
+		if id == SectionCustom {
 			m.custom(&r)
-			r.pos = r.end
+			r.Pos = r.End
 		} else if id < sectionIDs {
-			if m.sections[id].end != 0 {
-				r.fail(BadSection, at)
+			if m.sections[id].End != 0 {
+				r.Fail(BadSection, at)
 			}
 			m.sections[id] = s
-			if m.section(&r, id); r.more() {
-				r.fail(BadSection, r.pos)
+			if m.section(&r, id); r.More() {
+				r.Fail(BadSection, r.Pos)
 			}
 		}
-		r.pos, r.end = s.end, len(bin)
-		if r.code != OK {
+		r.Pos, r.End = s.End, len(bin)
+		if r.Code != OK {
 			break
 		}
 	}
-	m.At = r.at
-	return r.code
+	m.At = r.At
+	return r.Code
 }
 
 // section reads the contents of a section, or goes over those of one that nobody here asks.
 //
 //go:noinline
-func (m *Module) section(r *reader, id byte) {
-	if id > secExport || id == secTable {
-		r.pos = r.end
+func (m *Module) section(r *Reader, id byte) {
+	if id > SectionExport || id == SectionTable {
+		r.Pos = r.End
 		return
 	}
-	n := r.u32()
-	if id == secType {
-		m.typeEntries, m.firstType = n, r.pos
+	n := r.U32()
+	if id == SectionType {
+		m.typeEntries, m.firstType = n, r.Pos
 	}
-	for ; n > 0 && r.code == OK; n-- {
+	for ; n > 0 && r.Code == OK; n-- {
 		switch id {
-		case secType:
+		case SectionType:
 			m.readTypes(r)
-		case secImport:
+		case SectionImport:
 			m.readImport(r)
-		case secFunc:
-			m.funcs = push(m.funcs, m.funcType(r))
-		case secMemory:
+		case SectionFunc:
+			m.Funcs = Push(m.Funcs, m.funcType(r))
+		case SectionMemory:
 			m.readMemory(r, false)
-		case secGlobal:
+		case SectionGlobal:
 			m.readGlobal(r, false)
-		case secExport:
+		case SectionExport:
 			m.readExport(r)
 		}
 	}
 }
 
 //go:noinline
-func (m *Module) readImport(r *reader) {
-	module, name := r.name(), r.name()
-	switch at := r.pos; r.byte() {
+func (m *Module) readImport(r *Reader) {
+	module, name := r.Name(), r.Name()
+	switch at := r.Pos; r.Byte() {
 	case KindFunc:
-		m.funcs = push(m.funcs, m.funcType(r))
-		m.imported++
+		m.Funcs = Push(m.Funcs, m.funcType(r))
+		m.Imported++
 	case KindTable:
-		r.valType()
+		r.ValType()
 		r.limits()
 	case KindMemory:
 		m.readMemory(r, true)
@@ -195,27 +195,27 @@ func (m *Module) readImport(r *reader) {
 		}
 		m.readGlobal(r, true)
 	case KindTag:
-		r.byte()
-		r.u32()
+		r.Byte()
+		r.U32()
 	default:
-		r.fail(BadImport, at)
+		r.Fail(BadImport, at)
 	}
 }
 
 // funcType reads the index of a function type.
 //
 //go:noinline
-func (m *Module) funcType(r *reader) uint32 {
-	at := r.pos
-	i := r.u32()
+func (m *Module) funcType(r *Reader) uint32 {
+	at := r.Pos
+	i := r.U32()
 	if i >= uint32(len(m.types)) || m.types[i] == 0 {
-		r.fail(BadIndex, at)
+		r.Fail(BadIndex, at)
 	}
 	return i
 }
 
 //go:noinline
-func (m *Module) readMemory(r *reader, imported bool) {
+func (m *Module) readMemory(r *Reader, imported bool) {
 	l := r.limits()
 	if !m.Memory.Exists {
 		l.Exists, l.Imported = true, imported
@@ -224,10 +224,10 @@ func (m *Module) readMemory(r *reader, imported bool) {
 }
 
 //go:noinline
-func (m *Module) readGlobal(r *reader, imported bool) {
-	b := r.peek()
-	r.valType()
-	pointer := r.byte() & 1 // mutable
+func (m *Module) readGlobal(r *Reader, imported bool) {
+	b := r.Peek()
+	r.ValType()
+	pointer := r.Byte() & 1 // mutable
 	if b == typeI64 && pointer == 1 {
 		m.wide = true
 	}
@@ -236,7 +236,7 @@ func (m *Module) readGlobal(r *reader, imported bool) {
 	}
 	if !imported {
 		c := *r
-		for r.instruction() != opEnd && r.code == OK {
+		for r.instruction() != OpEnd && r.Code == OK {
 		}
 		if pointer == 1 && m.shaped == unseen {
 			m.shaped = m.shape(&c)
@@ -246,12 +246,12 @@ func (m *Module) readGlobal(r *reader, imported bool) {
 }
 
 //go:noinline
-func (m *Module) readExport(r *reader) {
-	name := r.name()
-	at := r.pos
-	kind, i := r.byte(), r.u32()
-	if kind == KindFunc && i >= uint32(len(m.funcs)) || kind == KindGlobal && i >= uint32(len(m.globals)) {
-		r.fail(BadIndex, at)
+func (m *Module) readExport(r *Reader) {
+	name := r.Name()
+	at := r.Pos
+	kind, i := r.Byte(), r.U32()
+	if kind == KindFunc && i >= uint32(len(m.Funcs)) || kind == KindGlobal && i >= uint32(len(m.globals)) {
+		r.Fail(BadIndex, at)
 	}
 	m.Exports = append(m.Exports, Export{name, kind, i})
 }

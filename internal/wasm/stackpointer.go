@@ -1,18 +1,19 @@
 package wasm
 
 // StackPointer returns the index of the global that holds the guest's shadow-stack pointer, -1 if it has none, or
-// [CannotTell]. It is the
-// first of these that is a mutable i32:
+// [CannotTell]. It is the first of these that is a mutable i32:
 //
 //   - the export "__stack_pointer"
 //   - what the name section calls so, or the import env.__stack_pointer
-//   - what Emscripten's function for the current stack pointer returns, if that is exported and the stack does not grow up
+//   - what Emscripten's function for the current stack pointer returns, if that is exported and the stack does not grow
+//     up
 //   - the first mutable i32 that the module defines, if it starts as the end of a stack could, at a constant above 0,
 //     within memory 0, divisible by 16, and if the code treats it as one: see scan (so it is in what the common
 //     toolchains write, stripped of names too)
 //
-// A module without a memory has none. A stack that grows up is [CannotTell]: a fiber's own would have to begin at the other
-// end of its region. In a 64-bit memory a mutable i64 may be a pointer: the stubs could not set it, so that is CannotTell too.
+// A module without a memory has none. A stack that grows up is [CannotTell]: a fiber's own would have to begin at the
+// other end of its region. In a 64-bit memory a mutable i64 may be a pointer: the stubs could not set it, so that is
+// CannotTell too.
 //
 //go:noinline
 func (m *Module) StackPointer() int32 {
@@ -65,7 +66,7 @@ func (m *Module) tells() int32 {
 //
 //go:noinline
 func (m *Module) export(name string) *Export {
-	r := reader{bin: m.bin}
+	r := Reader{Bin: m.bin}
 	for i := range m.Exports {
 		if e := &m.Exports[i]; r.is(e.name, name) {
 			return e
@@ -74,8 +75,8 @@ func (m *Module) export(name string) *Export {
 	return nil
 }
 
-// CannotTell is what [Module.StackPointer] returns where a module seems to have a stack, but none of the rules finds its
-// pointer: somebody has to name it.
+// CannotTell is what [Module.StackPointer] returns where a module seems to have a stack, but none of the rules finds
+// its pointer: somebody has to name it.
 const CannotTell = -2
 
 // MutableI32 reports whether there is a global with this index that could hold a stack pointer.
@@ -89,39 +90,39 @@ const unseen = -2
 // shape returns the index of the global that is being read if its initial value could be the end of a stack, else -1.
 //
 //go:noinline
-func (m *Module) shape(r *reader) int32 {
-	if r.byte() != opI32Const {
+func (m *Module) shape(r *Reader) int32 {
+	if r.Byte() != OpI32Const {
 		return -1
 	}
 	// In pages, so that a memory of 4 GiB does not overflow.
-	v := r.leb()
-	if r.byte() != opEnd || v == 0 || v%16 != 0 || (v-1)>>16 >= m.Memory.Min {
+	v := r.Leb()
+	if r.Byte() != OpEnd || v == 0 || v%16 != 0 || (v-1)>>16 >= m.Memory.Min {
 		return -1
 	}
 	return int32(len(m.globals))
 }
 
 // Name returns the name of an export, a part of the parsed bytes.
-func (m *Module) Name(e Export) []byte { return m.bin[e.name.start:e.name.end] }
+func (m *Module) Name(e Export) []byte { return m.bin[e.name.Start:e.name.End] }
 
-// custom looks into a custom section for the global that the name section calls __stack_pointer. A custom section cannot
-// make a module invalid, so whatever is wrong in it is only a reason to look no further.
+// custom looks into a custom section for the global that the name section calls __stack_pointer. A custom section
+// cannot make a module invalid, so whatever is wrong in it is only a reason to look no further.
 //
 //go:noinline
-func (m *Module) custom(section *reader) {
+func (m *Module) custom(section *Reader) {
 	r := *section
-	if !r.is(r.name(), "name") {
+	if !r.is(r.Name(), "name") {
 		return
 	}
-	for r.more() {
-		id, size := r.byte(), r.u32()
+	for r.More() {
+		id, size := r.Byte(), r.U32()
 		if id != nameGlobals {
-			r.skip(size)
+			r.Skip(size)
 			continue
 		}
-		for n := r.u32(); n > 0 && r.code == OK; n-- {
-			i := r.u32()
-			if r.is(r.name(), stackPointer) && r.code == OK {
+		for n := r.U32(); n > 0 && r.Code == OK; n-- {
+			i := r.U32()
+			if r.is(r.Name(), stackPointer) && r.Code == OK {
 				m.named = int32(i)
 			}
 		}

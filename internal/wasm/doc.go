@@ -1,0 +1,20 @@
+// Package wasm is the only place that knows the binary format of WebAssembly: what sections, types and instructions
+// look like, how numbers are written. It has a [Reader] and a [Writer], and it reads what the border needs to know from
+// a guest's bytes. TinyGo compiles it into the core, where every byte is loaded by every page; that is why it knows no
+// errors but codes, no names but those it compares, and no type but what it can copy; and why its small functions are
+// marked noinline: TinyGo's -opt=2 would copy them to every call and more than double the package (15.7 KB in brotli,
+// 6.2 with the marks).
+//
+// # What is read
+//
+// An engine does not tell the signature of a function, and a wait has to be made of wasm of the import's own type
+// (package jsglue/stubs). So [Parse] reads the sections before the code: types, imports, functions, memory, globals,
+// exports. Beyond that it finds the global that holds the shadow-stack pointer ([Module.StackPointer]) and whether an
+// instruction grows the memory ([Module.Grows]). [Module.AppendExport] exports what the guest keeps to itself;
+// [Module.Header] is what has to be kept of the bytes.
+//
+// # What fails, and how
+//
+// A malformed binary gives a [Code] and an offset. Parse does not validate: it accepts some binaries that an engine
+// refuses.
+package wasm

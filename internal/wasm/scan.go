@@ -1,0 +1,162 @@
+package wasm
+
+// scan goes once through the code and notes what cannot be told from the sections before it.
+//
+// A module may grow its memory if it has memory.grow, and also if it asks for memory.size: in Emscripten's modules it
+// is JavaScript that grows the memory, behind an import, and what shows in the code is only that the allocator asks how
+// much there is; it hands out all that it finds, whoever has added it.
+//
+// A global is the pointer of a stack that grows down if its value less a multiple of 16 is computed somewhere, or if it
+// is set to something less a multiple of 16, as every function with a frame of its own does first. A pointer to the
+// next free byte of a heap looks the same in the sections before the code, but nothing is taken off it; a counter may
+// count down, but hardly in sixteens. A function whose frame has a length of its own takes off what it has cut to a
+// multiple of 16, and without optimisation all operands go through locals.
+//
+// It is the pointer of a stack that grows up, as in what Emscripten wrote before it used LLVM's backend, if a function
+// sets it to something more and then to what a local holds; a heap only grows.
+//
+//go:noinline
+func (m *Module) scan() {
+	s := m.sections[SectionCode]
+	if m.scanned || s.End == 0 {
+		return
+	}
+	m.scanned = true
+	r := Reader{Bin: m.bin, Pos: s.Start, End: s.End}
+	tells := m.tells() - int32(m.Imported)
+	for n := r.U32(); n > 0 && r.Code == OK; n-- {
+		size := r.U32()
+		body := r.Pos
+		r.Skip(size)
+		end := r.Pos
+		if r.Code != OK {
+			break
+		}
+		r.Pos, r.End = body, end
+		for locals := r.U32(); locals > 0 && r.Code == OK; locals-- {
+			r.U32()
+			r.ValType()
+		}
+		if tells == 0 {
+			m.tell(r)
+		}
+		tells--
+		m.scanBody(&r)
+		r.End = s.End
+	}
+	if r.Code != OK { // what is not known here, and what follows, may do anything
+		m.sizes = true
+		m.suspect = m.suspect || m.shaped != unseen
+	}
+}
+
+// tell notes the global that a function returns, if it does nothing else.
+//
+//go:noinline
+func (m *Module) tell(r Reader) {
+	if r.Byte() != OpGlobalGet {
+		return
+	}
+	if g := r.Leb(); m.MutableI32(g) && r.Byte() == OpEnd && !r.More() {
+		m.told = int32(g)
+	}
+}
+
+//go:noinline
+func (m *Module) scanBody(r *Reader) {
+	const none = ^uint32(0)
+	before, pointer := none, none // the global that the last instruction but one, and the last, have read
+	raised := none                // the global that has been set to something more
+	frame := uint32(0)            // what the last one was, if an i32.const, or has taken off
+	last := byte(OpEnd)           // its opcode
+	// The locals that a global and a constant have been put into last, and which those are. Without optimisation both
+	// are then fetched, one behind the other.
+	copied, global, sized, size := none, none, none, uint32(0)
+	fetched := false // the last local.get was of copied
+	for r.More() {
+		from := r.Pos
+		op := r.instruction()
+		operand := Reader{Bin: r.Bin, Pos: from + 1, End: r.Pos}
+		read := none
+		switch op {
+		case OpMemorySize, OpMemoryGrow:
+			m.sizes = true
+		case OpGlobalGet:
+			read = operand.Leb()
+		case OpI32Const:
+			frame = operand.Leb()
+		case OpLocalSet:
+			switch local := operand.Leb(); last {
+			case OpGlobalGet:
+				copied, global = local, pointer
+			case OpI32Const:
+				sized, size = local, frame
+			}
+		case OpLocalGet:
+			local := operand.Leb()
+			if fetched && last == OpLocalGet && local == sized {
+				op, frame, pointer = OpI32Const, size, global
+			}
+			fetched = local == copied
+		case OpI32And:
+			if last != OpI32Const || frame%16 != 0 {
+				op = OpEnd
+			}
+			frame = 16
+		case OpI32Sub, OpI32Add:
+			if op == OpI32Add {
+				frame = -frame // an optimiser may add what is less than nothing
+			}
+			if last != OpI32Const && (last != OpI32And || op == OpI32Add) || frame%16 != 0 {
+				frame = 0
+			}
+			if int32(frame) > 0 {
+				m.stack(before, falls)
+			}
+		case OpLocalTee:
+			op = last // the value is still there
+		case OpGlobalSet:
+			g := operand.Leb()
+			if last == OpLocalGet && g == raised {
+				m.stack(g, rises)
+			}
+			if last == OpI32Sub || last == OpI32Add {
+				if int32(frame) > 0 {
+					m.stack(g, falls)
+				} else if frame != 0 {
+					raised = g
+				}
+			}
+		}
+		before, pointer = pointer, read
+		if op != OpI32Const {
+			before = none
+		}
+		last = op
+	}
+}
+
+// stack notes what has been seen of a global, if it could be the pointer of a stack.
+//
+//go:noinline
+func (m *Module) stack(global uint32, way byte) {
+	if m.MutableI32(global) {
+		m.globals[global] |= way
+		m.suspect = true
+	}
+}
+
+// Grows reports whether somebody may grow the memory or use what others have added to it: see scan. It is also true if
+// the memory is shared or imported, since its other owners may, and if the code is not among the parsed bytes.
+//
+//go:noinline
+func (m *Module) Grows() bool {
+	if !m.Memory.Exists {
+		return false
+	}
+	if m.Memory.Imported || m.Memory.Shared {
+		return true
+	}
+	m.scan()
+	return m.sizes || m.sections[SectionCode].End == 0 && len(m.Funcs) > m.Imported
+}

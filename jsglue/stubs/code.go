@@ -1,0 +1,212 @@
+package stubs
+
+import "github.com/fiberfill/fiberfill/internal/wasm"
+
+// writeCode writes the bodies of all functions of B.
+//
+//go:noinline
+func (b *builder) writeCode() {
+	section := b.Section(wasm.SectionCode)
+	b.U32(b.start + 1 - b.firstThunk)
+	for i := range b.guest {
+		b.writeThunk(uint32(i))
+	}
+	for j := range b.waits {
+		b.writeStub(uint32(j))
+	}
+	body := b.Hole()
+	b.Byte(0)
+	for j := range uint32(len(b.waits)) {
+		b.Op(wasm.OpRefFunc, b.firstStub+j)
+		b.Op(wasm.OpGlobalSet, b.firstSlot+j)
+	}
+	b.Byte(wasm.OpEnd)
+	b.Close(body)
+	b.Close(section)
+}
+
+// writeThunk writes the way from a worker to the i-th exported function.
+//
+//go:noinline
+func (b *builder) writeThunk(i uint32) {
+	body := b.Hole()
+	params := b.m.Signature(b.m.Exports[b.guest[i]].Index)
+	results := params
+	results.ValTypes()
+	locals := results
+
+	// One local for each result: they come off the stack last first, and JavaScript gets them first first.
+	n := locals.U32()
+	b.U32(n + 1)
+	for range n {
+		b.Byte(1)
+		at := uint32(locals.Pos)
+		locals.ValType()
+		b.Bytes(b.m.ValType(at))
+	}
+	b.Raw("\x01\x7f") // and an i32
+	b.Raw(guarded)
+	b.Op(wasm.OpCall, funcStart)
+	switch {
+	case b.opt.Regions:
+		b.Op(wasm.OpLocalTee, n)
+		b.Op(wasm.OpGlobalSet, globalSP)
+		b.Op(wasm.OpLocalGet, n)
+		b.Op(wasm.OpGlobalGet, globalSize)
+		b.Byte(wasm.OpI32Sub)
+		b.Op(wasm.OpGlobalSet, b.low)
+	case b.opt.StackPointer:
+		b.Op(wasm.OpGlobalSet, globalSP)
+	default:
+		b.Byte(wasm.OpDrop)
+	}
+	for p := range params.U32() {
+		b.constant(p)
+		b.Op(wasm.OpCall, b.firstArg+b.args.next(&params))
+	}
+	b.Op(wasm.OpCall, b.firstGuest+i)
+	for p := n; p > 0; p-- {
+		b.Op(wasm.OpLocalSet, p-1)
+	}
+	for p := range results.U32() {
+		b.constant(p)
+		b.Op(wasm.OpLocalGet, p)
+		b.Op(wasm.OpCall, b.firstGive+b.gives.next(&results))
+	}
+	b.look(n, noLocal)
+	b.ended()
+	b.Raw(caught)
+	b.Op(wasm.OpGlobalSet, globalExn)
+	b.look(n, noLocal)
+	b.ended()
+	b.Op(wasm.OpCall, funcFailed)
+	b.Byte(wasm.OpEnd)
+	b.Close(body)
+}
+
+// writeStub writes the way from the guest to the j-th import that may wait.
+//
+//go:noinline
+func (b *builder) writeStub(j uint32) {
+	body := b.Hole()
+	i := b.waits[j]
+	exn := b.m.ParamCount(i)
+	b.Raw("\x02\x01\x69\x02\x7f") // locals: an exnref, and two i32
+	if b.opt.StackPointer {
+		b.Op(wasm.OpGlobalGet, globalSP)
+		b.Op(wasm.OpLocalTee, exn+1)
+		b.Op(wasm.OpGlobalSet, b.parked)
+	}
+	b.look(exn+2, exn+1)
+	b.Raw(guarded)
+	b.rest()
+	params(&b.Writer, exn)
+	b.Op(wasm.OpCall, b.firstWait+j)
+	b.restore(exn + 1)
+	b.Raw(caught)
+	b.Op(wasm.OpLocalSet, exn)
+	b.pointer(exn + 1)
+	b.Op(wasm.OpLocalGet, exn)
+	b.Op(wasm.OpGlobalSet, globalExn)
+	b.constant(i)
+	b.Op(wasm.OpCall, funcRefused)
+	b.Raw("\x04\x40") // if: no fiber could wait here, so the import is called as one that does not
+	params(&b.Writer, exn)
+	b.Op(wasm.OpCall, b.firstDirect+j)
+	b.Raw("\x0f\x0b") // return end
+	b.copyBack()      // not before: the fiber that the core has named may be another one than was refused
+	b.Op(wasm.OpLocalGet, exn)
+	b.Raw("\x0a\x0b") // throw_ref end
+	b.Close(body)
+}
+
+// rest sets the stack pointer to where it is when no fiber runs.
+//
+//go:noinline
+func (b *builder) rest() {
+	if b.opt.StackPointer {
+		b.Op(wasm.OpGlobalGet, globalBase)
+		b.Op(wasm.OpGlobalSet, globalSP)
+	}
+}
+
+// ended takes the fiber that has ended off the stack.
+//
+//go:noinline
+func (b *builder) ended() {
+	if b.opt.Copies {
+		b.Op(wasm.OpCall, funcEnded)
+	}
+	b.rest()
+}
+
+// restore gives the fiber its stack back; its pointer is in the local.
+//
+//go:noinline
+func (b *builder) restore(saved uint32) {
+	b.copyBack()
+	b.pointer(saved)
+}
+
+//go:noinline
+func (b *builder) copyBack() {
+	if b.opt.Copies {
+		b.Op(wasm.OpCall, funcRestore)
+	}
+}
+
+// pointer puts the stack pointer back; it is in the local. In the next one is where the region begins.
+//
+//go:noinline
+func (b *builder) pointer(saved uint32) {
+	if b.opt.StackPointer {
+		b.Op(wasm.OpLocalGet, saved)
+		b.Op(wasm.OpGlobalSet, globalSP)
+	}
+	if b.opt.Regions {
+		b.Op(wasm.OpLocalGet, saved+1)
+		b.Op(wasm.OpGlobalSet, b.low)
+	}
+}
+
+// look puts into the local where the running fiber's region begins, and tells touched if somebody has written to the
+// guard that lies there, or if the stack pointer, which is in the other local if there is one, is below: what a large
+// frame has room for need not have been written. There is no region as long as no fiber has run.
+//
+//go:noinline
+func (b *builder) look(low, pointer uint32) {
+	if !b.opt.Regions {
+		return
+	}
+	b.Op(wasm.OpGlobalGet, b.low)
+	b.Op(wasm.OpLocalTee, low)
+	b.Raw("\x04\x40") // if
+	for at := uint32(0); at < guardSize; at += 8 {
+		b.Op(wasm.OpLocalGet, low)
+		b.Op(wasm.OpI64Load, 3) // aligned at 2^3 bytes
+		b.U32(at)
+		b.Byte(wasm.OpI64Const)
+		b.Raw(untouched)
+		b.Byte(wasm.OpI64Xor)
+		if at > 0 {
+			b.Byte(wasm.OpI64Or)
+		}
+	}
+	b.Raw("\x42\x00\x52") // is not 0
+	if pointer != noLocal {
+		b.Op(wasm.OpLocalGet, pointer)
+		b.Op(wasm.OpLocalGet, low)
+		b.Raw("\x49\x72") // is below: or
+	}
+	b.Raw("\x04\x40") // if
+	b.Op(wasm.OpCall, funcTouched)
+	b.Raw("\x0b\x0b") // end end
+}
+
+const noLocal = ^uint32(0)
+
+//go:noinline
+func (b *builder) constant(v uint32) {
+	b.Byte(wasm.OpI32Const)
+	b.S32(v)
+}

@@ -1,0 +1,114 @@
+// Package stubs writes the wasm that stands between a guest and JavaScript: module A, the trampolines by which the
+// guest calls imports that may wait, and module B, the stubs in which fibers wait and the thunks by which workers call
+// exports. TinyGo compiles it into the core; its functions are marked noinline for the reason that package wasm gives.
+//
+// # Why two generated modules
+//
+// A fiber waits in a stub: wasm that saves the shadow-stack pointer, calls the suspending import, and puts the pointer
+// back. JavaScript cannot do the last, as it does not see the instant of resumption, and no frame of JavaScript may
+// stand on a stack that suspends. Now the guest imports its stubs, so they must exist before it does; a stub uses the
+// guest's stack pointer, so the guest must exist before it. Module A is how the knot is cut: it is instantiated first
+// and gives the guest, for each import that may wait, a trampoline through a slot; module B is instantiated last and
+// fills the slots.
+//
+//	A -> guest -> B
+//
+// Both begin with the guest's type section, byte for byte, and go on with a few function types of their own. So a type
+// index of the guest means the same in A and B, and since engines compare types by structure it is the same type, also
+// where it is a group of types that refer to each other, or a struct.
+//
+// # Module A: trampolines
+//
+// For function import i (counting functions only) of type T that is marked as one that may wait:
+//
+//	(import "start" "<i>" (func $start (type T)))
+//	(global $s (export "s<i>") (mut (ref null T)) (ref.func $start))
+//	(func (export "f<i>") (type T)
+//	  local.get <each parameter>
+//	  global.get $s
+//	  return_call_ref T)
+//
+// It costs 2 to 4 ns a call. A frame that stayed on the stack would cost that once more where the call waits, because a
+// processor does not foresee where the frames of a stack that goes on return to. JavaScriptCore (Safari, Bun) has to
+// pay that: it cannot suspend a stack on which one instance has called another by a tail call, and gets call_ref.
+// Imports that never wait are not in A. Until B exists a call goes to start.<i>: it is the guest's start function that
+// calls, where nothing can be suspended.
+//
+// # Module B: thunks
+//
+// For export k of the guest, if it is a function; k counts exports of all kinds; with lines in brackets only if fibers
+// have regions, in braces only if they have none and the stack is copied:
+//
+//	(func (export "t<k>")
+//	  try_table (catch_all_ref $failed)
+//	    sp := js.start()
+//	    [low := sp - js.size]
+//	    <result>... := guest.<k>(js.arg:<type>(0), js.arg:<type>(1), ...)
+//	    js.result:<type>(0, <result>) ...
+//	    [look]
+//	    {js.ended()}                      the frames below are put back, before any other JavaScript runs
+//	    sp := js.base
+//	    return
+//	  $failed:
+//	  worker.exn := the exception
+//	  [look]
+//	  {js.ended()}
+//	  sp := js.base
+//	  js.failed())
+//
+// A thunk is what a worker (jsglue/worker.wat) calls: with no parameters and no results, so that one worker serves
+// every export. The functions that carry a value are imported once for each value type, whose bytes in hexadecimal
+// digits end the name: "arg:7f" takes the number of the parameter and returns an i32. The engine converts between
+// JavaScript and wasm as in any call; what cannot be converted is a TypeError that arrives in failed like every other
+// exception. It costs two calls for the thunk, and 5 to 6 ns for each argument and result.
+//
+// # Module B: stubs
+//
+// For function import i of type T that is marked, with lines in brackets only if fibers have regions, in braces only if
+// they have none and the stack is copied:
+//
+//	(func (type T)
+//	  saved := sp
+//	  parked := saved                     exported: where the stack of the fiber that parks ends
+//	  [look]                              and keep low
+//	  try_table (catch_all_ref $thrown)
+//	    sp := js.base                     the engine calls JavaScript from here, which may call the guest
+//	    wait.<i>(<each parameter>)        Suspending; its results stay on the operand stack
+//	    {js.restore()}                    the bytes from saved to base
+//	    sp := saved                       [and low]
+//	    return
+//	  $thrown:
+//	  sp := saved                         [and low]
+//	  worker.exn := the exception
+//	  if js.refused(i)                    true where the engine refused to suspend; may throw another exception
+//	    direct.<i>(<each parameter>)      the same import, for a call that does not have to wait
+//	    return
+//	  {js.restore()}
+//	  throw_ref the exception)
+//
+// The exported global low is where the running fiber's region begins. To look is to compare the 64 bytes that lie there
+// with what regions.ts has written to them, in a stub also saved with low, and to call js.touched if they are not the
+// same, or if the stack ends below its region. JavaScript could do it at each wait, and takes three times as long.
+//
+// Values pass through the engine, of their own types and untouched; an exception is thrown on by reference, the same
+// object, also where that is undefined. Apart from the wait itself, which the engine prices, it costs some ten
+// instructions. A guest without a stack pointer gets the same stubs and thunks without those lines (start is still
+// called, as it also prepares the arguments).
+//
+// B's start function does slots.s<i> := stub for every i. All else that B imports is said in the lines above; "guest"
+// "sp" is the stack pointer, "js" "base" its value at rest (mutable in braces: frames of fibers that wait may lie above
+// it), "js" "size" how many bytes a region has, "worker" "exn" the global of the shared worker.wasm.
+//
+// # What fails, and how
+//
+//   - A binary that wasm.Parse accepts and an engine refuses: what is generated from it is refused by the engine as
+//     well.
+//   - The engine refuses to suspend (a stack not under WebAssembly.promising, or JavaScript frames on it): it throws a
+//     SuspendError at the call of wait.<i>, before any function of ours. It arrives in refused, and the stub may still
+//     call the import directly.
+//   - A trap: nothing in wasm can catch it. Neither failed nor refused is called, the stack pointer stays where it was,
+//     and the worker's promise rejects: JavaScript sets the pointer back to base and starts another worker.
+//   - start may throw (no region is left, an argument is wrong): failed gets the exception. restore must not.
+//   - An export or import with v128 or exnref: JavaScript has no such values, so the call throws a TypeError, as
+//     without us.
+package stubs
