@@ -7,9 +7,8 @@
 import { FiberError, words } from "../errors.js";
 import { checkSignal } from "./exports.js";
 import type { Fiber } from "./fiber.js";
-import { Cancellable, Life, refuseCircle } from "./life.js";
-import { then } from "./suspending.js";
-import { describe } from "../values.js";
+import { Cancellable, Life, refuseCircle } from "../turn/life.js";
+import { describe, then } from "../values.js";
 
 /** How an arena differs from others. */
 export interface ArenaOptions {

@@ -2,8 +2,9 @@
 
 import type { Binding } from "../guest/binding.js";
 import { FiberError } from "../errors.js";
-import { Task, type Fiber } from "./fiber.js";
-import { nextId, spawn } from "../turn/loop.js";
+import { newCall, type Fiber } from "./fiber.js";
+import type { Thunk } from "../guest/call.js";
+import { spawn } from "../turn/spawn.js";
 import { describe, has } from "../values.js";
 
 /** How a call differs from others. */
@@ -21,24 +22,12 @@ export interface FiberFunction {
   with(options: CallOptions): (...args: any[]) => Fiber<any>;
 }
 
-/** The way of a call to its export: a thunk of module B, and how many parameters the export has. */
-export interface Thunk {
-  readonly name: string;
-  readonly job: Function;
-  readonly parameters: number;
-  /**
-   * As in JSPI the engine converts the arguments, which must else be of the right types, and a trap is the engine's own
-   * error.
-   */
-  readonly jspi?: boolean;
-}
-
 /** Makes the function that the user calls. */
 export function fiberFunction(binding: Binding, thunk: Thunk): FiberFunction {
   const call = (args: unknown[], name?: string, signal?: AbortSignal): Fiber<any> => {
-    const task = new Task(nextId(), name, thunk, binding, args);
-    spawn(task, signal);
-    return task.fiber;
+    const made = newCall(thunk, binding, args, name);
+    spawn(made, signal);
+    return made.fiber;
   };
   const fn = ((...args: unknown[]) => call(args)) as FiberFunction;
   fn.with = (options) => {

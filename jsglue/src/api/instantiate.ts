@@ -5,12 +5,12 @@ import { FiberError, isA, words } from "../errors.js";
 import { fiberFunction, strict, type FiberFunction } from "./exports.js";
 import { isSuspending } from "../substrate/javascriptcore.js";
 import { Link } from "../guest/link.js";
-import { ready } from "../turn/loop.js";
+import { ready } from "../turn/turn.js";
 import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "../guest/module.js";
-import type { Options } from "./options.js";
+import type { Options } from "../guest/options.js";
 import { WebAssembly } from "../platform.js";
 import { newMachine, systemOf, type GuestFiber } from "../proposals/load.js";
-import { Suspending, builtins, type ImportObject } from "./suspending.js";
+import { Suspending, builtins, type ImportObject } from "../guest/suspending.js";
 import { describe, isModule, isObject } from "../values.js";
 
 /** An instantiated guest. */

@@ -1,7 +1,8 @@
 // Fibers in the browser's performance panel, on request.
 
-import type { Fiber, FiberState } from "./fiber.js";
-import { observe } from "./observe.js";
+import type { Fiber } from "./fiber.js";
+import type { FiberState } from "../turn/task.js";
+import { observe } from "../turn/observe.js";
 
 type TimeStamp = (label: string, start: number, end: number, track: string, group: string, color: string) => void;
 

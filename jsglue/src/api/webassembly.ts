@@ -11,15 +11,18 @@
 
 import { CANNOT_TELL, inspector } from "../turn/core.js";
 import type { Binding } from "../guest/binding.js";
-import type { Thunk } from "./exports.js";
-import { Fiber, Task } from "./fiber.js";
+import type { Thunk } from "../guest/call.js";
+import { newCall, type Fiber } from "./fiber.js";
 import { Link } from "../guest/link.js";
-import { apart, begin, nextId, ready } from "../turn/loop.js";
+import { onNewStack } from "../substrate/javascriptcore.js";
+import { apart } from "../turn/apart.js";
+import { begin } from "../turn/spawn.js";
+import { ready } from "../turn/turn.js";
 import { hasJSPI, inspect, needJSPI, type Shape } from "../guest/module.js";
-import { shadowStack, type Options } from "./options.js";
+import { shadowStack, type Options } from "../guest/options.js";
 import { WebAssembly as platform } from "../platform.js";
-import { Suspending as Mark, then } from "./suspending.js";
-import { has, isObject, viewOf } from "../values.js";
+import { Suspending as Mark } from "../guest/suspending.js";
+import { has, isObject, then, viewOf } from "../values.js";
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
 
@@ -38,14 +41,14 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
   const way = ways.get(fn);
   if (!way) {
     const call = platform.promising(fn);
-    return alike((...args) => apart(() => withStacks(() => call(...args))), fn);
+    return alike((...args) => apart(() => onNewStack(() => withStacks(() => call(...args)))), fn);
   }
   const { binding, thunks } = way.complete();
   const thunk = { ...thunks[way.k]!, jspi: true };
   return alike((...args: unknown[]): Fiber<any> => {
-    const task = new Task(nextId(), undefined, thunk, binding, args);
-    begin(task);
-    return task.fiber;
+    const made = newCall(thunk, binding, args);
+    begin(made);
+    return made.fiber;
   }, fn);
 }
 

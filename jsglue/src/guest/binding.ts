@@ -2,21 +2,25 @@
 // behind its stubs and thunks.
 
 import { FiberError, isA } from "../errors.js";
-import type { Task } from "../api/fiber.js";
+import { running, thrown, type Call } from "./call.js";
 import { counted, suspendingImport } from "../substrate/javascriptcore.js";
-import { Cancellable, refuseCircle, type Life } from "../api/life.js";
-import { cancelWait, complete, current, failure, sleep, wait, waitApart, yieldNow } from "../turn/loop.js";
+import { Cancellable, refuseCircle, type Life } from "../turn/life.js";
+import { waitApart } from "../turn/apart.js";
+import { cancelWait } from "../turn/cancel.js";
+import { current } from "../turn/turn.js";
+import { complete, sleep, wait, yieldNow } from "../turn/wait.js";
 import { WebAssembly } from "../platform.js";
 import type { OneStack } from "./onestack.js";
 import type { Machine } from "../proposals/load.js";
 import type { Region, Regions } from "./regions.js";
-import { Jump, SLEEP, YIELD, isThenable, then, type Suspending } from "../api/suspending.js";
-import { caught, deadly, thrown } from "../substrate/jspi.js";
+import { Jump, SLEEP, YIELD, type Suspending } from "./suspending.js";
+import { isThenable, then } from "../values.js";
+import { caught, deadly } from "../substrate/jspi.js";
 
 const PATIENCE = 1000; // waits that a cancelled fiber may begin: enough to clean up
 
 type Deliver = (value: unknown, ...args: unknown[]) => unknown;
-type Wait = (task: Task, what: string) => Promise<unknown>;
+type Wait = (task: Call, what: string) => unknown;
 
 export class Binding {
   memory: WebAssembly.Memory | undefined;
@@ -98,7 +102,7 @@ export class Binding {
   }
 
   /** What comes before every wait. A fiber that must not wait is ended here, or gets what it waits on instead. */
-  #before(task: Task, name: string): Promise<unknown> | undefined {
+  #before(task: Call, name: string): unknown {
     // Small, so that the engine puts it into the path of every switch.
     if (task.death || task.cancelled || this.stack || task.binding !== this || !this.sound(task))
       return this.#look(task, name);
@@ -106,11 +110,11 @@ export class Binding {
   }
 
   /** There can be nothing for overflow to tell. */
-  sound(task: Task): boolean {
+  sound(task: Call): boolean {
     return !task.touched && !this.machine;
   }
 
-  #look(task: Task, name: string): Promise<unknown> | undefined {
+  #look(task: Call, name: string): unknown {
     const overflow = task.binding.overflow(task, this.end(task));
     task.abroad ||= task.binding !== this;
     task.touched = task.abroad;
@@ -136,12 +140,12 @@ export class Binding {
   /**
    * Where the stack ends of a fiber that begins to wait for an import of this guest; undefined if that is not known.
    */
-  end(task: Task): number | undefined {
+  end(task: Call): number | undefined {
     const here = task.binding.stackPointer === this.stackPointer && !task.binding.wanders;
     return here && this.parked ? (this.parked.value as number) >>> 0 : undefined;
   }
 
-  #park(task: Task, name: string, how: Wait): Promise<unknown> {
+  #park(task: Call, name: string, how: Wait): unknown {
     if (this.stack) {
       task.last = this;
       task.savedAt = (this.parked!.value as number) >>> 0;
@@ -154,10 +158,8 @@ export class Binding {
   /**
    * Has the wait that has begun end with what deliver makes of its value, called with the fiber's stack in its place.
    */
-  #deliver(task: Task, deliver: Deliver, args: unknown[]): void {
-    const { wake } = task;
-    task.wake = (value) => {
-      if (task.failed || task.death) return wake(value);
+  #deliver(task: Call, deliver: Deliver, args: unknown[]): void {
+    task.deliver = (value, stack) => {
       const { saved, savedAt } = task;
       if (saved) {
         this.bytes().set(saved, savedAt);
@@ -169,15 +171,12 @@ export class Binding {
         if (isThenable(result)) {
           // The stack would go on when that settles, and not when it is its turn.
           Promise.resolve(result).catch(() => {});
-          throw new FiberError(
-            "bad-argument",
-            `the deliver function of import ${task.waitsFor} has returned a Promise; it must not wait`,
-            { fiber: task.name },
-          );
+          const text = `the deliver function of import ${task.waitsFor} has returned a Promise; it must not wait`;
+          throw new FiberError("bad-argument", text, { fiber: task.name });
         }
-        wake(result);
+        stack.goOn(result);
       } catch (error) {
-        wake(failure(error));
+        stack.fail(error);
       } finally {
         task.calling = false;
       }
@@ -194,11 +193,10 @@ export class Binding {
     return {
       base: this.stack?.rest ?? this.base,
       size: this.regions?.size,
-      start: () => this.#start(current!),
-      failed: () => {
-        const task = current!;
-        task.threw = true;
-        task.result = thrown(task);
+      start: (call: Call) => this.#start(call),
+      failed: (call: Call) => {
+        call.threw = true;
+        call.result = thrown(call);
       },
       refused: (i: number) => {
         // The user's function may itself have thrown or rejected with one of these: that is no refusal.
@@ -208,20 +206,19 @@ export class Binding {
         );
       },
       touched: () => {
-        if (current) current.touched = true; // else a plain call looks at the region of a fiber that ran before
+        const call = running();
+        if (call) call.touched = true; // else a plain call looks at the region of a fiber that ran before
       },
       restore: () => {
-        const task = current;
-        if (task) this.stack!.resume(task); // none on a stack that the platform's own promising has made
+        const call = running();
+        if (call) this.stack!.resume(call); // none on a stack that the platform's own promising has made
       },
-      ended: () => {
-        if (current) this.stack!.ended(current); // none after the scheduler itself has failed
-      },
+      ended: (call: Call) => this.stack!.ended(call),
     };
   }
 
   /** Prepares a fiber that starts. Returns its stack pointer, which is where its region ends, if it has one. */
-  #start(task: Task): number {
+  #start(task: Call): number {
     if (task.cancelled) throw task.reason; // when the scheduler had named it already
     if (this.regions) {
       task.region = this.regions.take();
@@ -239,7 +236,7 @@ export class Binding {
    * Makes room on the stack of a fiber that starts for the bytes among its arguments. Returns where; 0 if there is no
    * room.
    */
-  makeRoom({ high, region, encoded }: Task): number {
+  makeRoom({ high, region, encoded }: Call): number {
     const top = 16 * Math.floor((high - encoded.size) / 16);
     if (!this.memory || !this.stackPointer || top < (region?.low ?? 0) + 1024) return 0;
     this.stackPointer.value = top;
@@ -256,9 +253,9 @@ export class Binding {
    * of those whose stacks lie there; or for a refused operation that JavaScript below it has kept from ending it. `end`
    * is where its stack ends now, if that is known.
    */
-  overflow(task: Task, end = Infinity): FiberError | undefined {
+  overflow(task: Call, end = Infinity): FiberError | undefined {
     if (this.machine?.failure) return this.machine.failure;
-    const { region } = task;
+    const { region } = task.runner;
     if (!region || (end >= region.low && this.regions!.intact(region))) return undefined;
     // How deep it went is only known if it is there still; else the guards that have been overwritten say that it was
     // more.
@@ -276,7 +273,7 @@ export class Binding {
   }
 
   /** Puts the stack pointer where it is when no fiber runs: after a trap nobody else has. */
-  rest(trapped?: Task): void {
+  rest(trapped?: Call): void {
     if (trapped) {
       this.stack?.over(trapped);
       if (trapped.last !== this) trapped.last?.rest(trapped);
@@ -303,33 +300,25 @@ export class Binding {
       if (ended) regions.give(region);
     };
   }
-
-  /** Takes back what a fiber that has ended used. */
-  release(task: Task): void {
-    task.saved = undefined;
-    this.machine?.over(task);
-    if (task.region) this.regions!.give(task.region);
-    task.region = undefined;
-  }
 }
 
 /**
  * Whether this stack is one that the platform's own promising has made: no fiber runs, or one does and is inside a
  * marked import.
  */
-const foreign = (): boolean => !current || current.calling;
+const foreign = (): boolean => running()?.calling ?? true;
 
 /** The fiber whose stack this is. */
-function caller(name: string): Task {
+function caller(name: string): Call {
   if (foreign()) throw cannotSuspend(name);
-  return current!;
+  return running()!;
 }
 
 /**
  * Throws if a fiber would wait for itself. What has been called for this wait alone never starts then: nobody would ask
  * how it ends.
  */
-function circle(task: Task, on: Life, promise: Promise<unknown>, { fn, direct }: Suspending): void {
+function circle(task: Call, on: Life, promise: Promise<unknown>, { fn, direct }: Suspending): void {
   try {
     refuseCircle(task, on);
   } catch (error) {
@@ -342,7 +331,7 @@ function circle(task: Task, on: Life, promise: Promise<unknown>, { fn, direct }:
 }
 
 /** Ends wait n of a fiber with what the Promise brings. Not inside the import: its arguments would be captured, too. */
-function hear(promise: Promise<unknown>, task: Task, n: number): void {
+function hear(promise: Promise<unknown>, task: Call, n: number): void {
   try {
     then.call(
       promise,

@@ -4,16 +4,16 @@
 
 import { Binding, direct } from "./binding.js";
 import { CANNOT_TELL, type Inspector } from "../turn/core.js";
-import type { Thunk } from "../api/exports.js";
+import type { Thunk } from "./call.js";
 import { generate, type Shape } from "./module.js";
 import { FiberError } from "../errors.js";
 import { counted } from "../substrate/javascriptcore.js";
 import { OneStack } from "./onestack.js";
-import { shadowStack, type Options, type RegionSource } from "../api/options.js";
+import { shadowStack, type Options, type RegionSource } from "./options.js";
 import { WebAssembly } from "../platform.js";
 import { tableOf, type Machine } from "../proposals/load.js";
 import { REGION_SIZE, Regions, sizeLikeOwn } from "./regions.js";
-import { Suspending } from "../api/suspending.js";
+import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
 import { workerModule } from "../substrate/jspi.js";
 

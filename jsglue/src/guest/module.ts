@@ -7,7 +7,7 @@
 import { inspector, type Inspector } from "../turn/core.js";
 import { FiberError, words } from "../errors.js";
 import { isJavaScriptCore } from "../substrate/javascriptcore.js";
-import { shadowStack, type Options } from "../api/options.js";
+import { shadowStack, type Options } from "./options.js";
 import { WebAssembly } from "../platform.js";
 import { describe, detached, has, viewOf } from "../values.js";
 

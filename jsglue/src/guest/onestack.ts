@@ -6,7 +6,7 @@
 // or has ended. What is written to them meanwhile is lost; and where it waits with its frames over theirs they stay
 // copied out, and that goes on being so.
 
-import type { Task } from "../api/fiber.js";
+import type { Call } from "./call.js";
 import { WebAssembly } from "../platform.js";
 
 const NESTED = 16384; // bytes of frames in their place, a quarter of the stack that compilers give; below that a call begins where the stack does
@@ -15,7 +15,7 @@ const nothing = new Uint8Array(0);
 
 /** What a fiber that waits has on the stack. */
 interface Frames {
-  readonly task: Task;
+  readonly task: Call;
   readonly low: number;
   readonly high: number;
 }
@@ -25,7 +25,7 @@ export class OneStack {
   readonly rest: WebAssembly.Global;
   readonly #base: number;
   readonly #placed: Frames[] = []; // that are in their place, the lowest last
-  #runner: Task | undefined; // a fiber that may grow over others' frames:
+  #runner: Call | undefined; // a fiber that may grow over others' frames:
   readonly #below: Frames[] = []; // the lowest first
   #copy = new Uint8Array(0); // of all of them
   #copyAt = 0; // where they lie
@@ -41,7 +41,7 @@ export class OneStack {
   /**
    * A fiber starts. Returns where its frames begin: not where the pointer rests if that is inside an import of another.
    */
-  start(task: Task): number {
+  start(task: Call): number {
     const at = (this.pointer.value as number) >>> 0;
     const rest = (this.rest.value as number) >>> 0;
     task.alone &&= at === rest;
@@ -52,7 +52,7 @@ export class OneStack {
   }
 
   /** A fiber waits, whose frames end at task.savedAt. One of another guest has begun where the pointer rested. */
-  park(task: Task): void {
+  park(task: Call): void {
     const low = task.savedAt;
     const high = task.binding.stack === this ? task.high : (this.rest.value as number) >>> 0;
     if (task.thunk.jspi && task.alone && low < high) this.#placed.push({ task, low, high });
@@ -62,7 +62,7 @@ export class OneStack {
   }
 
   /** A fiber goes on, if it has waited. */
-  resume(task: Task): void {
+  resume(task: Call): void {
     if (!this.off(task)) return; // its import has thrown at once
     this.#left(this.#runner); // one of another guest: its end has not been heard of here
     const { saved, savedAt } = task;
@@ -76,7 +76,7 @@ export class OneStack {
    * A fiber has returned or thrown, which is told some microtasks later: what is written in them to frames below is not
    * lost.
    */
-  ended(task: Task): void {
+  ended(task: Call): void {
     this.#left(task);
     task.saved = nothing;
   }
@@ -84,12 +84,12 @@ export class OneStack {
   /**
    * Whether a fiber has nothing in its place that runs: it waits, also when the scheduler has named it, or has ended.
    */
-  off(task: Task): boolean {
+  off(task: Call): boolean {
     return task.saved !== undefined || [...this.#placed, ...this.#below].some((frames) => frames.task === task);
   }
 
   /** A trap has ended a fiber, perhaps as it waited. */
-  over(task: Task): void {
+  over(task: Call): void {
     for (const list of [this.#placed, this.#below]) {
       const i = list.findIndex((frames) => frames.task === task);
       if (i >= 0) list.splice(i, 1);
@@ -99,7 +99,7 @@ export class OneStack {
   }
 
   /** A fiber waits again, or has ended. The frames that it may have grown over are put back where its own are not. */
-  #left(task: Task | undefined): void {
+  #left(task: Call | undefined): void {
     if (!this.#runner || task !== this.#runner) return;
     this.#runner = undefined;
     const bytes = new Uint8Array(this.memory.buffer);
@@ -116,7 +116,7 @@ export class OneStack {
   }
 
   /** Copies the frames that a fiber is about to grow over. */
-  #clear(high: number, task: Task): void {
+  #clear(high: number, task: Call): void {
     for (let each; (each = this.#placed.at(-1)) && each.low < high; this.#placed.pop())
       if (each.task !== task) this.#below.push(each);
     if (this.#below.length > 0) {

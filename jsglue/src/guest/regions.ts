@@ -18,8 +18,8 @@
 // wait they look at the stack pointer, too: a large frame may reach across the guard.
 
 import { FiberError } from "../errors.js";
-import { SOFT } from "../turn/loop.js";
-import type { RegionSource } from "../api/options.js";
+import { SOFT } from "../turn/scheduler.js";
+import type { RegionSource } from "./options.js";
 
 /** Whose stack a region is. */
 export interface Tenant {

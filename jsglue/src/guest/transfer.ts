@@ -6,8 +6,7 @@
 // address and length.
 
 import { FiberError } from "../errors.js";
-import type { Task } from "../api/fiber.js";
-import { current } from "../turn/loop.js";
+import type { Call } from "./call.js";
 import { describe, viewOf } from "../values.js";
 
 /** The import of module B with this name: "arg:<type>" or "result:<type>", the type in hex. */
@@ -16,80 +15,75 @@ export function transfer(name: string): Function {
   return arg[name] ?? reference;
 }
 
-function result(i: number, value: unknown): void {
-  const task = current!;
-  if (i === 0) task.result = value;
-  else if (i === 1) task.result = [task.result, value];
-  else (task.result as unknown[]).push(value);
+function result(call: Call, i: number, value: unknown): void {
+  if (i === 0) call.result = value;
+  else if (i === 1) call.result = [call.result, value];
+  else (call.result as unknown[]).push(value);
 }
 
-const arg: Record<string, (i: number) => unknown> = {
-  "arg:7f": (i) => {
-    const task = current!;
-    const { length } = task;
+const arg: Record<string, (call: Call, i: number) => unknown> = {
+  "arg:7f": (call, i) => {
+    const { length } = call;
     if (length >= 0) {
-      task.length = -1;
+      call.length = -1;
       return length;
     }
-    const bytes = task.encoded.bytes?.[task.cursor];
-    if (bytes) return place(task, i, bytes);
-    return number(task, i, "i32");
+    const bytes = call.encoded.bytes?.[call.cursor];
+    if (bytes) return place(call, i, bytes);
+    return number(call, i, "i32");
   },
-  "arg:7e": (i) => {
-    const value = take(i);
-    return typeof value === "bigint" || current!.thunk.jspi ? value : wrong(current!, i, "i64", value, "pass a BigInt");
+  "arg:7e": (call, i) => {
+    const value = take(call, i);
+    return typeof value === "bigint" || call.thunk.jspi ? value : wrong(call, i, "i64", value, "pass a BigInt");
   },
-  "arg:7d": (i) => number(current!, i, "f32"),
-  "arg:7c": (i) => number(current!, i, "f64"),
+  "arg:7d": (call, i) => number(call, i, "f32"),
+  "arg:7c": (call, i) => number(call, i, "f64"),
 };
 
 const reference = take;
 
-function take(i: number): unknown {
-  const task = current!;
-  if (task.thunk.jspi) return task.args[i];
-  if (task.cursor === task.args.length) {
+function take(call: Call, i: number): unknown {
+  if (call.thunk.jspi) return call.args[i];
+  if (call.cursor === call.args.length) {
     throw new FiberError(
       "bad-argument",
-      `export ${task.exportName} takes ${task.thunk.parameters} parameters; nothing was passed for parameter ${i + 1}`,
-      { fiber: task.name },
+      `export ${call.exportName} takes ${call.thunk.parameters} parameters; nothing was passed for parameter ${i + 1}`,
+      { fiber: call.name },
     );
   }
-  return task.args[task.cursor++];
+  return call.args[call.cursor++];
 }
 
-function number(task: Task, i: number, type: string): unknown {
-  const value = take(i);
-  if (typeof value === "number" || typeof value === "boolean" || task.thunk.jspi) return value;
-  return wrong(task, i, type, value, "pass a number");
+function number(call: Call, i: number, type: string): unknown {
+  const value = take(call, i);
+  if (typeof value === "number" || typeof value === "boolean" || call.thunk.jspi) return value;
+  return wrong(call, i, type, value, "pass a number");
 }
 
-function wrong(task: Task, i: number, type: string, value: unknown, remedy: string): never {
-  throw new FiberError(
-    "bad-argument",
-    `parameter ${i + 1} of export ${task.exportName} is an ${type}, got ${describe(value)}: ${remedy}`,
-    { fiber: task.name },
-  );
+function wrong(call: Call, i: number, type: string, value: unknown, remedy: string): never {
+  const text = `parameter ${i + 1} of export ${call.exportName} is an ${type}, got ${describe(value)}: ${remedy}`;
+  throw new FiberError("bad-argument", text, { fiber: call.name });
 }
 
-function place(task: Task, i: number, bytes: Uint8Array): number {
-  if (i + 1 >= task.thunk.parameters) {
+function place(call: Call, i: number, bytes: Uint8Array): number {
+  if (i + 1 >= call.thunk.parameters) {
     throw new FiberError(
       "bad-argument",
-      `export ${task.exportName} has no parameter behind number ${i + 1} for the length of what was passed there, ${describe(task.args[task.cursor])}`,
-      { fiber: task.name },
+      `export ${call.exportName} has no parameter behind number ${i + 1} for the length of what was passed there, ` +
+        describe(call.args[call.cursor]),
+      { fiber: call.name },
     );
   }
-  const at = task.top || task.binding.makeRoom(task);
-  if (at === 0) throw noRoom(task);
-  task.binding.bytes().set(bytes, at);
-  task.top = at + bytes.length;
-  task.cursor++;
-  task.length = bytes.length;
+  const at = call.top || call.binding.makeRoom(call);
+  if (at === 0) throw noRoom(call);
+  call.binding.bytes().set(bytes, at);
+  call.top = at + bytes.length;
+  call.cursor++;
+  call.length = bytes.length;
   return at;
 }
 
-function noRoom({ binding, encoded, exportName, name }: Task): FiberError {
+function noRoom({ binding, encoded, exportName, name }: Call): FiberError {
   const why =
     binding.memory && binding.stackPointer
       ? `the ${encoded.size} bytes passed to export ${exportName} do not fit on the fiber's stack; write them to the guest's memory and pass their address`

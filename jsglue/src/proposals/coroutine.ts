@@ -3,12 +3,13 @@
 import type { Bound } from "./guestside.js";
 import type { FiberError } from "../errors.js";
 import type { MachineOf } from "./jumps.js";
-import type { Region, Tenant } from "../guest/regions.js";
-import type { OwnFiber, Worker } from "../substrate/jspi.js";
+import type { Owner } from "../guest/call.js";
+import type { Region } from "../guest/regions.js";
+import type { Runner, Stack } from "../substrate/substrate.js";
 
 /** A fiber of a guest's own; or the root, which is the call of an export, on a stack of the scheduler's. */
-export class Coroutine implements OwnFiber, Tenant {
-  worker: Worker | undefined = undefined;
+export class Coroutine implements Runner, Owner {
+  stack: Stack | undefined = undefined;
   region: Region | undefined = undefined;
   started = false;
   over = false; // its function has returned, or a trap has ended its stack
@@ -19,8 +20,8 @@ export class Coroutine implements OwnFiber, Tenant {
   results = 0; // the types that its function has returned
   threw = false;
   thrown: unknown = undefined;
-  wake!: (label: number) => void;
-  fail!: (error: unknown) => void;
+  /** What it is to those who hold stacks: the root is the call. */
+  readonly runner: Runner & Owner;
 
   fresh = 0; // the fiber that the operation has made which it waits in
   bound: Bound | undefined = undefined; // the first of the values that it awaits
@@ -34,8 +35,11 @@ export class Coroutine implements OwnFiber, Tenant {
     readonly body: number,
     readonly env: number,
     readonly name: string,
-    readonly thunk: { readonly job: Function },
-  ) {}
+    readonly job: Function,
+    runner?: Runner & Owner,
+  ) {
+    this.runner = runner ?? this;
+  }
 
   lose(error: FiberError): void {
     this.lost = error;

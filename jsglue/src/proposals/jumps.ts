@@ -19,11 +19,11 @@ import type { Binding } from "../guest/binding.js";
 import { INDEX } from "../turn/core.js";
 import { Coroutine } from "./coroutine.js";
 import type { FiberError } from "../errors.js";
-import type { Task } from "../api/fiber.js";
+import type { Call } from "../guest/call.js";
 import { WebAssembly } from "../platform.js";
 import type { Glue, GuestFiber, Machine } from "./load.js";
 import { reactor } from "../reactor.js";
-import type { Suspending } from "../api/suspending.js";
+import type { Suspending } from "../guest/suspending.js";
 import { GuestSide, NEXT, SIZE, join, noList } from "./guestside.js";
 import { systems, type Core, type Ends } from "./systems.js";
 
@@ -45,17 +45,17 @@ export function machine(glue: Glue, system: string, number: number): Machine {
 export class MachineOf extends GuestSide implements Machine {
   readonly imports: Record<string, Suspending | Function>;
   failure: FiberError | undefined = undefined;
-  entry: Task | undefined = undefined;
+  entry: Call | undefined = undefined;
 
   #begun = false; // the entry has
-  #queue: Task[] = [];
+  #queue: Call[] = [];
   #root!: Coroutine;
   #current!: Coroutine; // whose stack runs, or is about to
   #table: (Coroutine | undefined)[] = []; // by the index of the reference
   #made = 0;
 
   #binding!: Binding;
-  #thunk!: { readonly job: Function };
+  #job!: Function;
   #out: Int32Array;
   #operation = "";
   #ends: Ends;
@@ -80,16 +80,15 @@ export class MachineOf extends GuestSide implements Machine {
     const sp = binding.stackPointer ?? new WebAssembly.Global({ value: "i32", mutable: true }, 0);
     const js = {
       base: binding.base,
-      arg: (i: number) => {
-        const c = this.#current;
+      arg: (c: Coroutine, i: number) => {
         return i === 0 ? c.self : i === 1 ? c.env : i === 2 ? c.first : c.body;
       },
-      returned: (types: number) => {
-        this.#current.results = types;
+      returned: (c: Coroutine, types: number) => {
+        c.results = types;
       },
-      failed: () => {
-        this.#current.threw = true;
-        this.#current.thrown = this.glue.thrown(this.entry!);
+      failed: (c: Coroutine) => {
+        c.threw = true;
+        c.thrown = this.glue.thrown(this.entry!);
       },
     };
     try {
@@ -99,7 +98,7 @@ export class MachineOf extends GuestSide implements Machine {
         js,
       } as unknown as WebAssembly.Imports);
       this.found(binding, table, exports["kind"] as (i: number) => number);
-      this.#thunk = { job: exports["fiber"] as Function };
+      this.#job = exports["fiber"] as Function;
     } catch (error) {
       throw new this.glue.FiberError(
         "bad-guest",
@@ -111,29 +110,27 @@ export class MachineOf extends GuestSide implements Machine {
 
   // --- entries
 
-  defers(task: Task): boolean {
+  defers(task: Call): boolean {
     if (this.entry) this.#queue.push(task);
     else this.entry = task;
     return this.entry !== task;
   }
 
-  start(task: Task): void {
+  start(task: Call): void {
     // In C the entry is a coroutine that others switch to; elsewhere it is below all fibers, and has no reference.
     const reference = this.system === "stacks" && this.core.c_enter() === 0 ? this.out(0) : 0;
-    const root = (this.#root = this.#current = new Coroutine(this, reference, 0, 0, 0, task.name, task.thunk));
+    const root = (this.#root = this.#current = new Coroutine(this, reference, 0, 0, 0, task.name, task.job, task));
     root.started = this.#begun = true;
-    root.region = task.region;
-    root.worker = task.worker;
     if (reference !== 0) this.#table[reference & INDEX] = root;
   }
 
-  over(task: Task): void {
+  over(task: Call): void {
     if (task !== this.entry) {
       this.#queue = this.#queue.filter((other) => other !== task);
       return;
     }
     if (this.#begun) {
-      task.region = this.#root.region;
+      task.runner = task;
       this.core.unwind();
       if (this.system === "stacks") this.core.c_leave();
       const i = this.#root.reference & INDEX;
@@ -290,7 +287,7 @@ export class MachineOf extends GuestSide implements Machine {
       body,
       env,
       `${this.system} ${++this.#made}`,
-      this.#thunk,
+      this.#job,
     );
     return reference;
   }
@@ -315,7 +312,7 @@ export class MachineOf extends GuestSide implements Machine {
       c.dead = true;
       this.#drop(c);
       // The issuer's is ended by what its operation ends with.
-      if (c.started && !c.over && c !== this.#current) c.fail(this.glue.deadly());
+      if (c.started && !c.over && c !== this.#current) c.runner.stack!.end();
     }
   }
 
@@ -340,9 +337,10 @@ export class MachineOf extends GuestSide implements Machine {
     this.#prepare(target, dying);
     const at = this.#deliver(target, target.event, e, label, tag, types);
     if (dying) this.reap(dying);
-    const parked = issuer.dead ? undefined : this.#park(issuer, e);
+    const parked = this.#park(issuer, e);
     this.#enter(target, at);
-    return parked ?? Promise.reject(this.glue.deadly()); // the issuer ends behind those that end with it
+    if (issuer.dead) issuer.runner.stack!.end(); // behind those that end with it
+    return parked;
   }
 
   /** The same with an exception in the place of values. */
@@ -357,19 +355,16 @@ export class MachineOf extends GuestSide implements Machine {
 
   #park(c: Coroutine, e: number): Promise<number> {
     c.event = e;
-    parking = c;
-    return new Promise<number>(keep);
+    return c.runner.stack!.leave() as Promise<number>;
   }
 
   /**
    * The fiber that runs now is another one: its region is the one whose bounds are watched, its stack the one that
-   * workers speak of.
+   * waits are on.
    */
   #switch(c: Coroutine): void {
     this.#current = c;
-    const task = this.entry!;
-    task.region = c.region;
-    task.worker = c.worker;
+    this.entry!.runner = c.runner;
   }
 
   /** Makes sure that a computation can be entered: it has a stack in memory, and nobody has written over it. */
@@ -424,12 +419,12 @@ export class MachineOf extends GuestSide implements Machine {
   #enter(c: Coroutine, label: number): void {
     if (c.started) {
       this.#switch(c);
-      c.wake(label);
+      c.runner.stack!.goOn(label);
       return;
     }
     c.started = true;
     stacks++;
-    this.glue.give(c);
+    this.glue.begin(c);
     this.#switch(c);
   }
 
@@ -444,7 +439,7 @@ export class MachineOf extends GuestSide implements Machine {
     c.fresh = 0;
     c.bound = undefined;
     this.entry!.outcome = error; // the stub must not take a SuspendError that is the user's for the engine's
-    c.fail(error);
+    c.runner.stack!.fail(error);
   }
 
   // --- ends
@@ -526,13 +521,6 @@ export class MachineOf extends GuestSide implements Machine {
       core.kill(top);
       this.reap(dying);
     }
-    if (current !== root) root.fail(this.glue.deadly());
+    if (current !== root) root.runner.stack!.end();
   }
-}
-
-// One function for all jumps, as in ../turn/loop.ts.
-let parking: Coroutine;
-function keep(resolve: (label: number) => void, reject: (error: unknown) => void): void {
-  parking.wake = resolve;
-  parking.fail = reject;
 }

@@ -4,11 +4,13 @@
 
 import { FiberError, words } from "../errors.js";
 import type { Binding } from "../guest/binding.js";
-import type { Task } from "../api/fiber.js";
+import { thrown, trapError, type Call } from "../guest/call.js";
 import { inJavaScript } from "../substrate/javascriptcore.js";
-import { current, proceed, stackLimit } from "../turn/loop.js";
-import { Jump, type Suspending } from "../api/suspending.js";
-import { deadly, give, thrown, trapError, workerModule } from "../substrate/jspi.js";
+import { settings } from "../turn/scheduler.js";
+import { proceed } from "../turn/spawn.js";
+import { current } from "../turn/turn.js";
+import { Jump, type Suspending } from "../guest/suspending.js";
+import { begin, deadly, workerModule } from "../substrate/jspi.js";
 
 /** A fiber that a guest has made, and that is not over. */
 export interface GuestFiber {
@@ -37,13 +39,13 @@ export interface Machine {
   /** The guest exists: its border, and the table that its function pointers are indices of. */
   attach(binding: Binding, table: WebAssembly.Table): void;
   /** Whether a call of an export has to wait, because another one is not over; it is told to {@link proceed} then. */
-  defers(task: Task): boolean;
+  defers(task: Call): boolean;
   /** The call whose turn it is. */
-  readonly entry: Task | undefined;
+  readonly entry: Call | undefined;
   /** A call begins, on its own stack. */
-  start(task: Task): void;
+  start(task: Call): void;
   /** A call is over. */
-  over(task: Task): void;
+  over(task: Call): void;
   fibers(): GuestFiber[];
 }
 
@@ -61,9 +63,9 @@ export const glue = {
   Jump,
   current: () => current,
   proceed,
-  stackLimit,
+  stackLimit: () => settings.hard,
   deadly,
-  give,
+  begin,
   inJavaScript,
   thrown,
   trapError,

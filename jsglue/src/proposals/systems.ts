@@ -3,7 +3,7 @@
 
 import { ADMITS, BODY, SIZE } from "./guestside.js";
 import type { MachineOf } from "./jumps.js";
-import type { Suspending } from "../api/suspending.js";
+import type { Suspending } from "../guest/suspending.js";
 
 /** The machine's side of the border. References, tags and lists of types are i32, so they may be negative here. */
 export interface Core {

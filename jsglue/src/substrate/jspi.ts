@@ -1,31 +1,49 @@
-// Stacks are made seldom and kept. A worker is one JSPI stack: the exported function of worker.wat under `promising`,
-// which waits for a job, calls it, and waits again. A job is a thunk of some guest (see package jsglue/stubs), so any
-// worker serves any export of any instance.
+// JSPI: the engine's own stacks. Stacks are made seldom and kept: one is the exported function of worker.wat under
+// `promising`, which waits for a runner, calls its job, and waits again. A job is a thunk of some guest (see package
+// jsglue/stubs), so any stack serves any export of any instance.
 //
-// A fresh stack costs 10 to 25 us when many are alive, a worker's next job about 1 us, and Chromium does not give back
-// all that a finished stack has used. An exception does not cost the worker, since the thunk catches it; a trap does.
+// A stack that waits does so on a Promise, so it goes on in a microtask after that is resolved. A fresh stack costs 10
+// to 25 us when many are alive, a kept one's next job about 1 us, and Chromium does not give back all that a finished
+// one has used. An exception does not cost the stack, since the thunk catches it; a trap does.
 
 import workerBytes from "../../worker.wasm";
-import { FiberError, isA, words } from "../errors.js";
-import type { Task } from "../api/fiber.js";
 import { onNewStack } from "./javascriptcore.js";
-import { current, left } from "../turn/loop.js";
 import { WebAssembly } from "../platform.js";
+import type { Runner, Stack } from "./substrate.js";
 
-/** A guest's own fiber, as far as its stack is concerned; beside it there are calls of exports. */
-export interface OwnFiber {
-  worker: Worker | undefined;
-  readonly thunk: { readonly job: Function };
-  /** Its job is done, and the stack is somebody else's from now on. */
-  returned(): void;
-  /** A trap has ended its stack. */
-  trapped(error: unknown): void;
+/** One stack, kept or not. */
+class Worker implements Stack {
+  runner: Runner | undefined = undefined;
+  #resolve!: (value: unknown) => void;
+
+  // One function for all waits: one made for each is thrown away by the collector, and optimised code with it. It does
+  // not take the function that rejects, which the engine then need not make.
+  static #leaving: Worker;
+  static #keep(resolve: (value: unknown) => void): void {
+    Worker.#leaving.#resolve = resolve;
+  }
+
+  leave(): Promise<any> {
+    Worker.#leaving = this;
+    return new Promise(Worker.#keep);
+  }
+
+  goOn(value: unknown): void {
+    this.#resolve(value);
+  }
+
+  fail(error: unknown): void {
+    this.#resolve(failure(error));
+  }
+
+  end(): void {
+    this.#resolve(failure(deadly()));
+  }
 }
 
-/** One kept stack. */
-export class Worker {
-  task: Task | OwnFiber | undefined;
-  take!: () => void;
+/** What a wait ends with that is to throw: its Promise asks this for how it ends, and is told. */
+function failure(reason: unknown): PromiseLike<never> {
+  return { then: (_, reject) => reject!(reason) as never };
 }
 
 interface WorkerModule {
@@ -36,118 +54,57 @@ interface WorkerModule {
 }
 
 let module: WorkerModule | undefined;
-let start: () => Promise<unknown>;
+let start: (worker: Worker) => Promise<unknown>;
 const idle: Worker[] = [];
-const promising = /* @__PURE__ */ new WeakMap<Function, () => Promise<unknown>>(); // by the job; to make one takes Firefox 300 us
-const lone = /* @__PURE__ */ new Worker(); // stands for the stack of a fiber that has its own
-let starting: Worker | undefined; // the one whose first call of next is under way
-
-let given: Function | undefined; // to the worker that goes on next: between the two nobody else is given one
-let asking: Worker;
-function keep(take: () => void): void {
-  asking.take = take;
-}
+const promising = /* @__PURE__ */ new WeakMap<Function, (runner: Runner) => Promise<unknown>>(); // by the job; to make one takes Firefox 300 us
 
 /** The instance of worker.wat, which holds the exception in flight. */
 export function workerModule(): WorkerModule {
   if (!module) {
-    const next = new WebAssembly.Suspending(() => {
-      const worker = starting ?? current!.worker!;
-      const task = worker.task;
-      asking = worker;
-      const job = new Promise<void>(keep);
-      if (task) {
-        worker.task = undefined;
+    const next = new WebAssembly.Suspending((worker: Worker) => {
+      const { runner } = worker;
+      const asked = worker.leave();
+      if (runner) {
+        worker.runner = undefined;
         idle.push(worker);
-        returned(task);
+        runner.returned();
       }
-      return job;
+      return asked;
     });
+    const js = { next, job: ({ runner }: Worker) => runner!.job, runner: ({ runner }: Worker) => runner };
     const compiled = new WebAssembly.Module(workerBytes as BufferSource);
-    const job = () => {
-      const job = given;
-      given = undefined;
-      return job;
-    };
-    module = new WebAssembly.Instance(compiled, { js: { next, job } } as unknown as WebAssembly.Imports)
+    module = new WebAssembly.Instance(compiled, { js } as unknown as WebAssembly.Imports)
       .exports as unknown as WorkerModule;
-    start = WebAssembly.promising(module.worker) as () => Promise<unknown>;
+    start = WebAssembly.promising(module.worker) as typeof start;
   }
   return module;
 }
 
-// Firefox alone has this class, and throws it where a stack overflows.
-const InternalError = (globalThis as { InternalError?: new () => Error }).InternalError;
-
-/** Lets a fiber that has never run begin, on a worker. */
-export function give(task: Task | OwnFiber): void {
+/** Has a runner begin on a kept stack, in a later microtask. */
+export function begin(runner: Runner): void {
   const worker = idle.pop() ?? make();
-  worker.task = task;
-  task.worker = worker;
-  given = task.thunk.job;
-  worker.take();
+  worker.runner = runner;
+  runner.stack = worker;
+  worker.goOn(undefined);
 }
 
 function make(): Worker {
-  const worker = (starting = new Worker());
-  start().then(undefined, (error) => trapped(worker.task!, error));
-  starting = undefined;
+  const worker = new Worker();
+  start(worker).then(undefined, (error) => worker.runner!.trapped(error));
   return worker;
 }
 
-/** A trap has ended a fiber, and the stack that it ran on. */
-function trapped(task: Task | OwnFiber, error: unknown): void {
-  if ("trapped" in task) return task.trapped(error);
-  if (!task.over) task.binding.rest(task);
-  left(task, true, task.death ?? task.binding.overflow(task) ?? trapError(task, error), true);
-}
-
-/** The thunk of a fiber has returned. */
-function returned(task: Task | OwnFiber): void {
-  if ("returned" in task) return task.returned();
-  // A fiber that was lost as it ran, in a call of another that began inside its own, returns what it read from there.
-  const overflow = (task.binding.sound(task) ? undefined : task.binding.overflow(task)) ?? task.lost;
-  if (overflow) left(task, true, overflow, false);
-  else left(task, task.threw, task.result, false);
-}
-
-/** Runs a fiber on a stack that it does not share: it begins inside this call. */
-export function ownStack(task: Task | OwnFiber): void {
-  task.worker = lone;
-  const { job } = task.thunk;
+/** Has a runner begin on a stack that it does not share, inside this call. */
+export function beginHere(runner: Runner): void {
+  runner.stack = new Worker();
+  const { job } = runner;
   let begin = promising.get(job);
-  if (!begin) promising.set(job, (begin = WebAssembly.promising(job) as () => Promise<unknown>));
-  onNewStack(begin).then(
-    () => returned(task),
-    (error) => trapped(task, error),
+  if (!begin) promising.set(job, (begin = WebAssembly.promising(job) as (runner: Runner) => Promise<unknown>));
+  const run = begin;
+  onNewStack(() => run(runner)).then(
+    () => runner.returned(),
+    (error) => runner.trapped(error),
   );
-}
-
-/** What a fiber whose stack has ended so rejects with. */
-export function trapError(task: Task, error: unknown): unknown {
-  if (task.thunk.jspi) return error;
-  const { name, exportName } = task;
-  // By its name: the trap of a function that another window has instantiated is of that window's class.
-  if ((error as Error).name === "RuntimeError") {
-    return new FiberError("trap", `fiber ${name} trapped in export ${exportName}: ${words(error)}`, {
-      fiber: name,
-      cause: error,
-    });
-  }
-  return new FiberError(
-    "stack-overflow",
-    `fiber ${name} recursed too deeply in export ${exportName}: ${words(error)}`,
-    { fiber: name, cause: error },
-  );
-}
-
-/**
- * What the thunk of a fiber has let out: what was thrown, unless that is Firefox's word for a stack overflow, which
- * wasm can catch.
- */
-export function thrown(task: Task): unknown {
-  const error = caught();
-  return InternalError && isA(error, InternalError) ? trapError(task, error) : error;
 }
 
 /** What a thunk or a stub has caught last, by identity. */

@@ -7,7 +7,7 @@
 // there at once, the event loop was in between, or so it is believed for a while: an import may make as many of them
 // itself.
 
-import { then } from "../api/suspending.js";
+import { then } from "../values.js";
 
 export const BUDGET = 8; // ms: half a frame, the other half is the page's
 const MANY = 100; // microtasks

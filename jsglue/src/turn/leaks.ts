@@ -4,7 +4,7 @@
 // is reported by its name. (Not at once for every wait: registering costs as much as a fetch adds.)
 
 import { read } from "./clock.js";
-import type { Task } from "../api/fiber.js";
+import type { Task } from "./task.js";
 import { reportLeak } from "./report.js";
 
 const WHILE = 10_000; // ms between two looks; a wait is handed over at the second one at the latest

@@ -27,10 +27,11 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, s
               idle = resolve;
             });
       }),
-      job() {
+      runner() {
         [running, queued] = [queued];
-        return running.thunk;
+        return running;
       },
+      job: () => running.thunk,
     },
   }).exports;
   const thrown = () => {
@@ -76,10 +77,10 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, s
   const js = {
     base: new WebAssembly.Global({ value: "i32", mutable: stubs === "copies.wasm" }, BASE),
     size,
-    start: () => (running.start ? running.start() : running.sp),
-    failed: () => {
+    start: (runner) => (runner.start ? runner.start() : runner.sp),
+    failed: (runner) => {
       log.push(["failed", sp.value]);
-      running.reject(thrown());
+      runner.reject(thrown());
     },
     refused: (i) => {
       log.push(["refused", names[i], sp.value]);
@@ -91,10 +92,10 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, s
   };
   const module = load(stubs);
   for (const { module: m, name } of WebAssembly.Module.imports(module)) {
-    if (m === "js" && name.startsWith("arg:")) js[name] = (i) => running.args[i];
+    if (m === "js" && name.startsWith("arg:")) js[name] = (runner, i) => runner.args[i];
     if (m === "js" && name.startsWith("result:")) {
-      js[name] = (i, v) => {
-        running.results[i] = v;
+      js[name] = (runner, i, v) => {
+        runner.results[i] = v;
       };
     }
   }
@@ -123,7 +124,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, s
         give();
       } else {
         workers++;
-        WebAssembly.promising(worker.worker)().catch((trap) => running.reject({ trap }));
+        WebAssembly.promising(worker.worker)(null).catch((trap) => running.reject({ trap }));
       }
     });
   return { a, b, guest, worker, sp, run, names, workers: () => workers };

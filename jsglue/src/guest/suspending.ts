@@ -1,7 +1,7 @@
 // Marking an import that may wait.
 
 import { FiberError } from "../errors.js";
-import { describe, isObject } from "../values.js";
+import { describe } from "../values.js";
 
 /** An import that may wait; made by {@link suspending}, put into an import object. */
 export class Suspending {
@@ -62,10 +62,3 @@ export const builtins: Record<string, Suspending | undefined> = {
   yield: new Suspending(YIELD),
   sleep_ms: new Suspending(SLEEP),
 };
-
-/** For any Promise: one of the user's may have a `then` of its own, which may call back at once, or throw. */
-export const { then } = Promise.prototype;
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return isObject(value) && typeof (value as PromiseLike<unknown>).then === "function";
-}

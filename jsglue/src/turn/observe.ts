@@ -2,7 +2,8 @@
 
 import { exact, last } from "../turn/clock.js";
 import { FiberError } from "../errors.js";
-import type { Fiber, FiberState, Task } from "./fiber.js";
+import type { Fiber } from "../api/fiber.js";
+import type { FiberState, Task } from "./task.js";
 import { describe } from "../values.js";
 
 const observers = new Set<(fiber: Fiber) => void>();
