@@ -134,7 +134,7 @@ func (s *shipped) Log() []asyncio.Record {
 // The whole specification of the scheduler, on the core that is shipped.
 func TestShippedCore(t *testing.T) {
 	runtime, compiled := compile(t)
-	conformance.Run(t, func(t *testing.T) conformance.Core { return open(t, runtime, compiled) })
+	conformance.Run(t, func(t *testing.T) conformance.Unused { return open(t, runtime, compiled) })
 }
 
 // plain is the same scheduler as Go runs it.
