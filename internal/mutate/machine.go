@@ -3,7 +3,7 @@ package main
 import "slices"
 
 // mutations are the edits, those of the machine first.
-var mutations = slices.Concat(machine, fibers1, fibers2)
+var mutations = slices.Concat(machine, fibers1, fibers2, stacks, cont)
 
 var machine = []mutation{
 	{"A-STATE-2 A-SPAWN-2 B-STATE-1", "machine.go", "case g < s.generation:\n\t\treturn Moribund", "case g < s.generation:\n\t\treturn Invalid"},
