@@ -129,7 +129,8 @@ var settle string
 // Uncaught returns the uncaught errors and unhandled rejections of the page so far and forgets them. It lets the page
 // finish telling of them first.
 func (t *Tab) Uncaught(ctx context.Context) ([]string, error) {
-	if err := t.Eval(ctx, settle, nil); err != nil {
+	// Prettier ends the file's expression with a semicolon, which makes it a statement.
+	if err := t.Eval(ctx, strings.TrimSuffix(strings.TrimSpace(settle), ";"), nil); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
