@@ -15,7 +15,7 @@ func TestMutations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range mutations {
-		if _, _, err := m.edit(); err != nil {
+		if _, err := m.edit(); err != nil {
 			t.Errorf("%s: %v", m.rules, err)
 		}
 		for _, rule := range strings.Fields(m.rules) {
