@@ -44,7 +44,5 @@ var stacks = []mutation{
 		"f, _, trap := s.system.SwitchThrow(to, awaits)\n\tback := polyfill.Token{}"},
 	{"C-RSW-1", "run/stacks.go", "return then(s.to(stacks.OpReturnSwitch, to, awaits, values))",
 		"then(s.to(stacks.OpReturnSwitch, to, awaits, values))\n\treturn nil"},
-	{"C-RSW-2", "run/stacks.go", "return then(s.throwTo(stacks.OpReturnSwitchThrow, to, awaits, tag, values))",
-		"then(s.throwTo(stacks.OpReturnSwitchThrow, to, awaits, tag, values))\n\treturn nil"},
 	{"C-FIB-4 C-TYPE-1 C-NEW-2 C-SWITCH-1", "run/stacks.go", "m.n, m.token = int32(len(all)), back", "m.n, m.token = int32(n), back"},
 }
