@@ -2,7 +2,7 @@ package main
 
 var cont = []mutation{
 	{"D-TYPE-1 D-NEW-2", "cont/cont.go", "signature{params, results}", "signature{results, params}"},
-	{"D-TYPE-1", "cont/cont.go", "if f != 0 && !s.types[f.Index()].results.Takes(results) {", "if false {"},
+	{"D-TYPE-1", "cont/cont.go", "if f != 0 && !s.types[f.Index()].results.Takes(results) {", "if f != 0 && false {"},
 	{"D-TYPE-2 D-SUSPEND-3", "cont/cont.go", ".waits = s.Events.Results(e.Tag)", ".waits = s.Events.Params(e.Tag)"},
 	{"D-NEW-1", "cont/cont.go", "if !function {", "if false {"},
 	{"D-NEW-1 D-NEW-2", "cont/cont.go", "return s.Machine.Mint(f)",
