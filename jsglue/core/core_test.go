@@ -1,14 +1,14 @@
 package main
 
-// The committed core.wasm must be rebuilt with `make core` whenever the sources
-// of polyfill, asyncio, internal/wasm, jsglue/stubs or jsglue/core change: these
-// tests run what pages load, not what stands in the sources.
+// The committed core.wasm must be rebuilt with `make core` whenever the sources of polyfill, asyncio, internal/wasm,
+// jsglue/stubs or jsglue/core change: these tests run what pages load, not what stands in the sources.
 
 import (
 	"context"
 	_ "embed"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,8 +23,7 @@ import (
 //go:embed core.wasm
 var coreWasm []byte
 
-// shipped is the scheduler in core.wasm, behind the wire contract of main.go. A
-// trap in it is fatal to the test.
+// shipped is the scheduler in core.wasm, behind the wire contract of main.go. A trap in it is fatal to the test.
 type shipped struct {
 	t      *testing.T
 	module api.Module
@@ -136,7 +135,7 @@ func (s *shipped) Log() []asyncio.Record {
 // The whole specification of the scheduler, on the core that is shipped.
 func TestShippedCore(t *testing.T) {
 	runtime, compiled := compile(t)
-	conformance.Run(t, func(t *testing.T) conformance.Core { return open(t, runtime, compiled) })
+	conformance.Run(t, func(t *testing.T) conformance.Unused { return open(t, runtime, compiled) })
 }
 
 // plain is the same scheduler as Go runs it.
@@ -152,8 +151,7 @@ func TestShippedCoreAgainstSource(t *testing.T) {
 	}
 }
 
-// A step of a fiber when none runs is a bug of the glue. The core stops at once
-// instead of going on with wrong counts.
+// A step of a fiber when none runs is a bug of the glue. The core stops at once instead of going on with wrong counts.
 func TestStepWithoutFiberTraps(t *testing.T) {
 	runtime, compiled := compile(t)
 	for _, name := range []string{"wait", "yield", "sleep", "finish"} {
@@ -168,7 +166,7 @@ func TestStepWithoutFiberTraps(t *testing.T) {
 
 // The glue tells the core its budget; a Go program in a page leaves the page as much.
 func TestBudgetOfTheGlue(t *testing.T) {
-	source, err := os.ReadFile("../src/budget.ts")
+	source, err := os.ReadFile("../src/turn/budget.ts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,5 +181,24 @@ func TestCoreImportsNothing(t *testing.T) {
 	_, compiled := compile(t)
 	if n := len(compiled.ImportedFunctions()) + len(compiled.ImportedMemories()); n != 0 {
 		t.Errorf("core.wasm has %d imports, want none", n)
+	}
+}
+
+// The names that JavaScript gives the events are those of the scheduler, in its order.
+func TestEventNames(t *testing.T) {
+	source, err := os.ReadFile("../src/turn/log.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(source), "const EVENTS = [")
+	table, _, _ = strings.Cut(table, "] as const")
+	event := asyncio.Event(0)
+	for _, m := range regexp.MustCompile(`(?m)^  "(\w+)",`).FindAllStringSubmatch(table, -1) {
+		if event++; event.String() != m[1] {
+			t.Errorf("event %d is %q in JavaScript, %q in Go", event, m[1], event)
+		}
+	}
+	if after := event + 1; event == 0 || after.String() != "" {
+		t.Errorf("JavaScript has %d events; Go has %q, too", event, after)
 	}
 }

@@ -1,0 +1,100 @@
+// Package browser finds and drives the real browsers that fiberfill is tested in.
+//
+// Chromium is driven over its debugging protocol: [Start] one for a whole test run, [Browser.Open] a fresh [Tab] for
+// each test, and have the tab evaluate functions. What a page lets escape, an uncaught error or a rejection that nobody
+// handled, is kept until [Tab.Uncaught] is asked, so that a test can fail for it.
+//
+// [Firefox] opens one page in a fresh Firefox and waits until that page has sent its result to a server of the caller.
+// No debugger takes part, so what it shows is what a user sees.
+//
+// Both are Debian's packages, chromium and firefox-esr. The variables CHROMIUM and FIREFOX name other executables.
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"github.com/chromedp/chromedp"
+)
+
+// Browser is one running Chromium. Its methods may be called from any goroutine.
+type Browser struct {
+	ctx  context.Context
+	stop func()
+}
+
+// Start starts a headless Chromium with an empty profile of its own, which is removed with it. Close ends it; so does
+// the end of ctx, and on Linux the end of this process, however it comes. The error says what to install when there is
+// no Chromium.
+func Start(ctx context.Context) (*Browser, error) {
+	path, err := find("CHROMIUM", "chromium", "chromium-browser", "google-chrome")
+	if err != nil {
+		return nil, err
+	}
+	ctx, stopAllocator := chromedp.NewExecAllocator(ctx, append(flags(), chromedp.ExecPath(path))...)
+	ctx, stopBrowser := chromedp.NewContext(ctx)
+	b := &Browser{ctx: ctx, stop: func() { stopBrowser(); stopAllocator() }}
+	if err := chromedp.Do(ctx); err != nil { // the first action starts the browser
+		b.stop()
+		return nil, fmt.Errorf("browser: start %s: %w", path, err)
+	}
+	return b, nil
+}
+
+// Close ends the browser with all its tabs, and returns when it is gone. It may be called more than once.
+func (b *Browser) Close() { b.stop() }
+
+// flags returns how Chromium is started. The debugging protocol goes over a pipe, so no port is open.
+func flags() []chromedp.ExecAllocatorOption {
+	on := func(name string) chromedp.ExecAllocatorOption { return chromedp.Flag(name, true) }
+	options := []chromedp.ExecAllocatorOption{
+		// the browser that people have, without its window; the old mode was another one
+		chromedp.Flag("headless", "new"),
+		on("no-first-run"),
+		on("no-default-browser-check"),
+
+		// A browser that asks its maker's servers for this and that is slow where there is no network, and its results
+		// depend on the answers.
+		on("disable-background-networking"),
+		on("disable-component-update"),
+		on("disable-sync"),
+		on("disable-quic"),
+
+		// Tabs run side by side and none of them is in front; all of them shall run at full speed.
+		on("disable-background-timer-throttling"),
+		on("disable-backgrounding-occluded-windows"),
+		on("disable-renderer-backgrounding"),
+
+		// Containers often have a tiny /dev/shm, and tabs crash when it is full.
+		on("disable-dev-shm-usage"),
+
+		// A keyring of the desktop would ask for a password.
+		chromedp.Flag("password-store", "basic"),
+
+		chromedp.WindowSize(1280, 800),
+	}
+	// Chromium refuses to run its sandbox as root, because a sandbox that root set up does not hold. Continuous
+	// integration often is root, in a container, and the only pages opened here are our own. Everyone else keeps the
+	// sandbox; the explicit false is there because chromedp turns it off by itself otherwise.
+	return append(options, chromedp.Flag("no-sandbox", os.Getuid() == 0))
+}
+
+// find returns the executable that the environment variable names, or else the first of names on the PATH.
+func find(variable string, names ...string) (string, error) {
+	if path := os.Getenv(variable); path != "" {
+		if _, err := exec.LookPath(path); err != nil {
+			return "", fmt.Errorf("browser: %s=%s: %w", variable, path, err)
+		}
+		return path, nil
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("browser: found none of %q on the PATH: install Debian's package %s, or let the variable "+
+		"%s name an executable",
+		names, names[0], variable)
+}

@@ -1,0 +1,76 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/cdproto/systeminfo"
+	"github.com/chromedp/chromedp"
+)
+
+// CPU returns how much processor time the page's main thread has used for tasks so far: scripts and their microtasks,
+// the answers of fetches, layout, garbage collection. Time in which the thread waited, or waited for a processor, is
+// not in it. The count begins at the first call; only differences mean something.
+func (t *Tab) CPU(ctx context.Context) (used time.Duration, err error) {
+	err = t.do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		domain := performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}
+		if _, err := cdp.Call(ctx, target, performance.Enable, domain); err != nil {
+			return err
+		}
+		result, err := cdp.Call(ctx, target, performance.GetMetrics, cdp.Empty{})
+		if err != nil {
+			return err
+		}
+		for _, metric := range result.Metrics {
+			if metric.Name == "TaskDuration" {
+				used = time.Duration(metric.Value * float64(time.Second))
+				return nil
+			}
+		}
+		return errors.New("browser: no TaskDuration among the metrics of the page")
+	}))
+	return used, err
+}
+
+// Quiet returns when all processes of the browser together have used less than a tenth of a processor for a tenth of a
+// second. A new tab is not: for a second or two the browser prepares the next one, among others, and whoever measures
+// something meanwhile measures that as well. The error is ctx's, or the browser is gone.
+func (b *Browser) Quiet(ctx context.Context) error {
+	const window = 100 * time.Millisecond
+	tick := time.NewTicker(window)
+	defer tick.Stop()
+	before := -1.0
+	for {
+		processes, err := b.processes(ctx)
+		if err != nil {
+			return err
+		}
+		var used float64 // seconds
+		for _, process := range processes {
+			used += process.CPUTime
+		}
+		// It is less than before if a process has ended.
+		if before >= 0 && used >= before && used-before < window.Seconds()/10 {
+			return nil
+		}
+		before = used
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// processes returns what the browser knows of its processes.
+func (b *Browser) processes(ctx context.Context) ([]*systeminfo.ProcessInfo, error) {
+	info, err := cdp.Call(ctx, chromedp.FromContext(b.ctx).Browser, systeminfo.GetProcessInfo, cdp.Empty{})
+	if err != nil {
+		return nil, fmt.Errorf("browser: its processes: %w", err)
+	}
+	return info.ProcessInfo, nil
+}

@@ -1,0 +1,63 @@
+// Package demopage uses the demo page as a visitor does, by its own controls, for the end-to-end tests and for the
+// report of HEADLESS=1 make demo.
+package demopage
+
+import (
+	"context"
+	_ "embed"
+
+	"github.com/fiberfill/fiberfill/internal/browser"
+)
+
+// Policy is the content security policy that the page is served under: the one that fiberfill promises to work with,
+// and nothing from elsewhere or written into the page.
+const Policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'"
+
+//go:embed drive.js
+var driver string
+
+// Settings are the fields of the page's form.
+type Settings struct {
+	Guest   string `json:"guest"` // c, wat or go
+	Fibers  int    `json:"fibers"`
+	Latency int    `json:"latency"` // mean, in milliseconds
+	Failure int    `json:"failure"` // percent
+}
+
+// Result is what the page shows when a run is over, and how its frames came.
+type Result struct {
+	Counters struct {
+		Total      float64 // milliseconds
+		Sequential float64 // milliseconds: the sum of what each request took by itself
+		Right      int     // results that are the server's value for the id
+		Done       int     `json:"count-done"`
+		Failed     int     `json:"count-failed"`
+		Cancelled  int     `json:"count-cancelled"`
+		Most       int     // fibers that waited at the same time
+	}
+	Frames struct {
+		Count   int
+		Rate    float64 // a second, from the start to the last frame of the run
+		Longest float64 // milliseconds without a frame
+	}
+	Status string // the sentence that sums up
+}
+
+// Run starts a run in a tab that shows the page, and returns when it is over and all its requests are measured.
+func Run(ctx context.Context, tab *browser.Tab, settings Settings) (Result, error) {
+	var result Result
+	err := tab.Eval(ctx, "(settings) => {\n"+driver+"\nreturn drive(window, settings) }", &result, settings)
+	return result, err
+}
+
+// Begin starts a run and returns at once; End returns its result.
+func Begin(ctx context.Context, tab *browser.Tab, settings Settings) error {
+	return tab.Eval(ctx, "(settings) => {\n"+driver+"\nglobalThis.begun = drive(window, settings) }", nil, settings)
+}
+
+// End waits until the run that Begin started is over and returns its result.
+func End(ctx context.Context, tab *browser.Tab) (Result, error) {
+	var result Result
+	err := tab.Eval(ctx, "() => begun", &result)
+	return result, err
+}

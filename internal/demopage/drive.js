@@ -1,0 +1,33 @@
+// What a visitor does with the demo page, by the page's own controls. The page is a window, so that a frame can be
+// driven as well as the page itself.
+
+// Chooses the settings, starts a run, and resolves when it is over and measured: with the counters by their ids, what
+// the page says, and how frames came meanwhile, by a clock of its own.
+async function drive(page, settings) {
+  const { document } = page;
+  const form = document.getElementById("settings");
+  for (const [name, value] of Object.entries(settings)) {
+    const field = form.elements[name];
+    if (name === "guest") [...field].find((choice) => choice.value === value).click();
+    else field.value = value;
+  }
+  const over = new Promise((resolve) => form.addEventListener("run-over", resolve, { once: true }));
+  const frames = { count: 0, longest: 0 };
+  const start = page.performance.now();
+  let last = start;
+  let handle = page.requestAnimationFrame(function frame() {
+    const now = page.performance.now();
+    frames.longest = Math.max(frames.longest, now - last);
+    last = now;
+    frames.count++;
+    handle = page.requestAnimationFrame(frame);
+  });
+  document.getElementById("start").click();
+  await over;
+  page.cancelAnimationFrame(handle);
+  frames.rate = (frames.count * 1000) / (last - start);
+  const counters = Object.fromEntries(
+    [...document.querySelectorAll("data[id]")].map((data) => [data.id, Number(data.value)]),
+  );
+  return { counters, frames, status: document.getElementById("status").textContent };
+}
