@@ -54,6 +54,6 @@
 //
 // # What it costs
 //
-// 40 MB/s of code and more on one core, natively; 75 in Node 26 when it is warm, compiled by TinyGo with -opt=2. It
+// 70 MB/s of code on one core, natively; 75 in Node 26 when it is warm, compiled by TinyGo with -opt=2. It
 // allocates for what the sections list, and nothing for an instruction.
 package validate

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 
 const modules = readFileSync(process.argv[2]);
 const verdicts = [];
-for (let at = 0; at < modules.length; ) {
+for (let at = 0; at < modules.length;) {
   const end = at + 4 + modules.readUInt32LE(at);
   try {
     new WebAssembly.Module(modules.subarray(at + 4, end));
