@@ -12,7 +12,7 @@ type Body struct {
 	At, End int    // its first byte, and the byte behind it
 
 	// Its immediates. Which of them it has follows from Op; the others are of no meaning.
-	X, Y     uint32 // indices, in the order of the binary format, but for call_indirect: the type, then the table
+	X, Y     uint32 // indices, in the order of the binary format; X is the label of a branch, of br_table the default
 	Value    uint64 // of a constant (floating-point numbers by their bits), or the offset of a memory instruction
 	Align    uint32 // the exponent
 	Lane     byte

@@ -47,7 +47,8 @@ const (
 	nullable  Type = 1 << 30
 )
 
-// Bottom is a reference to nobody knows what: unreachable code has it where an instruction asks only for a reference.
+// Bottom is a reference of which nothing more is known: unreachable code has it where an instruction asks only for a
+// reference.
 const Bottom = reference | Type(heapBottom)
 
 // Ref returns the type (ref h).

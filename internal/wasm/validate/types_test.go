@@ -3,6 +3,8 @@ package validate
 import (
 	"bytes"
 	"testing"
+
+	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
 // decodeTypes decodes a module of these types.
@@ -155,5 +157,37 @@ func TestMatch(t *testing.T) {
 			m.Types.Match(I32, Ref(a)) {
 			t.Errorf("what matches, or is matched by, everything or no reference: wrong for %x", a)
 		}
+	}
+}
+
+// A key has each group once, also where many ways lead there, and does not depend on how long a chain of types is.
+func TestKeysOfManyTypes(t *testing.T) {
+	const count = 20_000
+	// Each structure but the first refers twice to the one before it.
+	chain := func(extra ...string) (*Module, Heap) {
+		entries := append(extra, "\x5f\x00")
+		for i := range count {
+			w := wasm.Writer{}
+			w.Raw("\x5f\x02\x63")
+			w.S32(uint32(len(extra) + i))
+			w.Raw("\x00\x63")
+			w.S32(uint32(len(extra) + i))
+			w.Raw("\x00")
+			entries = append(entries, string(w.B))
+		}
+		m := decodeTypes(t, nil, entries...)
+		return m, m.TypeIDs[len(extra)+count]
+	}
+	a, last := chain()
+	b, same := chain(empty, "\x5f\x01\x7f\x00")
+	key := a.Types.AppendKey(nil, last)
+	if len(key) > 20*count {
+		t.Errorf("the key of %d types has %d bytes", count, len(key))
+	}
+	if !bytes.Equal(key, b.Types.AppendKey(nil, same)) {
+		t.Error("the keys of one type in two modules differ")
+	}
+	if bytes.Equal(key, a.Types.AppendKey(nil, last-1)) {
+		t.Error("the keys of two types are the same")
 	}
 }
