@@ -116,7 +116,7 @@ export class ShadowStack {
 
   /** A fiber begins, or goes on, that has no frames here. */
   offer(alone: boolean): void {
-    if (this.#visited) {
+    if (this.#visited || this.#regions) {
       try {
         this.#spare ??= this.regions?.take();
       } catch {
@@ -196,9 +196,15 @@ export class ShadowStack {
     const alone = this.#alone;
     const under = this.#under;
     const lows = this.lows.map((low) => low.value as number);
+    const spare = from === this.#spare?.high ? this.#spare : undefined; // what runs may have frames there
+    if (spare) this.#spare = undefined;
     this.#under = pointer;
     this.rest.value = pointer;
     return () => {
+      if (spare) {
+        if (this.#spare) this.#regions!.give(this.#spare);
+        this.#spare = spare;
+      }
       this.#under = under;
       this.settle();
       // Lower, if the call waits with its frames in their place.
