@@ -1,8 +1,9 @@
 // Wirings: programs of several instances that call each other, made at random from a seed, and what every call of them
 // has to return. The same program is played on the engine's own JSPI and on ours.
 //
-// An instance has three functions, f0 to f2, each of which calls only those with a smaller number, of any instance: by
-// an import, by one that a third instance has exported again, or by a table. A function keeps words in a frame on its
+// An instance has functions f0 to f3, each of which calls only those with a smaller number, of any instance: by an
+// import, by one that a third instance has exported again, or by a table. f3 is no export: JavaScript finds it in a
+// table. A function keeps words in a frame on its
 // shadow stack and looks at them after everything that it does. All that decides what it does next is in locals, which
 // nobody overwrites: so a program with corrupted stacks goes on to its end, and says what it found by what it returns.
 
@@ -48,13 +49,14 @@ export function wiring(seed) {
     one.hosted = one.space === i && chance(20); // its memory is JavaScript's
     one.keeping = pick(keeping);
     one.exported = chance(70); // its pointer, by name
-    one.functions = [0, 1, 2].map((level) => ({
+    one.functions = [0, 1, 2, 3].map((level) => ({
       level,
       frame: 1 + below(3),
       ops: Array.from({ length: 1 + below(3) }, () => op(one, level)),
     }));
   }
   if (!instances.some(waits)) instances.at(-1).functions[0].ops.push({ kind: "wait", late: false, add: 1 });
+  if (overlapped && instances.some(crowded)) for (const each of instances.flatMap(all)) each.late = false;
   return { seed, overlapped, instances, tables, entries: entries() };
 
   function op(one, level) {
@@ -93,8 +95,7 @@ export function wiring(seed) {
   }
 
   function entries() {
-    const all = instances.flatMap(({ i }) => [1, 2].map((f) => ({ j: i, f })));
-    return Array.from({ length: 2 + below(2) }, () => ({ ...pick(all), hidden: chance(15) }));
+    return Array.from({ length: 2 + below(2) }, () => ({ j: pick(instances).i, f: pick([1, 2, 2, 3]) }));
   }
 }
 
@@ -109,7 +110,15 @@ export function program(seed) {
   return { ...made, sets, slots };
 }
 
-const waits = ({ functions }) => functions.some(({ ops }) => ops.some(({ kind }) => kind === "wait"));
+const all = ({ functions }) => functions.flatMap(({ ops }) => ops);
+const waits = (one) => all(one).some(({ kind }) => kind === "wait");
+
+/**
+ * Whether the calls of an instance all have the one stack that it has: its allocator finds what memory grows by, or
+ * nobody knows whose memory it is. There what is written to the frames of one that waits may be lost while others run.
+ */
+const crowded = ({ pointer, keeping }) =>
+  pointer !== "none" && (keeping === "none" || (keeping === "grow" && pointer !== "own"));
 
 /** What a call returns, or throws, if nothing is overwritten. */
 export function expected({ instances }, { j, f }, v) {
@@ -137,7 +146,7 @@ export class Rejected extends Error {
 }
 
 /** The bytes of an instance's module. */
-export function text({ instances, tables, slots }, i) {
+export function text({ instances, tables, slots, entries }, i) {
   const one = instances[i];
   const stack = one.pointer !== "none";
   const imports = new Map();
@@ -147,10 +156,8 @@ export function text({ instances, tables, slots }, i) {
   for (const each of one.again) bring(...each.split(":").map((n, k) => (k === 0 ? n : `f${n}`)));
   for (const { j, f } of one.slots) if (j !== i) bring(j, `f${f}`);
   const out = [...imports.values()];
-  if (one.functions.some(({ ops }) => ops.some(({ kind }) => kind === "wait")))
-    out.push('(import "env" "wait" (func $wait (param i32 i32) (result i32)))');
-  if (one.functions.some(({ ops }) => ops.some(({ kind }) => kind === "host")))
-    out.push('(import "env" "host" (func $host (param i32)))');
+  if (waits(one)) out.push('(import "env" "wait" (func $wait (param i32 i32) (result i32)))');
+  if (all(one).some(({ kind }) => kind === "host")) out.push('(import "env" "host" (func $host (param i32)))');
   const used = new Set([
     ...one.slots.map(({ table }) => table),
     ...one.functions.flatMap(({ ops }) => ops.flatMap(({ way }) => (way?.by === "table" ? [way.table] : []))),
@@ -183,9 +190,10 @@ export function text({ instances, tables, slots }, i) {
   }
   if (one.memory && one.keeping === "none")
     defined.push('(func (export "more") (result i32) (drop (memory.grow (i32.const 1))) (memory.size))');
-  if (one.functions.some(({ ops }) => ops.some(({ way }) => way?.by === "table")))
-    out.unshift("(type $f (func (param i32) (result i32)))");
+  if (all(one).some(({ way }) => way?.by === "table")) out.unshift("(type $f (func (param i32) (result i32)))");
   if (stack) defined.push(helpers);
+  if (entries.some(({ j, f }) => j === i && f === 3))
+    defined.push('(table $hidden (export "hidden") 1 funcref) (elem (table $hidden) (i32.const 0) func $f3)');
   const bodies = one.functions.map((each) => body(one, each));
   const exports = [...one.again].map((each) => {
     const [j, f] = each.split(":");
@@ -256,7 +264,7 @@ function body({ i, pointer }, { level, frame, ops }) {
   const enter = `(global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const ${size}))))
     (call $fill (local.get $frame) (local.get $v) (i32.const ${words}))`;
   const leave = `(global.set $sp (i32.add (local.get $frame) (i32.const ${size})))`;
-  return `(func $f${level} (export "f${level}") (param $v i32) (result i32) (local $frame i32) (local $sum i32)
+  return `(func $f${level} ${level < 3 ? `(export "f${level}")` : ""} (param $v i32) (result i32) (local $frame i32) (local $sum i32)
     (local.set $sum (local.get $v))
     ${stack ? enter : ""}
     ${lines.join("\n    ")}
@@ -343,12 +351,9 @@ export async function play(made, player, modules) {
     }
     const end = (value) => Object.assign(call, { value, ended: true });
     try {
-      player
-        .promising(
-          live[entry.j],
-          `f${entry.f}`,
-        )(v)
-        .then(end, (error) => end(error?.message));
+      const { exports } = live[entry.j];
+      const f = entry.f === 3 ? exports.hidden.get(0) : exports[`f${entry.f}`];
+      player.promising(f)(v).then(end, (error) => end(error?.message));
     } catch (error) {
       end(error.message);
     }
