@@ -12,6 +12,7 @@ import { assemble } from "./assemble.mjs";
 const STACK = 65536; // bytes: instance i's own stack ends at (i + 1) * STACK
 const HEAP = 32; // pages: what the malloc of each instance has
 const PAGES = 16 + 4 * HEAP;
+const PATIENCE = 50; // turns of the event loop in which nothing more happens: a call whose stack is corrupted may never end
 const BAD = 1000003; // what a function adds to its result if its frame is not what it was
 
 /** Numbers that look random; the same for the same seed. */
@@ -353,7 +354,9 @@ export async function play(made, player, modules) {
     try {
       const { exports } = live[entry.j];
       const f = entry.f === 3 ? exports.hidden.get(0) : exports[`f${entry.f}`];
-      player.promising(f)(v).then(end, (error) => end(error?.message));
+      player
+        .promising(f)(v)
+        .then(end, (error) => end(error?.message));
     } catch (error) {
       end(error.message);
     }
@@ -362,7 +365,7 @@ export async function play(made, player, modules) {
 
   /** Until every call waits or has ended, or nothing moves any more. */
   async function settled() {
-    for (let i = 0; i < player.patience; i++) {
+    for (let i = 0; i < PATIENCE; i++) {
       await new Promise(setImmediate);
       if (calls.filter(({ ended }) => !ended).length <= pending.length) return;
     }
