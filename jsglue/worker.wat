@@ -33,6 +33,10 @@
   ;; Traps. The error it leaves with ends every stack that it is thrown on: wasm code cannot catch a trap, wherever it is from.
   (func (export "trap") (unreachable))
 
+  ;; Not 0: fibers have frames on other stacks than their own region, and JavaScript has to be told when one goes on and when
+  ;; one ends (src/guest/stack.ts).
+  (global $shared (export "shared") (mut i32) (i32.const 0))
+
   ;; The job is in no local: a worker that waits for the next one would keep the last one's instance alive. And there is no
   ;; loop: engines replace the code of a function by better code when it is called.
   (func $worker (export "worker") (param $self externref)

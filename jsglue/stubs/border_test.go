@@ -89,11 +89,6 @@ func TestBorder(t *testing.T) {
 	write(t, filepath.Join(dir, "b.wasm"), AppendStubs(nil, guest, waits, Options{StackPointer: true}))
 	write(
 		t,
-		filepath.Join(dir, "copies.wasm"),
-		AppendStubs(nil, guest, waits, Options{StackPointer: true, Copies: true}),
-	)
-	write(
-		t,
 		filepath.Join(dir, "regions.wasm"),
 		AppendStubs(nil, guest, waits, Options{StackPointer: true, Regions: true}),
 	)

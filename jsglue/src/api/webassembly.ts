@@ -14,15 +14,16 @@ import type { Binding } from "../guest/binding.js";
 import type { Thunk } from "../guest/call.js";
 import { newCall, type Fiber } from "./fiber.js";
 import { Link } from "../guest/link.js";
-import { onNewStack } from "../substrate/javascriptcore.js";
-import { apart } from "../turn/apart.js";
+import type { Regions } from "../guest/regions.js";
+import { ShadowStack, isOpen, met } from "../guest/shadowstack.js";
+import { visit } from "../guest/visitor.js";
 import { begin } from "../turn/spawn.js";
 import { ready } from "../turn/turn.js";
 import { hasJSPI, inspect, needJSPI, type Shape } from "../guest/module.js";
 import { shadowStack, type Options } from "../guest/options.js";
 import { WebAssembly as platform } from "../platform.js";
 import { Suspending as Mark } from "../guest/suspending.js";
-import { has, isObject, then, viewOf } from "../values.js";
+import { has, isObject, viewOf } from "../values.js";
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
 
@@ -41,7 +42,7 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
   const way = ways.get(fn);
   if (!way) {
     const call = platform.promising(fn);
-    return alike((...args) => apart(() => onNewStack(() => withStacks(() => call(...args)))), fn);
+    return alike((...args) => visit(() => call(...args)), fn);
   }
   const { binding, thunks } = way.complete();
   const thunk = { ...thunks[way.k]!, jspi: true };
@@ -50,28 +51,6 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
     begin(made);
     return made.fiber;
   }, fn);
-}
-
-let guests: WeakRef<Binding>[] = []; // whose calls have regions
-
-/**
- * Calls a function that is not an export. Nobody can tell whose it is: on the stack that it starts it has a region in
- * every guest.
- */
-function withStacks(call: () => Promise<unknown>): Promise<unknown> {
-  guests = guests.filter((guest) => guest.deref());
-  const returns = guests.map((guest) => guest.deref()!.lend());
-  const ended = () => returns.forEach((give) => give(true));
-  try {
-    const promise = call();
-    then.call(promise, ended, ended);
-    return promise;
-  } catch (error) {
-    ended();
-    throw error;
-  } finally {
-    for (const give of returns) give(false);
-  }
 }
 
 /** Gives a function the name and the length of the one that it stands for, as the platform's promising does. */
@@ -208,6 +187,22 @@ function keepsStacks(module: WebAssembly.Module): boolean {
   );
 }
 
+/** There is an instance that has a stack, perhaps: fibers of others may run its code. */
+function meet(
+  shape: Shape,
+  all: WebAssembly.ModuleExportDescriptor[],
+  values: unknown[],
+  exports: WebAssembly.Exports,
+  regions: () => Regions | undefined,
+): void {
+  const named = shape.chosen?.pointer;
+  const pointer = exports[typeof named === "string" ? named : (all[shape.stackPointer]?.name ?? "")];
+  const memory = exports[all[shape.memory]?.name ?? ""] ?? values.find((value) => value instanceof platform.Memory);
+  if (!(pointer instanceof platform.Global) || !(memory instanceof platform.Memory)) return;
+  (ShadowStack.at(pointer) ?? new ShadowStack(pointer, memory)).joins(regions);
+  met(exports, isOpen(values, all));
+}
+
 /** What the platform gets for imports, and what is to be done with the instance. */
 function link(
   module: WebAssembly.Module,
@@ -236,10 +231,10 @@ function link(
         ready();
         if (border) return border;
         border = (link ??= newLink()).complete({ exports });
-        if (border.binding.regions) guests.push(new WeakRef(border.binding));
         return border;
       };
       if (link) complete();
+      else if (!one) meet(shape, all, values, exports, () => (link ??= newLink()).regions({ exports }));
       all.forEach(({ name, kind }, k) => {
         // What it imports and exports again is another instance's function, whose stack is there.
         if (kind === "function" && !ways.has(exports[name] as Function))

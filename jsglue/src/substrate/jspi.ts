@@ -52,6 +52,7 @@ interface WorkerModule {
   rethrow(): void;
   trap(): void;
   exn: WebAssembly.Global;
+  shared: WebAssembly.Global;
 }
 
 let module: WorkerModule | undefined;

@@ -21,17 +21,22 @@ export function apart<T>(fn: () => T): T {
 
 /**
  * What such a stack waits on. It goes on in a microtask between two of ours: the core may have named a fiber by then.
+ * `runs` is told before, and after.
  */
-export function waitApart(value: unknown): Promise<unknown> {
+export function waitApart(value: unknown, runs: (now: boolean) => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
     let named: Task | undefined;
     const between = (go: (value: any) => void) => (value: unknown) => {
       soon(() => {
         named = current;
         become(undefined);
+        runs(true);
       });
       go(value);
-      soon(() => become(named));
+      soon(() => {
+        become(named);
+        runs(false);
+      });
     };
     then.call(Promise.resolve(value), between(resolve), between(reject));
   });

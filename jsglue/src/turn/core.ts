@@ -54,7 +54,7 @@ export interface Inspector {
   grows(): number;
   room(): number;
   trampolines(marks: number, tail: boolean): number;
-  stubs(marks: number, stackPointer: boolean, copies: boolean, regions: boolean): number;
+  stubs(marks: number, stackPointer: boolean, regions: boolean): number;
   output(): number;
 }
 
