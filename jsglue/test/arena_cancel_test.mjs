@@ -225,7 +225,7 @@ test("what is started while the arena ends, or after it, ends too", async () => 
   result.cancel("over");
   assert.equal(await rejection(result), "over");
   tooLate = self.go(g.exports.wait(2));
-  assert.match((await rejection(tooLate)).message, /the arena is over/);
+  assert.match((await rejection(tooLate)).message, /the arena has ended/);
   assert.deepEqual([late.state, tooLate.state, g.calls], ["cancelled", "cancelled", 1]);
 });
 

@@ -285,7 +285,7 @@ test("an import that cannot be called is refused by name, also a mark of another
   for (const wait of [7, {}, other.suspending(async (v) => v)]) {
     await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait } }), {
       code: "bad-import",
-      message: /import env\.wait has to be a function, got (number|an object of type \w+); .*copy of fiberfill/,
+      message: /import env\.wait must be a function, got (number|an object of type \w+); .*copy of fiberfill/,
     });
   }
 });
