@@ -95,7 +95,7 @@ export class Host {
    */
   wait(what: string, promise: PromiseLike<unknown>, timeoutMs = 0): Result {
     const result = this.#wait("wait", what, timeoutMs, () => promise);
-    if (result === -1) Promise.resolve(promise).catch(() => {}); // nobody will handle it
+    if (result === -1) Promise.resolve(promise).catch(() => {}); // else unhandled
     return result;
   }
 

@@ -176,7 +176,7 @@ export class Runtime {
    */
   stop(id: number): boolean {
     const actor = this.#actors.get(id);
-    if (!actor) return false; // the wheel would take for a number what is none
+    if (!actor) return false; // the wheel would coerce a value that is not a number
     const verdict = this.wheel.stop(id);
     if (verdict === OK) this.#end(actor);
     return verdict === OK || verdict === LATER;
@@ -238,8 +238,8 @@ export class Runtime {
   /**
    * Steps until `until` returns true; it is asked before each step and each sleep. While no step could do anything, it
    * sleeps: to the next deadline, or until something outside is ready or sends a message. Rejects with the code "idle"
-   * if nothing is left to do: there is no message, and no actor waits for anything else. Only one run at a time, and no
-   * other step beside it.
+   * if nothing is left to do: there is no message, and no actor waits for anything but messages. Only one run at a
+   * time, and no other step beside it.
    */
   async run(until: () => boolean): Promise<void> {
     if (typeof until !== "function")
