@@ -107,7 +107,7 @@ func TestProgramsInTheDemo(t *testing.T) {
 		{"S-SLEEP", "50 ms in the middle of a handler", "mk_sleep_ms(50)", []string{"tester T", "actor W", "native " +
 			"N"}, nil,
 			[][]string{{"W answers", `"slept"`, `"slept"`, "right"},
-				{"what was not as it must be", "nothing", "nothing", "right"}}},
+				{"failed checks", "nothing", "nothing", "right"}}},
 	} {
 		t.Run("jspi/"+c.scenario+" "+c.input, func(t *testing.T) {
 			var got programShown

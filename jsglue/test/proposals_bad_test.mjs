@@ -1,5 +1,5 @@
 // What guests with fibers of their own are refused for, in hand-written wasm: bad numbers, functions that do what they
-// must not, and what a guest lacks. (What the operations do, and refuse by the rules of their systems, is in
+// must not, and what a guest lacks. (What the operations do, and what the rules of their systems refuse, is in
 // proposals_test.mjs.)
 
 import assert from "node:assert/strict";
@@ -12,9 +12,8 @@ import { rejection } from "./waiting_guest.mjs";
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"));
 
-describe("K-4: what is no list of types is refused by every operation that takes one, in the words of wazero", () => {
-  // The exports of the guest are the operations; number 1 of its table is a function of a fiber. E is the address of an
-  // event.
+describe("K-4: every operation that takes a list of types refuses a bad one, in the same words as wazero", () => {
+  // The guest exports the operations; entry 1 of its table is the function of a fiber. E is the address of an event.
   const E = 1024;
   for (const [system, operation, ...args] of [
     ["fibers1", "tag", "types"],
@@ -56,14 +55,15 @@ describe("K-4: what is no list of types is refused by every operation that takes
         assert.equal(error.code, "trap");
         assert.equal(
           error.message,
-          `fiber ${error.fiber} trapped in export ${operation}: ${system}.${operation} refused: 0x${types.toString(16)} is no list of types`,
+          `fiber ${error.fiber} trapped in export ${operation}: ` +
+            `${system}.${operation} refused: 0x${types.toString(16)} is no list of types`,
         );
       }
     });
   }
 
   for (const operation of ["switch", "return_switch"]) {
-    test(`stacks ${operation} that awaits it`, async () => {
+    test(`stacks ${operation} that awaits such a list`, async () => {
       const { exports } = await fiberfill.instantiate(
         readFileSync(new URL("../../internal/guest/testdata/raw_stacks.wasm", import.meta.url)),
       );
@@ -71,21 +71,22 @@ describe("K-4: what is no list of types is refused by every operation that takes
     });
   }
 
-  test("A-TYPE-1: and when a function returns it", async () => {
+  test("A-TYPE-1: and so is one that a function returns", async () => {
     const wat = `(module
       (import "fiberfill/fibers1" "spawn" (func $spawn (param i32 i32 i32 i32 i32) (result i32)))
       (memory (export "memory") 1)
       (table (export "functions") 1 funcref)
       (elem (i32.const 0) $body)
       (func $body (param i32 i32 i32) (result i32) (i32.const 0x10))
-      (func (export "go") (drop (call $spawn (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 1024) (i32.const 0)))))`;
+      (func (export "go")
+        (drop (call $spawn (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 1024) (i32.const 0)))))`;
     const g = await fiberfill.instantiate(assemble(wat));
     assert.match((await rejection(g.exports.go())).message, /: fibers1\.return refused: 0x10 is no list of types$/);
     none(g);
   });
 });
 
-describe("a function that is there to throw, or to choose, must not use the system or wait, as on wazero", () => {
+describe("a raise or an admits function must not use the system or wait, as on wazero", () => {
   const wat = `(module
     (import "fiberfill/stacks" "new" (func $new (param i32 i32 i32 i32 i32)))
     (import "fiberfill/stacks" "switch_throw" (func $switch_throw (param i32 i32 i32 i32 i32)))
@@ -115,7 +116,7 @@ describe("a function that is there to throw, or to choose, must not use the syst
     });
   }
 
-  test("D-THROW-1: what it throws is any value, a revoked Proxy too, which nobody can look at", async () => {
+  test("D-THROW-1: it may throw any value, even a revoked Proxy, which cannot be inspected", async () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     const wat = `(module
@@ -145,7 +146,7 @@ describe("a function that is there to throw, or to choose, must not use the syst
     none(g);
   });
 
-  describe("D-FILT-3: a filter is called as if by who raises the event", () => {
+  describe("D-FILT-3: a filter runs as if called by the one that raises the event", () => {
     const file = new URL("../../internal/guest/testdata/filters.wasm", import.meta.url);
     for (const [filter, want] of [
       [2, 5], // it throws, and the sender catches that
@@ -162,7 +163,7 @@ describe("a function that is there to throw, or to choose, must not use the syst
       });
     }
 
-    test("K-4 is looked at before it is asked", async () => {
+    test("K-4 is checked before the filter is called", async () => {
       const g = await fiberfill.instantiate(readFileSync(file));
       new Int32Array(g.instance.exports.memory.buffer)[(1024 + 8) / 4] = 1; // an i32, which the tag does not have
       assert.match(
@@ -173,8 +174,8 @@ describe("a function that is there to throw, or to choose, must not use the syst
     });
 
     for (const [name, even, trail] of [
-      ["D-FWD-4: that of a forward chooses among the later events", 0, 1232312],
-      ["and sees what is forwarded, and not what was raised", 1, 132132132],
+      ["D-FWD-4: a forward's filter chooses among the later events", 0, 1232312],
+      ["and sees the forwarded event, not the raised one", 1, 132132132],
     ]) {
       test(name, async () => {
         const g = await fiberfill.instantiate(readFileSync(file));
@@ -200,7 +201,7 @@ describe("a function that is there to throw, or to choose, must not use the syst
   });
 });
 
-describe("an event out of bounds, and a function that there is not, are refused before anything has happened", () => {
+describe("an event out of bounds, or a missing function, is refused before anything has happened", () => {
   const E = 1024;
   const OUT = 300000;
   for (const [words, ...calls] of [
@@ -252,8 +253,8 @@ describe("an event out of bounds, and a function that there is not, are refused 
   }
 });
 
-describe("who cannot enter a fiber for want of a stack ends, with all that it has just been taken out of the chain with", () => {
-  // root > parent > child, who lets a third fiber take the place of its parent's or its own.
+describe("a fiber that cannot enter another for want of a stack ends, with all that left the chain with it", () => {
+  // root > parent > child. The child lets a third fiber take its parent's place or its own.
   const wat = `(module
     (import "fiberfill/fibers1" "tag" (func $tag (param i32) (result i32)))
     (import "fiberfill/fibers1" "table" (func $table (param i32 i32) (result i32)))
@@ -266,7 +267,8 @@ describe("who cannot enter a fiber for want of a stack ends, with all that it ha
     (elem (i32.const 0) $parent $child $third)
     (global $on (mut i32) (i32.const 0))
     (global $leaves (mut i32) (i32.const 0))
-    (func $made (param $body i32) (param $env i32) (result i32) (call $new (i32.const 0) (global.get $on) (local.get $body) (local.get $env)))
+    (func $made (param $body i32) (param $env i32) (result i32)
+      (call $new (i32.const 0) (global.get $on) (local.get $body) (local.get $env)))
     (func $enter (param $f i32) (param $e i32)
       (i32.store offset=4 (local.get $e) (i32.const 1))
       (drop (call $resume (local.get $f) (local.get $e) (global.get $on))))
@@ -279,7 +281,8 @@ describe("who cannot enter a fiber for want of a stack ends, with all that it ha
       (i32.store offset=4 (i32.const 4096) (i32.const 1))
       (if (i32.and (local.get $how) (i32.const 2))
         (then (call $retireto (global.get $leaves) (call $made (i32.const 2) (i32.const 0)) (i32.const 4096)))
-        (else (drop (call $switch (global.get $leaves) (call $made (i32.const 2) (i32.const 0)) (i32.const 4096) (global.get $on)))))
+        (else (drop (call $switch
+          (global.get $leaves) (call $made (i32.const 2) (i32.const 0)) (i32.const 4096) (global.get $on)))))
       (i32.const 0))
     (func $third (param i32 i32 i32) (result i32) (i32.const 0))
     (func (export "go") (param $how i32)
@@ -308,7 +311,7 @@ describe("who cannot enter a fiber for want of a stack ends, with all that it ha
 });
 
 for (const name of ["go", "large", "returns"]) {
-  test(`K-9: a stack that has been too small is the reason that is told, also for a frame of which nothing has been written (${name})`, async () => {
+  test(`K-9: a stack that was too small is the reason given, even for an unwritten frame (${name})`, async () => {
     const g = await fiberfill.instantiate(
       readFileSync(new URL("../../internal/guest/testdata/overflows.wasm", import.meta.url)),
     );
@@ -333,7 +336,7 @@ test("an allocator must not use the system: it runs in the middle of a jump", as
   }
 });
 
-describe("an event of cont that has been written over is none, for those that take one", () => {
+describe("an event of cont that has been overwritten is refused by the operations that take one", () => {
   for (const [operation, ...args] of [
     ["forward", 0, 0, 0],
     ["br_on_evt", 1],
@@ -385,13 +388,13 @@ describe("what a guest needs", () => {
     ["no memory", `(module ${tag} ${table})`, "bad-guest", /memory/],
     ["no room for regions", `(module ${tag} ${table} (memory (export "memory") 1 1))`, "bad-guest", /no room/],
     [
-      "an operation that there is not",
+      "an unknown operation",
       `(module (import "fiberfill/fibers1" "go" (func)) ${table} ${memory})`,
       "missing-import",
       /fiberfill\/fibers1\.go \(function\)/,
     ],
     [
-      "a system that there is not",
+      "an unknown system",
       `(module (import "fiberfill/fibers3" "tag" (func)) ${table} ${memory})`,
       "missing-import",
       /fiberfill\/fibers3\.tag/,
@@ -410,14 +413,14 @@ describe("what a guest needs", () => {
     });
   }
 
-  test("what the import object has itself goes first", async () => {
+  test("the import object's own functions take precedence", async () => {
     const { exports } = await instantiate(`(module ${tag} (func (export "f") (result i32) (call 0 (i32.const 1))))`, {
       "fiberfill/fibers1": { tag: (n) => n + 1 },
     });
     assert.equal(await exports.f(), 2);
   });
 
-  test("a guest without a stack pointer, with one table of another name, in its own words", async () => {
+  test("a guest without a stack pointer, with one table of another name, works", async () => {
     const { exports } = await instantiate(`(module
       (import "fiberfill/fibers1" "tag" (func $tag (param i32) (result i32)))
       (import "fiberfill/fibers1" "table" (func $table (param i32 i32) (result i32)))

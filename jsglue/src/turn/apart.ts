@@ -1,4 +1,4 @@
-// Stacks that the platform's own promising has made: code of no fiber, which runs between the fibers of a page.
+// Stacks made by the platform's own promising: code of no fiber, which runs between the fibers of a page.
 
 import { soon } from "./budget.js";
 import type { Task } from "./task.js";
@@ -6,8 +6,8 @@ import { become, current } from "./turn.js";
 import { then } from "../values.js";
 
 /**
- * Calls `fn` as code of no fiber, also below one that runs: a stack that the platform's own promising makes in it is
- * not that fiber's.
+ * Calls `fn` as code of no fiber, even while a fiber runs: a stack that the platform's promising makes in `fn` does not
+ * belong to that fiber.
  */
 export function apart<T>(fn: () => T): T {
   const caller = current;
@@ -20,8 +20,9 @@ export function apart<T>(fn: () => T): T {
 }
 
 /**
- * What such a stack waits on. It goes on in a microtask between two of ours: the core may have named a fiber by then.
- * `runs` is told before, and after.
+ * Returns what such a stack waits on. The stack goes on in a microtask between two of ours, when the core may already
+ * have named a fiber.
+ * `runs` is told before the stack goes on, and after.
  */
 export function waitApart(value: unknown, runs: (now: boolean) => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
