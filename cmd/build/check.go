@@ -12,7 +12,7 @@ func checkCommand(*flag.FlagSet) func() error {
 	return func() error {
 		// All of them run, so that one look shows all there is to mend. make test runs them too, but for the last:
 		// whoever tests may have a change in hand.
-		return errors.Join(formatted(), vetted(), typed(), clean())
+		return errors.Join(formatted(), narrow(), vetted(), typed(), clean())
 	}
 }
 
