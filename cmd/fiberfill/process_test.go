@@ -152,7 +152,7 @@ func TestSecondInterrupt(t *testing.T) {
 		p := startProcess(t, "run", stacks, export)
 		p.until(`: log 1 1$`)
 		p.signal(os.Interrupt)
-		p.until(`once more ends the process at once$`)
+		p.until(`a second signal ends the process at once$`)
 		go func() { // one of them comes late enough to be a second one
 			for range time.Tick(atOnce / 10) {
 				if p.Process.Signal(os.Interrupt) != nil {
