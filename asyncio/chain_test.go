@@ -6,8 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Fibers that enter fibers: what no driver can do through the wire contract yet, and what the packages of the proposals
-// do with the scheduler's own machine.
+// Fibers that enter fibers. No driver can do this through the wire contract yet; the packages of the proposals do it
+// with the scheduler's own machine.
 
 // newChain returns a scheduler with a running chain: the scheduler > outer > inner.
 func newChain(t *testing.T) (s *Scheduler, outer, inner polyfill.Fiber) {
@@ -36,14 +36,15 @@ func TestChainWaitsAsOne(t *testing.T) {
 		func(t *testing.T) {
 			s, outer, inner := newChain(t)
 			want(t, "Wait", s.Wait(0), Idle)
-			if a, b := s.Machine.State(outer), s.Machine.State(inner); a != polyfill.Suspended || b != polyfill.Carried {
+			a, b := s.Machine.State(outer), s.Machine.State(inner)
+			if a != polyfill.Suspended || b != polyfill.Carried {
 				t.Fatalf("outer is %v, inner is %v", a, b)
 			}
 			if s.Notify(outer, 1) {
-				t.Error("the outer fiber does not wait itself, and was notified")
+				t.Error("the outer fiber was notified, although only the leaf waits")
 			}
 			if !s.Notify(inner, 1) {
-				t.Fatal("the leaf waits, and was not notified")
+				t.Fatal("the leaf waits, but was not notified")
 			}
 			if _, trap := s.Machine.Enter(inner); trap != polyfill.NotSuspended {
 				t.Errorf("the leaf was entered from outside: trap %q", trap)
@@ -63,12 +64,12 @@ func TestChainWaitsAsOne(t *testing.T) {
 		want(t, "Turn", s.Turn(10), inner)
 		want(t, "parent of the leaf", s.Machine.Parent(inner), outer)
 	})
-	t.Run("a fiber that did not come from Spawn counts its waits from one, in a used place too", func(t *testing.T) {
+	t.Run("a fiber that did not come from Spawn counts its waits from one, even in a reused place", func(t *testing.T) {
 		s, _, inner := newChain(t)
 		for round := range 3 {
 			s.Wait(0)
 			if !s.Notify(inner, 1) {
-				t.Fatalf("round %d: the first wait has not the number 1", round)
+				t.Fatalf("round %d: the first wait is not number 1", round)
 			}
 			want(t, "Turn", s.Turn(0), inner)
 			s.Finish(false, 0)
@@ -80,7 +81,7 @@ func TestChainWaitsAsOne(t *testing.T) {
 			s.Machine.Enter(inner)
 		}
 	})
-	t.Run("a timer does not outlive its wait when somebody else enters the chain", func(t *testing.T) {
+	t.Run("a timer does not outlive its wait when another fiber enters the chain", func(t *testing.T) {
 		s := new(Scheduler)
 		s.Init(DefaultBudget, 2, 2)
 		sleeper, other := s.Spawn(), s.Spawn()
@@ -112,8 +113,8 @@ func TestChainWaitsAsOne(t *testing.T) {
 	})
 }
 
-// J-MUX-10: a fiber that somebody made and forgot is not outstanding. Nobody would ever wake it, so there is nothing to
-// pause for.
+// J-MUX-10: a fiber that was made and abandoned is not outstanding. Nothing would ever wake it, so there is no reason
+// to pause.
 func TestAbandonedFiberIsNotOutstanding_J_MUX_10(t *testing.T) {
 	s, _, inner := newChain(t)
 	s.StartLog()
@@ -124,8 +125,8 @@ func TestAbandonedFiberIsNotOutstanding_J_MUX_10(t *testing.T) {
 	}
 }
 
-// A step of a fiber when none runs is a mistake of the driver. Going on would leave one place too many, or a wait of
-// nobody.
+// A step while no fiber runs is a bug in the driver. Going on would corrupt the count of places, or make a wait without
+// a fiber.
 func TestStepWithoutFiberPanics(t *testing.T) {
 	for name, step := range map[string]func(s *Scheduler){
 		"Wait":   func(s *Scheduler) { s.Wait(0) },
@@ -148,7 +149,7 @@ func TestStepWithoutFiberPanics(t *testing.T) {
 	}
 }
 
-// Nothing is allocated but for the growth of queues.
+// Only the growth of queues allocates.
 func TestSchedulerSteadyStateAllocatesNothing(t *testing.T) {
 	var s Scheduler
 	s.Init(DefaultBudget, 4, 8)
@@ -190,7 +191,7 @@ func TestSchedulerSteadyStateAllocatesNothing(t *testing.T) {
 			}
 		}
 	}
-	for range 3000 { // until some places are retired and others stand by
+	for range 3000 { // until some places are retired and others are free
 		round()
 	}
 	if allocs := testing.AllocsPerRun(50, round); allocs != 0 {
@@ -201,7 +202,7 @@ func TestSchedulerSteadyStateAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A yield through the ready queue of 100 fibers, as pages do it.
+// A yield through a ready queue of 100 fibers, as in a page.
 func BenchmarkYield(b *testing.B) {
 	var s Scheduler
 	s.Init(1e18, 1000, 1000)

@@ -16,7 +16,7 @@ func TestScheduler(t *testing.T) {
 	conformance.Run(t, func(*testing.T) conformance.Unused { return new(plain) })
 }
 
-// Against itself the comparison shows nothing, but the log of random operations is judged.
+// Comparing the scheduler with itself shows nothing, but Differential also judges the log.
 func TestRandomOperations(t *testing.T) {
 	conformance.Differential(t, new(plain), new(plain), 100_000)
 }

@@ -1,9 +1,8 @@
-// Command costs performs single operations of the four systems in Go, for the table of costs of the benchmark (package
-// bench): natively it measures them itself, and the same in wazero; compiled for js/wasm it is called by bench/js.
+// Command costs performs single operations of the four systems in Go, for the benchmark's table of costs (package
+// bench). Natively it measures them itself, in Go and in wazero; compiled for js/wasm, bench/js calls it.
 //
-// An operation performs its work n times and returns the sum of the ones that were sent in it, which is n, as the
-// guests of bench/js/costs do: what is made once is not counted by its cost, and a sample is long enough to make
-// nothing of it.
+// Like the guests of bench/js/costs, an operation does its work n times, sends a one each time, and returns the sum of
+// the ones, which is n. A sample is long enough that the cost of the setup does not matter.
 package main
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
-// operations by system and name, which are those of the guests' files and exports.
+// operations, by the names of the guests' files and exports.
 var operations = map[string]func(n int) (int, error){
 	"pull":                  pull,
 	"fibers1.new":           fibers1(made),
@@ -33,7 +32,7 @@ var operations = map[string]func(n int) (int, error){
 
 var i32 = polyfill.List(polyfill.I32)
 
-// pull is what Go itself has for a resume and a suspend.
+// pull is Go's own equivalent of a resume and a suspend.
 func pull(n int) (sum int, _ error) {
 	next, stop := iter.Pull(func(yield func(int32) bool) {
 		for yield(1) {
@@ -47,7 +46,7 @@ func pull(n int) (sum int, _ error) {
 	return sum, nil
 }
 
-// v1 is a system A and the tags of its operations.
+// v1 is an instance of system A with the tags of the operations.
 type v1 struct {
 	*run.V1
 	yield, next     *run.Tag
@@ -106,7 +105,9 @@ func inside(v v1, n int) (sum int) {
 func spawned(body func(v v1, self polyfill.Fiber) []run.Value) func(v v1, n int) int {
 	return func(v v1, n int) (sum int) {
 		for range n {
-			e := v.Spawn("spawned", i32, v.onYield, func(self polyfill.Fiber, _ run.Event) []run.Value { return body(v, self) })
+			e := v.Spawn("spawned", i32, v.onYield, func(self polyfill.Fiber, _ run.Event) []run.Value {
+				return body(v, self)
+			})
 			sum += int(e.I32(0))
 		}
 		return sum
@@ -134,7 +135,7 @@ func thrown(v v1, n int) (sum int) {
 	return sum
 }
 
-// switched has two fibers take each other's place below the entry.
+// switched makes two fibers switch to each other, below the entry.
 func switched(v v1, n int) (sum int) {
 	v.Spawn("there", 0, 0, func(self polyfill.Fiber, _ run.Event) []run.Value {
 		other := v.New("back", 0, v.onNext, func(other polyfill.Fiber, _ run.Event) []run.Value {
@@ -173,8 +174,8 @@ func mounted(n int) (sum int, err error) {
 	return sum, err
 }
 
-// stack switches to a coroutine and back. That one sends back the first value that it is sent, and retires when it is
-// 0. With bind, that value is bound before.
+// stack switches to a coroutine and back. The coroutine sends back the first value that it gets, and retires when that
+// is 0. With bind, the value is bound first.
 func stack(awaits stacks.Awaits, bind bool) func(n int) (int, error) {
 	return func(n int) (sum int, err error) {
 		s := run.NewStacks()
@@ -202,8 +203,7 @@ func stack(awaits stacks.Awaits, bind bool) func(n int) (int, error) {
 	}
 }
 
-// answered answers one who asks until the answer is 0; if forwarded, there is one in between who hands on what is
-// asked.
+// answered answers a fiber that asks until the answer is 0. If forwarded, a fiber in between forwards the questions.
 func answered(forwarded bool) func(n int) (int, error) {
 	return func(n int) (sum int, err error) {
 		c := run.NewCont()
