@@ -29,7 +29,7 @@ func formatted() error {
 		return fmt.Errorf("not formatted by gofmt:\n%s", list)
 	}
 	var scripts []string
-	for _, extension := range []string{".ts", ".js", ".mjs", ".css"} {
+	for _, extension := range []string{".ts", ".js", ".mjs", ".css", ".md"} {
 		files, err := sources(extension)
 		if err != nil {
 			return err
