@@ -65,6 +65,52 @@ func TestDocsAddresses(t *testing.T) {
 	}
 }
 
+// The figures that README.md compares are those of docs/bench, in Chromium.
+func TestReadmeFigures(t *testing.T) {
+	bench := read(t, "docs/bench/README.md")
+	row := func(text, label string) []string {
+		t.Helper()
+		m := regexp.MustCompile(`(?m)^\| *` + regexp.QuoteMeta(label) + ` *\|(.*)\|$`).FindStringSubmatch(text)
+		if m == nil {
+			t.Fatalf("there is no row %s", label)
+		}
+		cells := strings.Split(m[1], "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		return cells
+	}
+	for label, in := range map[string]struct {
+		section, engine string
+		column          int
+		unit            string
+	}{
+		"calls waiting at once":       {"How far it goes", "Chromium, ", 0, ""},
+		"calls that have ended":       {"How far it goes", "Chromium, ", 1, ""},
+		"one switch among 100":        {"Switching", "Chromium, ", 2, " ns"},
+		"a call, 1,000 at once, warm": {"Starting, warm", "Chromium, ", 3, " µs"},
+		"a call, 1 at once, warm":     {"Starting, warm", "Chromium, ", 0, " µs"},
+		"1,000 fetches":               {"Fetching", "Chromium, ", 0, " ms"},
+		"time to the first call":      {"The first fiber", "Chromium, ", 0, " ms"},
+		"bytes to load (brotli)":      {"Bytes", "", 0, ""},
+	} {
+		_, section, found := strings.Cut(bench, "\n## "+in.section+"\n")
+		if !found {
+			t.Fatalf("docs/bench has no section %s", in.section)
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		got := row(read(t, "README.md"), label)
+		for i, contestant := range []string{"fiberfill", "raw JSPI", "Asyncify", "async/await"} {
+			if got[i] == "" {
+				continue // it was not measured
+			}
+			if want := row(section, in.engine+contestant)[in.column] + in.unit; got[i] != want {
+				t.Errorf("%s, %s: README.md says %s, docs/bench %s", label, contestant, got[i], want)
+			}
+		}
+	}
+}
+
 // All modules of one guide form one program. The expected output is in the comments after console.log.
 func TestDocsModules(t *testing.T) {
 	for _, file := range documents(t) {
