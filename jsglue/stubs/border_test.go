@@ -117,3 +117,26 @@ func runBorder(t *testing.T, dir string) {
 		t.Fatalf("not all tests ran:\n%s", out)
 	}
 }
+
+// The memory that stubs share with the guest is imported as it is: a shared one as shared.
+func TestSharedMemory(t *testing.T) {
+	guest := parse(t, []byte("\x00asm\x01\x00\x00\x00"+
+		"\x05\x04\x01\x03\x01\x02"+ // one memory of 1 to 2 pages, shared
+		"\x07\x0a\x01\x06memory\x02\x00"))
+	path := filepath.Join(t.TempDir(), "b.wasm")
+	write(t, path, AppendStubs(nil, guest, nil, Options{StackPointer: true, Regions: true}))
+	program := `const { readFileSync } = require("fs");
+		const module = new WebAssembly.Module(readFileSync(process.argv[1]));
+		const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
+		const memory = new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true });
+		const pointer = new WebAssembly.Global({ value: "i32", mutable: true }, 0);
+		const js = new Proxy({}, { get: () => () => {} });
+		const exports = new Proxy({}, { get: (_, name) => (name === "memory" ? memory : pointer) });
+		try { new WebAssembly.Instance(module, { js, guest: exports }); } catch (error) {
+			if (/memory/.test(error.message)) throw error;
+		}
+		if (!shared) throw new Error("no memory is imported");`
+	if out, err := exec.Command(node(t), "-e", program, path).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
