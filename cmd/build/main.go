@@ -36,7 +36,7 @@ var commands = []command{
 	{"guests", "rebuild the wasm of the C and WAT sources; -check compares instead of writing", guestsCommand},
 	{"install", "install what the named groups need: " + groupNames(), installCommand},
 	{"check", "gofmt, Prettier, line width, go vet, TypeScript's checker, and a clean work tree", checkCommand},
-	{"rules", "run the tests that are named for rules, and print on which substrates each rule is tested",
+	{"rules", "run the tests that may carry ids of rules, and print on which substrates each rule is tested",
 		rulesCommand},
 	{"test", "run every Go and JavaScript test and end with one summary line", testCommand},
 }
