@@ -113,6 +113,31 @@ func TestChainWaitsAsOne(t *testing.T) {
 	})
 }
 
+// What a call has begun below a running fiber ends by a trap, with all that it has entered, and the call's caller goes on.
+func TestTrapEndsWhatACallHasBegun(t *testing.T) {
+	t.Run("K-9", func(t *testing.T) {
+		s := new(Scheduler)
+		s.Init(DefaultBudget, 2, 2)
+		caller := s.Spawn()
+		want(t, "Turn", s.Turn(0), caller)
+		begun, started := s.Begin()
+		if !started {
+			t.Fatal("it has not begun")
+		}
+		inner, innermost := s.Machine.New(), s.Machine.New()
+		s.Machine.Enter(inner)
+		s.Machine.Enter(innermost)
+		want(t, "Finish by trap", s.Finish(true, 0), Idle) // back to the caller of Begin
+		want(t, "who runs", s.Machine.Active(), caller)
+		for _, f := range []polyfill.Fiber{begun, inner, innermost} {
+			if s.Machine.State(f) != polyfill.Moribund {
+				t.Errorf("%#x is %v", f, s.Machine.State(f))
+			}
+		}
+		want(t, "Finish of the caller", s.Finish(false, 0), Idle)
+	})
+}
+
 // J-MUX-10: a fiber that was made and abandoned is not outstanding. Nothing would ever wake it, so there is no reason
 // to pause.
 func TestAbandonedFiberIsNotOutstanding_J_MUX_10(t *testing.T) {

@@ -140,3 +140,14 @@ func TestSharedMemory(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// Values of one type, of whatever exports, cross the border by one function.
+func TestOneFunctionForEachType(t *testing.T) {
+	guest := parse(t, read(t, filepath.Join("testdata", "border.wasm")))
+	b := AppendStubs(nil, guest, waits, Options{})
+	for _, name := range []string{"arg:7f", "result:7f", "arg:7e", "arg:7c"} {
+		if n := strings.Count(string(b), name); n != 1 {
+			t.Errorf("%d functions are called %s, want 1", n, name)
+		}
+	}
+}
