@@ -391,8 +391,10 @@ func TestCancel_is_an_event_a_wait_is_answered_by_success_error_or_cancel(t *tes
 
 func TestAll_and_Race_return_what_their_functions_make_of_a_cancellation(t *testing.T) {
 	cause := errors.New("no longer wanted")
-	one := func(m *asyncio.Fiber) (int, error) { return 1, asyncio.Sleep(m, time.Hour) }
-	two := func(m *asyncio.Fiber) (int, error) { asyncio.Sleep(m, time.Hour); return 2, nil }
+	sleeping := 0
+	sleep := func(m *asyncio.Fiber) error { sleeping++; return asyncio.Sleep(m, time.Hour) }
+	one := func(m *asyncio.Fiber) (int, error) { return 1, sleep(m) }
+	two := func(m *asyncio.Fiber) (int, error) { sleep(m); return 2, nil }
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		all := f.Go("all", func(f *asyncio.Fiber) error {
 			if values, err := asyncio.All(f, two, two); err != nil || len(values) != 2 {
@@ -412,7 +414,9 @@ func TestAll_and_Race_return_what_their_functions_make_of_a_cancellation(t *test
 			}
 			return nil
 		})
-		asyncio.Sleep(f, time.Millisecond)
+		for sleeping < 6 {
+			f.Yield()
+		}
 		for _, child := range []*asyncio.Fiber{all, race, failed} {
 			child.Cancel(cause)
 		}

@@ -127,10 +127,11 @@ func tableOf(document string, exempt []exemption) *ruleTable {
 	return t
 }
 
-// idsIn returns the ids in the name of a test. Go identifiers have _ for -.
+// idsIn returns the ids in the name of a test. In a function's name _ stands for -, in a subtest's for a space.
 func idsIn(name string) []string {
-	name = strings.ReplaceAll(strings.TrimPrefix(name, "Test"), "_", "-")
-	return ruleInName.FindAllString(name, -1)
+	function, subtest, _ := strings.Cut(name, "/")
+	function = strings.ReplaceAll(strings.TrimPrefix(function, "Test"), "_", "-")
+	return ruleInName.FindAllString(function+" "+strings.ReplaceAll(subtest, "_", " "), -1)
 }
 
 // native, wasm and node record the tests that ended in the three runs.

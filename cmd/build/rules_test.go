@@ -48,7 +48,8 @@ func TestRuleTableFollowsTheRunners(t *testing.T) {
 		t.Fatalf("the rules are %s", got)
 	}
 	goEnds(table.native, "polyfill/run", "pass TestK_1_one", "pass TestX/A-NEW-1_A-NEW-2_two_of_them",
-		"fail TestY/A-NEW-2/deeper", "skip TestZ/J-EXP-1", "pass TestA_NEW_11", "pass TestXA-NEW-1")
+		"fail TestY/A-NEW-2/deeper", "skip TestZ/J-EXP-1", "pass TestA_NEW_11", "pass TestXA-NEW-1",
+		"pass TestDemo/S-SLEEP_50_ms")
 	goEnds(table.native, "polyfill/run", "pass TestJS/wasm/J-EXP-1_in_a_wasm_of_its_own")
 	goEnds(table.wasm, "polyfill/run", "pass TestK_1_one")
 	goEnds(table.native, "e2e", "pass TestJ_EXP_1_EveryCall")
