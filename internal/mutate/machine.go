@@ -19,7 +19,8 @@ var machine = []mutation{
 	{"A-SUSPEND-3 A-SUSPEND-6 A-RETIRE-2 A-RETIRETO-2 B-SWITCH-7 B-DISMOUNT-5 B-SREL-3", "machine.go",
 		"case Active, Busy:\n\t\treturn OK",
 		"case Active:\n\t\treturn OK"},
-	{"A-SUSPEND-1 A-RETIRE-1 A-NEW-1 A-NEW-6 A-SWITCH-1 A-RETIRETO-1 B-DISMOUNT-1 B-NEW-2 B-SWITCH-2 B-SNEW-1 B-MOUNT-3",
+	{"A-SUSPEND-1 A-RETIRE-1 A-NEW-1 A-NEW-6 A-SWITCH-1 A-RETIRETO-1 " +
+		"B-DISMOUNT-1 B-NEW-2 B-SWITCH-2 B-SNEW-1 B-MOUNT-3",
 		"machine.go",
 		"case Active, Busy:\n\t\treturn OK", "case Active, Busy, Suspended:\n\t\treturn OK"},
 	{"A-STATE-1 A-SUSPEND-1 A-RETIRE-1", "machine.go",

@@ -1,6 +1,7 @@
 package stubs
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -148,6 +149,44 @@ func TestOneFunctionForEachType(t *testing.T) {
 	for _, name := range []string{"arg:7f", "result:7f", "arg:7e", "arg:7c"} {
 		if n := strings.Count(string(b), name); n != 1 {
 			t.Errorf("%d functions are called %s, want 1", n, name)
+		}
+	}
+}
+
+// A trampoline jumps by a tail call, unless the engine cannot suspend a stack with one on it.
+func TestTrampolinesTail(t *testing.T) {
+	guest := parse(t, read(t, filepath.Join("testdata", "border.wasm")))
+	tail, plain := AppendTrampolines(nil, guest, waits, true), AppendTrampolines(nil, guest, waits, false)
+	if len(tail) != len(plain) {
+		t.Fatalf("%d bytes with tail calls, %d without", len(tail), len(plain))
+	}
+	calls := 0
+	for i := range tail {
+		if tail[i] != plain[i] {
+			calls++
+			if tail[i] != wasm.OpReturnCallRef || plain[i] != wasm.OpCallRef {
+				t.Errorf("byte %d is %#x with tail calls, %#x without", i, tail[i], plain[i])
+			}
+		}
+	}
+	if calls != 5 {
+		t.Errorf("%d calls differ, want one for each of the 5 imports that wait", calls)
+	}
+}
+
+// Imports beyond the marks count as 0, and marks beyond the imports as nothing.
+func TestMarksOfAnotherLength(t *testing.T) {
+	guest := parse(t, read(t, filepath.Join("testdata", "border.wasm")))
+	for _, c := range []struct{ marks, same []byte }{
+		{[]byte{0, 1}, []byte{0, 1, 0, 0, 0, 0}},
+		{nil, []byte{0, 0, 0, 0, 0, 0}},
+		{append(bytes.Clone(waits), 1, 1), waits},
+	} {
+		if !bytes.Equal(AppendTrampolines(nil, guest, c.marks, true), AppendTrampolines(nil, guest, c.same, true)) {
+			t.Errorf("the trampolines of %v are not those of %v", c.marks, c.same)
+		}
+		if !bytes.Equal(AppendStubs(nil, guest, c.marks, Options{}), AppendStubs(nil, guest, c.same, Options{})) {
+			t.Errorf("the stubs of %v are not those of %v", c.marks, c.same)
 		}
 	}
 }
