@@ -51,6 +51,15 @@ var beginTests = []test{
 		s.wantOrder(asyncio.Waited, "b a")
 		s.wantOrder(asyncio.Finished, "c a b")
 	}},
+	{"one that is ready and a completion, neither in a turn, are work", func(s *stage) {
+		waits := s.spawn("waits", stuck)
+		s.loop()
+		s.begin("begun", yield)
+		s.wantBool("Notify(waits, 1)", s.core.Notify(waits, 1), true)
+		s.wantBool("Wanted()", s.core.Wanted(), true)
+		s.turn()
+		s.wantOrder(asyncio.Finished, "begun waits")
+	}},
 	{"a trap ends the fiber that has begun, not its caller", func(s *stage) {
 		s.spawn("outer", do(func() { s.begin("traps", trap) }))
 		s.loop()
