@@ -177,6 +177,17 @@ var limitTests = []test{
 			s.wantLive(0)
 		}
 	}},
+	{"stall: no growth while a fiber is ready and a completion is there, however long nothing has moved", func(s *stage) {
+		s.init(8, 2, 4)
+		waits := s.spawn("waits", stuck, stuck)
+		s.loop()
+		s.begin("begun", yield, stuck)
+		s.spawn("beyond", stuck)
+		s.wantBool("Notify(waits, 1)", s.core.Notify(waits, 1), true)
+		s.now = 5000
+		s.turn()
+		s.wantStarted(2, 2)
+	}},
 	{"stall: no growth while anything moves", func(s *stage) {
 		s.init(8, 2, 10)
 		s.spawn("stuck", stuck)
