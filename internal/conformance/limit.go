@@ -188,6 +188,31 @@ var limitTests = []test{
 		s.turn()
 		s.wantStarted(2, 2)
 	}},
+	{"stall: the limit grows by one, and by an eighth of what it is", func(s *stage) {
+		s.init(8, 16, 100)
+		for i := range 40 {
+			s.spawn(fmt.Sprint(i), stuck)
+		}
+		s.wake()
+		s.wantStarted(16, 16)
+		s.now = 1000
+		s.wake()
+		s.wantStarted(19, 19)
+	}},
+	{"stall: the limit grows once a second, even where more are started than it allows", func(s *stage) {
+		s.init(8, 1, 10)
+		s.spawn("parent", do(func() {
+			for i := range 3 {
+				s.spawn(fmt.Sprint("child", i), stuck)
+			}
+		}), stuck)
+		s.spawn("stranger")
+		s.loop()
+		s.wantOrder(asyncio.Finished, "stranger")
+		if s.now != 4000 {
+			s.Errorf("the stranger had its place after %v ms, want 4000", s.now)
+		}
+	}},
 	{"stall: no growth while anything moves", func(s *stage) {
 		s.init(8, 2, 10)
 		s.spawn("stuck", stuck)
