@@ -44,8 +44,8 @@ func TestRace_of_green_threads(t *testing.T) {
 			"three": {[][]int{{1, 2, 3}, {10}, {5, 5, 5, 5}}, 10, []string{
 				"main.race[0] pause", "main.race[1] pause", "main.race[2] pause", "main.race[0] pause",
 				"main.race[1] finish(10)", "main.race[2] finish(5)", "main.race[0] finish(3)"}},
-			"cancelled before it ever started": {[][]int{{}, {7}}, 0, []string{"main.race[0] finish(0)"}},
-			"alone":                            {[][]int{{4}}, 4, []string{"main.race[0] pause", "main.race[0] finish(4)"}},
+			"unstarted, cancelled": {[][]int{{}, {7}}, 0, []string{"main.race[0] finish(0)"}},
+			"alone":                {[][]int{{4}}, 4, []string{"main.race[0] pause", "main.race[0] finish(4)"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				leaktest.Goroutines(t)
@@ -244,7 +244,7 @@ func TestFetch_variants(t *testing.T) {
 				}
 				return f.WaitAll()
 			}, trail{"t=10: f0 <nil>", "t=20: f1 refused", "t=30: f2 <nil>"}, nil},
-			"unhandled it ends that fiber, cancels the rest and is the result": {func(f *asyncio.Fiber, note note) error {
+			"if unhandled it cancels the rest and is the result": {func(f *asyncio.Fiber, note note) error {
 				_, err := asyncio.All(f, func(f *asyncio.Fiber) (string, error) {
 					data, err := simpleFetch(f, 30, "d0", nil)
 					note("f0 cancelled: %t", errors.Is(err, context.Canceled))

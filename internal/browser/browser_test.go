@@ -185,8 +185,10 @@ func TestScreen(t *testing.T) {
 			Dark          bool
 		}
 		err := tab.Eval(ctx,
-			`() => ({ Width: innerWidth, Height: innerHeight, Dark: matchMedia("(prefers-color-scheme: dark)").matches })`,
-			&got)
+			`() => {
+				const dark = matchMedia("(prefers-color-scheme: dark)");
+				return { Width: innerWidth, Height: innerHeight, Dark: dark.matches };
+			}`, &got)
 		if err != nil || got.Width != 390 || got.Height != 844 || got.Dark != dark {
 			t.Errorf("%+v, %v", got, err)
 		}
