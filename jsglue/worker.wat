@@ -33,8 +33,8 @@
   ;; Traps. The error ends every stack that it is thrown on: wasm code cannot catch a trap, wherever it comes from.
   (func (export "trap") (unreachable))
 
-  ;; Not 0: fibers have frames on other stacks than their own region, and JavaScript has to be told when one goes on
-  ;; and when one ends (src/guest/shadowstack.ts).
+  ;; Not 0: fibers have frames outside their own regions, so JavaScript must be told when a fiber goes on and when it
+  ;; ends (src/guest/shadowstack.ts).
   (global $shared (export "shared") (mut i32) (i32.const 0))
 
   ;; No local holds the job: a worker that waits for the next one would keep the last one's instance alive. And the

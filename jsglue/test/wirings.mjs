@@ -1,21 +1,21 @@
-// Wirings: programs of several instances that call each other, made at random from a seed, and what every call of them
-// has to return. The same program is played on the engine's own JSPI and on ours.
+// Wirings: programs of several instances that call each other, made at random from a seed, and what each of their calls
+// must return. The same program is played on the engine's own JSPI and on ours.
 //
-// An instance has functions f0 to f3, each of which calls only those with a smaller number, of any instance: by an
-// import, by one that a third instance has exported again, or by a table. f3 is no export: JavaScript finds it in a
-// table. A function keeps words in a frame on its
-// shadow stack and looks at them after everything that it does. All that decides what it does next is in locals, which
-// nobody overwrites: so a program with corrupted stacks goes on to its end, and says what it found by what it returns.
+// An instance has functions f0 to f3. Each calls only functions with a smaller number, of any instance: through an
+// import, through a function that a third instance exports again, or through a table. f3 is not exported: JavaScript
+// finds it in a table. A function keeps words in a frame on its shadow stack and checks them after everything that it
+// does. What decides its next step is in locals, which nothing overwrites. So a program with corrupted stacks still
+// runs to its end, and its results show the corruption.
 
 import { assemble } from "./assemble.mjs";
 
 const STACK = 65536; // bytes: instance i's own stack ends at (i + 1) * STACK
-const HEAP = 32; // pages: what the malloc of each instance has
+const HEAP = 32; // pages of each instance's malloc
 const PAGES = 16 + 4 * HEAP;
-const PATIENCE = 50; // turns of the event loop in which nothing more happens: a call whose stack is corrupted may never end
-const BAD = 1000003; // what a function adds to its result if its frame is not what it was
+const PATIENCE = 50; // turns of the event loop without progress: a call whose stack is corrupted may never end
+const BAD = 1000003; // a function adds this to its result if its frame has changed
 
-/** Numbers that look random; the same for the same seed. */
+/** Numbers that look random, and are the same for the same seed. */
 export function random(seed) {
   let state = (seed * 2654435761 + 1) >>> 0;
   const next = () => {
@@ -26,13 +26,13 @@ export function random(seed) {
   return { below, chance: (percent) => below(100) < percent, pick: (list) => list[below(list.length)] };
 }
 
-/** What the import wait brings for its argument, or throws. */
+/** The import wait returns this for its argument, or throws if it `rejects`. */
 export const brings = (v) => (Math.imul(v, 7) + 3) | 0;
 export const rejects = (v) => Math.imul(v, 0x9e3779b1) >>> 0 < 0x1000_0000;
-/** The word that is written to the caller's frame as its wait ends. */
+/** The word that is written to the caller's frame when its wait ends. */
 export const written = (v) => v ^ 0x5a5a;
 
-/** A program: its instances, in the order in which they are made, and which of their functions are called. */
+/** Makes a program: its instances, in the order in which they are made, and which of their functions are called. */
 export function wiring(seed) {
   const { below, chance, pick } = random(seed);
   const overlapped = chance(60);
@@ -73,7 +73,7 @@ export function wiring(seed) {
     return { kind, caught, add: below(50), target, way: way(one, target) };
   }
 
-  /** How one calls a function: of its own, by an import, or by a table that both can have. */
+  /** How an instance calls a function: its own, through an import, or through a table that both can have. */
   function way(one, { j, f }) {
     if (j === one.i) return { by: "self" };
     const between = instances.slice(j + 1, one.i);
@@ -103,7 +103,7 @@ export function wiring(seed) {
 let slots = 0;
 let sets = [];
 
-/** A program whole: with the slots of its tables, and what JavaScript puts into them. */
+/** Makes a whole program: a wiring, the slots of its tables, and what JavaScript puts into them. */
 export function program(seed) {
   slots = 0;
   sets = [];
@@ -115,13 +115,13 @@ const all = ({ functions }) => functions.flatMap(({ ops }) => ops);
 const waits = (one) => all(one).some(({ kind }) => kind === "wait");
 
 /**
- * Whether the calls of an instance all have the one stack that it has: its allocator finds what memory grows by, or
- * nobody knows whose memory it is. There what is written to the frames of one that waits may be lost while others run.
+ * Whether all calls of an instance share its one stack, because its allocator finds what memory grows by, or nobody
+ * knows whose memory it is. What is written to the frames of a waiting call may then be lost while others run.
  */
 const crowded = ({ pointer, keeping }) =>
   pointer !== "none" && (keeping === "none" || (keeping === "grow" && pointer !== "own"));
 
-/** What a call returns, or throws, if nothing is overwritten. */
+/** Returns what a call must return, or throws what it must throw. */
 export function expected({ instances }, { j, f }, v) {
   let sum = v;
   for (const { kind, caught, late, add, target } of instances[j].functions[f].ops) {
@@ -146,7 +146,7 @@ export class Rejected extends Error {
   }
 }
 
-/** The bytes of an instance's module. */
+/** Returns the text of an instance's module. */
 export function text({ instances, tables, slots, entries }, i) {
   const one = instances[i];
   const stack = one.pointer !== "none";
@@ -208,12 +208,13 @@ export function text({ instances, tables, slots, entries }, i) {
 
 export const bytes = (made, i) => assemble(text(made, i));
 
-/** $fill writes n words made of v to a frame but for the first, $sound says whether they are there. */
+/** $fill writes n words made of v to all of a frame but its first word; $sound checks them. */
 const helpers = `(func $word (param $v i32) (param $n i32) (result i32)
     (i32.add (i32.mul (local.get $v) (i32.const 31)) (i32.mul (local.get $n) (i32.const 7919))))
   (func $fill (param $at i32) (param $v i32) (param $n i32)
     (loop $more
-      (i32.store (i32.add (local.get $at) (i32.shl (local.get $n) (i32.const 2))) (call $word (local.get $v) (local.get $n)))
+      (i32.store
+        (i32.add (local.get $at) (i32.shl (local.get $n) (i32.const 2))) (call $word (local.get $v) (local.get $n)))
       (br_if $more (local.tee $n (i32.sub (local.get $n) (i32.const 1))))))
   (func $sound (param $at i32) (param $v i32) (param $n i32) (result i32)
     (loop $more
@@ -224,14 +225,16 @@ const helpers = `(func $word (param $v i32) (param $n i32) (result i32)
   (func $push (param $v i32) (result i32) (local $frame i32)
     (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 96))))
     (call $fill (local.get $frame) (local.get $v) (i32.const 23))
-    (if (i32.eqz (call $sound (local.get $frame) (local.get $v) (i32.const 23))) (then (local.set $v (i32.const ${BAD}))))
+    (if (i32.eqz (call $sound (local.get $frame) (local.get $v) (i32.const 23)))
+      (then (local.set $v (i32.const ${BAD}))))
     (global.set $sp (i32.add (local.get $frame) (i32.const 96)))
     (local.get $v))
   (func (export "plain") (param $v i32) (result i32) (local $frame i32)
     (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 32))))
     (call $fill (local.get $frame) (local.get $v) (i32.const 7))
     (local.set $v (i32.add (local.get $v) (i32.sub (call $push (local.get $v)) (local.get $v))))
-    (if (i32.eqz (call $sound (local.get $frame) (local.get $v) (i32.const 7))) (then (local.set $v (i32.const ${BAD}))))
+    (if (i32.eqz (call $sound (local.get $frame) (local.get $v) (i32.const 7)))
+      (then (local.set $v (i32.const ${BAD}))))
     (global.set $sp (i32.add (local.get $frame) (i32.const 32)))
     (local.get $v))`;
 
@@ -257,15 +260,18 @@ function body({ i, pointer }, { level, frame, ops }) {
     }
     if (caught) {
       const back = stack ? "(global.set $sp (local.get $frame))" : "";
-      does = `(block $done (block $thrown (try_table (catch_all $thrown) ${does}) (br $done)) ${back} ${plus("(i32.const 77)")})`;
+      const caughtIt = `${back} ${plus("(i32.const 77)")}`;
+      does = `(block $done (block $thrown (try_table (catch_all $thrown) ${does}) (br $done)) ${caughtIt})`;
     }
-    const look = `(if (i32.eqz (call $sound (local.get $frame) (local.get $v) (i32.const ${words}))) (then ${plus(`(i32.const ${BAD})`)}))`;
+    const look = `(if (i32.eqz (call $sound (local.get $frame) (local.get $v) (i32.const ${words})))
+      (then ${plus(`(i32.const ${BAD})`)}))`;
     return does + (stack ? look : "");
   });
   const enter = `(global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const ${size}))))
     (call $fill (local.get $frame) (local.get $v) (i32.const ${words}))`;
   const leave = `(global.set $sp (i32.add (local.get $frame) (i32.const ${size})))`;
-  return `(func $f${level} ${level < 3 ? `(export "f${level}")` : ""} (param $v i32) (result i32) (local $frame i32) (local $sum i32)
+  const exported = level < 3 ? `(export "f${level}")` : "";
+  return `(func $f${level} ${exported} (param $v i32) (result i32) (local $frame i32) (local $sum i32)
     (local.set $sum (local.get $v))
     ${stack ? enter : ""}
     ${lines.join("\n    ")}
@@ -274,8 +280,8 @@ function body({ i, pointer }, { level, frame, ops }) {
 }
 
 /**
- * Makes the instances of a program and calls them. Returns for each call what it should have brought and what it has:
- * which calls those are is the same whoever plays, as long as nothing is overwritten.
+ * Makes the instances of a program and calls them. Returns for each call the expected and the actual result. Whoever
+ * plays, the calls are the same, as long as nothing is overwritten.
  */
 export async function play(made, player, modules) {
   const { instances, tables, sets, slots, overlapped, entries, seed } = made;
@@ -363,7 +369,7 @@ export async function play(made, player, modules) {
     return call;
   }
 
-  /** Until every call waits or has ended, or nothing moves any more. */
+  /** Resolves when every call waits or has ended, or nothing moves any more. */
   async function settled() {
     for (let i = 0; i < PATIENCE; i++) {
       await new Promise(setImmediate);
@@ -400,5 +406,5 @@ export async function play(made, player, modules) {
   return calls;
 }
 
-/** Whether a call has brought what it should. */
+/** Whether a call returned what it must. */
 export const right = ({ expected, value, ended }) => ended && value === expected;

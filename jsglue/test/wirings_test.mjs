@@ -1,8 +1,8 @@
-// Instances that are wired to each other: what raw JSPI gets right is right on fiberfill/webassembly, and on fiberfill's
-// own instantiate. Programs are made at random (wirings.mjs) and played on both; the wirings that were wrong once are
-// here by name. Run over web/dist/npm in Node 26.
+// Instances that are wired to each other: what raw JSPI gets right is right on fiberfill/webassembly, and on
+// fiberfill's own instantiate. Programs are made at random (wirings.mjs) and played on both. Wirings that were wrong
+// once are here by name. Run over web/dist/npm in Node 26.
 //
-// FIBERFILL_SEED is the first program, FIBERFILL_WIRINGS how many there are.
+// FIBERFILL_SEED is the seed of the first program, FIBERFILL_WIRINGS the number of programs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,8 @@ const namespace = (platform) => ({
 });
 const raw = namespace(WebAssembly);
 
-test(`of ${COUNT} programs from seed ${SEED}, every call that raw JSPI gets right is right on fiberfill/webassembly; called one after another all are right`, async () => {
+const compared = "calls that raw JSPI gets right are right on fiberfill/webassembly, serial ones always";
+test(`${COUNT} programs from seed ${SEED}: ${compared}`, async () => {
   for (let seed = SEED; seed < SEED + COUNT; seed++) {
     const made = program(seed);
     const modules = made.instances.map((_, i) => bytes(made, i));
@@ -37,8 +38,8 @@ test(`of ${COUNT} programs from seed ${SEED}, every call that raw JSPI gets righ
   assert.deepEqual(fibers(), []);
 });
 
-// Each function pushes a frame with its argument, does its work, and returns the argument out of the frame plus what the
-// work has brought; -1 if the pointer has moved, which it does not where calls go one after another.
+// A function made by keep pushes a frame with its argument, does its work, and returns the argument from the frame plus
+// the result of the work. It returns -1 if the pointer has moved, which never happens if calls run one after another.
 const keep = (name, work) => `(func ${name} (param $v i32) (result i32) (local $frame i32) (local $sum i32)
   (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
   (i32.store (local.get $frame) (local.get $v))
@@ -54,10 +55,14 @@ const push = `(func $push (export "push") (param i32) (result i32)
   (memory.fill (global.get $sp) (local.get 0) (i32.const 64))
   (global.set $sp (i32.add (global.get $sp) (i32.const 64)))
   (i32.const 0))`;
-const stack = `(memory (export "memory") 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536)) ${push}`;
+const stack = `(memory (export "memory") 2)
+  (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536)) ${push}`;
 const waits = '(import "env" "wait" (func $wait (param i32) (result i32)))';
 
-/** One program that waits in one call, and one that waits in another instance's. */
+/**
+ * For each wiring, a function that makes its instances. It returns the one whose run is called, and the one on whose
+ * stack the wait happens.
+ */
 const wirings = {
   "an export waits in a function that another instance has put into its table": (make, wait) => {
     const main = make(
@@ -85,12 +90,13 @@ const wirings = {
     const library = make(`(module ${waits} ${stack} ${keep('(export "keep")', "$wait (local.get $v)")})`, {
       env: { wait },
     });
+    const work = ["$wait (local.get $v)", "$keep (local.get $v)", "$push (i32.const 9)", "$wait (local.get $v)"];
     const text = `(module ${waits} (import "library" "keep" (func $keep (param i32) (result i32))) ${stack}
-      ${keep('(export "run")', ["$wait (local.get $v)", "$keep (local.get $v)", "$push (i32.const 9)", "$wait (local.get $v)"])})`;
+      ${keep('(export "run")', work)})`;
     return [make(text, { env: { wait }, library: library.exports }), library];
   },
-  // As jco makes a component of modules: main imports a shim's functions, which call by a table that a third module
-  // fills when the imports are there; and what main calls has main's memory and its stack pointer.
+  // As jco makes a component of modules. The main module imports a shim's functions, which call through a table that a
+  // third module fills once the imports exist. The library that main calls shares main's memory and stack pointer.
   "the modules of a component share a stack pointer, and wait through a shim's table": (make, wait) => {
     const shim = make(
       `(module (type $f (func (param i32) (result i32))) (table (export "$imports") 1 funcref)
@@ -124,7 +130,7 @@ for (const [what, wire] of Object.entries(wirings)) {
     ["raw JSPI", WebAssembly],
     ["fiberfill/webassembly", ours],
   ]) {
-    test(`${what}: called one after another, the calls keep their frames, and plain ones meanwhile: on ${whose}`, async () => {
+    test(`${what}: serial calls keep their frames beside plain ones: on ${whose}`, async () => {
       const pending = [];
       const make = (text, imports) => new platform.Instance(new platform.Module(assemble(text)), imports);
       const wait = new platform.Suspending((v) => new Promise((resolve) => pending.push({ v, resolve })));

@@ -190,7 +190,7 @@ function keepsStacks(module: WebAssembly.Module): boolean {
   );
 }
 
-/** There is an instance that has a stack, perhaps: fibers of others may run its code. */
+/** Records a new instance that may have a stack, because other guests' fibers may run its code. */
 function meet(
   shape: Shape,
   all: WebAssembly.ModuleExportDescriptor[],

@@ -21,8 +21,7 @@ export function apart<T>(fn: () => T): T {
 
 /**
  * Returns what such a stack waits on. The stack goes on in a microtask between two of ours, when the core may already
- * have named a fiber.
- * `runs` is told before the stack goes on, and after.
+ * have named a fiber. Calls `runs` before the stack goes on, and after.
  */
 export function waitApart(value: unknown, runs: (now: boolean) => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
