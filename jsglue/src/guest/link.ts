@@ -137,14 +137,13 @@ export class Link {
       }
     }
     const { stackPointer, memory } = binding;
+    const known = ShadowStack.at(stackPointer);
     if (stackPointer) {
-      const known = ShadowStack.at(stackPointer);
       binding.stack = known ?? new ShadowStack(stackPointer, memory!);
-      met(!known, this.#values, this.#exports);
       binding.stack.joins(() => this.regions(guest));
       binding.base = binding.stack.base;
     }
-    if (!stackPointer && this.mayWait) met(true, this.#values, this.#exports);
+    met(!known, this.#values, this.#exports);
     if (this.#machine || this.#regions) binding.regions = binding.stack ? binding.stack.regions : this.regions(guest);
     if ((binding.copies = this.#copies)) share();
     const b = instance(this.#stubs, {

@@ -222,7 +222,7 @@ export class ShadowStack {
 export let shared = false;
 
 let open = false; // some guest's code may call another's, or be called, without JavaScript in between
-let places = 0; // where a fiber may wait so that others do not know of it: stacks, and guests that wait and have none
+let places = 0; // stacks, and guests that have none, where fibers begin or wait
 
 /** From now on they may. */
 export function share(): void {
