@@ -38,6 +38,32 @@ test(`${COUNT} programs from seed ${SEED}: ${compared}`, async () => {
   assert.deepEqual(fibers(), []);
 });
 
+test("the same programs linked by the platform's exports and tables on fiberfill's instantiate: every call is right", async () => {
+  const fiberOf = new WeakMap();
+  const own = {
+    late: false, // that is for a deliver function, where stacks are copied
+    suspending,
+    promising: (fn) => fiberOf.get(fn),
+    instantiate: async (module, imports) => {
+      const { instance, exports } = await instantiate(module, imports);
+      for (const [name, fn] of Object.entries(instance.exports))
+        if (typeof fn === "function") fiberOf.set(fn, exports[name]);
+      return instance;
+    },
+  };
+  for (let seed = SEED; seed < SEED + Math.ceil(COUNT / 5); seed++) {
+    const made = program(seed);
+    if (made.entries.some(({ f }) => f === 3)) continue; // only exports are fibers
+    const calls = await play(
+      made,
+      own,
+      made.instances.map((_, i) => bytes(made, i)),
+    );
+    for (const call of calls) assert.ok(right(call), `seed ${seed}: ${JSON.stringify(call)}`);
+  }
+  assert.deepEqual(fibers(), []);
+});
+
 // A function made by keep pushes a frame with its argument, does its work, and returns the argument from the frame plus
 // the result of the work. It returns -1 if the pointer has moved, which never happens if calls run one after another.
 const keep = (name, work) => `(func ${name} (param $v i32) (result i32) (local $frame i32) (local $sum i32)
@@ -174,3 +200,37 @@ for (const [what, wire] of Object.entries(wirings)) {
     assert.deepEqual(fibers(), []);
   });
 }
+
+test("a call that overflows what it has been lent of another instance's stack is told so, and whose stack it has reached", async () => {
+  const pending = [];
+  const wait = new ours.Suspending((v) => new Promise((resolve) => pending.push(() => resolve(v))));
+  const make = (text, imports) => new ours.Instance(new ours.Module(assemble(text)), imports);
+  // deep(n) waits twice below a frame of n bytes, and writes to all of it.
+  const library = make(
+    `(module ${waits} (memory (export "memory") 4) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+      (func (export "deep") (param $n i32) (result i32) (local $frame i32)
+        (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (local.get $n))))
+        (memory.fill (local.get $frame) (i32.const 1) (local.get $n))
+        (drop (call $wait (i32.const 0)))
+        (drop (call $wait (i32.const 0)))
+        (global.set $sp (i32.add (local.get $frame) (local.get $n)))
+        (local.get $n)))`,
+    { env: { wait } },
+  );
+  const { exports } = make(
+    `(module (import "library" "deep" (func $deep (param i32) (result i32)))
+      (func (export "run") (param i32) (result i32) (call $deep (local.get 0))))`,
+    { library: library.exports },
+  );
+  const run = ours.promising(exports.run);
+  const ends = Promise.allSettled([run(64), run(65600)]);
+  for (; pending.length > 0; await new Promise(setImmediate)) pending.shift()();
+  const [near, large] = await ends;
+  assert.equal(large.reason?.code, "region-overflow");
+  assert.match(large.reason.message, /run.* needs more shadow stack than the 65536 bytes it has/);
+  assert.match(near.reason?.message, /run.* lost its shadow stack/);
+  const after = run(64);
+  for (; pending.length > 0; await new Promise(setImmediate)) pending.shift()();
+  assert.equal(await after, 64);
+  assert.deepEqual(fibers(), []);
+});

@@ -15,7 +15,7 @@ import type { Thunk } from "../guest/call.js";
 import { newCall, type Fiber } from "./fiber.js";
 import { Link } from "../guest/link.js";
 import type { Regions } from "../guest/regions.js";
-import { ShadowStack, isOpen, met } from "../guest/shadowstack.js";
+import { ShadowStack, met } from "../guest/shadowstack.js";
 import { visit } from "../guest/visitor.js";
 import { begin } from "../turn/spawn.js";
 import { ready } from "../turn/turn.js";
@@ -202,8 +202,9 @@ function meet(
   const pointer = exports[typeof named === "string" ? named : (all[shape.stackPointer]?.name ?? "")];
   const memory = exports[all[shape.memory]?.name ?? ""] ?? values.find((value) => value instanceof platform.Memory);
   if (!(pointer instanceof platform.Global) || !(memory instanceof platform.Memory)) return;
-  (ShadowStack.at(pointer) ?? new ShadowStack(pointer, memory)).joins(regions);
-  met(exports, isOpen(values, all));
+  const known = ShadowStack.at(pointer);
+  (known ?? new ShadowStack(pointer, memory)).joins(regions);
+  met(!known, values, all);
 }
 
 /** Returns the imports to give to the platform, and a function that completes the instance. */

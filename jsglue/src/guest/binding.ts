@@ -10,7 +10,7 @@ import { current } from "../turn/turn.js";
 import { complete, sleep, wait, yieldNow } from "../turn/wait.js";
 import { WebAssembly } from "../platform.js";
 import type { Machine } from "../proposals/load.js";
-import type { Regions } from "./regions.js";
+import type { Region, Regions } from "./regions.js";
 import { begins, below, ends, goesOn, settle, shared, waits, type ShadowStack } from "./shadowstack.js";
 import { Jump, SLEEP, YIELD, type Suspending } from "./suspending.js";
 import { isThenable, then } from "../values.js";
@@ -221,6 +221,7 @@ export class Binding {
         if (holder) goesOn(holder);
       },
       ended: (call: Call) => {
+        call.lost ??= this.#lent(call);
         ends(call);
         settle();
       },
@@ -263,20 +264,16 @@ export class Binding {
   overflow(task: Call, end = Infinity): FiberError | undefined {
     if (this.machine?.failure) return this.machine.failure;
     const { region } = task.runner;
-    if (!region || (end >= region.low && this.regions!.intact(region))) return undefined;
-    // How deep it went is only known if it is there still; else the guards that have been overwritten say that it was
-    // more.
-    const [low, tenants] = this.regions!.mend(region, end);
-    const { size } = this.regions!;
-    const depth = region.high - Math.min(low, end);
-    const text =
-      `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: at least ${depth}. ` +
-      `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} } of instantiate`;
-    for (const lost of tenants)
-      lost.lose(
-        new FiberError("region-overflow", `fiber ${lost.name} lost its shadow stack: ${text}`, { fiber: lost.name }),
-      );
-    return new FiberError("region-overflow", text, { fiber: task.name });
+    if (region && (end < region.low || !this.regions!.intact(region)))
+      return overflown(task, this.regions!, region, end);
+    return this.#lent(task);
+  }
+
+  /** The same for the regions that it has on other stacks. */
+  #lent(task: Call): FiberError | undefined {
+    for (const { lent, region, stack } of task.frames)
+      if (lent && !stack.regions!.intact(region!)) return overflown(task, stack.regions!, region!, Infinity);
+    return undefined;
   }
 
   /** A trap has ended a fiber: nobody has put the pointers to rest, unless that was in the call that began it. */
@@ -295,6 +292,23 @@ export class Binding {
   below(): () => void {
     return shared ? below() : (this.stack?.below() ?? nothing);
   }
+}
+
+/** What an overflow costs those whose stacks it has reached, and its own fiber. */
+function overflown(task: Call, regions: Regions, region: Region, end: number): FiberError {
+  // How deep it went is only known if it is there still; else the guards that have been overwritten say that it was
+  // more.
+  const [low, tenants] = regions.mend(region, end);
+  const { size } = regions;
+  const depth = region.high - Math.min(low, end);
+  const text =
+    `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: at least ${depth}. ` +
+    `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} } of instantiate`;
+  for (const lost of tenants)
+    lost.lose(
+      new FiberError("region-overflow", `fiber ${lost.name} lost its shadow stack: ${text}`, { fiber: lost.name }),
+    );
+  return new FiberError("region-overflow", text, { fiber: task.name });
 }
 
 /**

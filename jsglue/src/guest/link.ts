@@ -11,7 +11,7 @@ import { counted } from "../substrate/javascriptcore.js";
 import { shadowStack, type Options, type RegionSource } from "./options.js";
 import { WebAssembly } from "../platform.js";
 import { tableOf, type Machine } from "../proposals/load.js";
-import { ShadowStack, isOpen, met, share, tell } from "./shadowstack.js";
+import { ShadowStack, met, share } from "./shadowstack.js";
 import { REGION_SIZE, Regions, sizeLikeOwn } from "./regions.js";
 import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
@@ -30,6 +30,7 @@ export class Link {
 
   readonly #binding = new Binding();
   readonly #exports: WebAssembly.ModuleExportDescriptor[];
+  readonly #values: unknown[]; // of the imports
   readonly #functions: unknown[]; // the values of the imports that are functions
   readonly #names: string[]; // theirs
   readonly #importedMemory: unknown;
@@ -43,7 +44,6 @@ export class Link {
   readonly #size: number; // of a region
   readonly #unsized: boolean; // nobody has said which size
 
-  readonly #open: boolean; // to calls from other guests, or of them
   readonly #machine: Machine | undefined;
 
   /**
@@ -66,7 +66,7 @@ export class Link {
     this.#importedMemory = values[imports.findIndex(({ kind }) => kind === "memory")];
     const marks = Uint8Array.from(this.#functions, (value) => (value instanceof Suspending ? 1 : 0));
     this.mayWait = marks.includes(1);
-    this.#open = isOpen(values, this.#exports);
+    this.#values = values;
     const chosen = shadowStack(options);
     this.#malloc = this.#allocator(chosen.allocator);
     this.#stackPointer = this.#pointer(chosen.pointer);
@@ -137,16 +137,15 @@ export class Link {
       }
     }
     const { stackPointer, memory } = binding;
+    const known = ShadowStack.at(stackPointer);
     if (stackPointer) {
-      binding.stack = ShadowStack.at(stackPointer) ?? new ShadowStack(stackPointer, memory!);
+      binding.stack = known ?? new ShadowStack(stackPointer, memory!);
       binding.stack.joins(() => this.regions(guest));
       binding.base = binding.stack.base;
     }
+    met(!known, this.#values, this.#exports);
     if (this.#machine || this.#regions) binding.regions = binding.stack ? binding.stack.regions : this.regions(guest);
     if ((binding.copies = this.#copies)) share();
-    if (binding.stack || this.mayWait) met(guest.exports, this.#open);
-    const worker = workerModule();
-    tell(worker.shared);
     const b = instance(this.#stubs, {
       guest: new Proxy(
         {},
@@ -158,7 +157,7 @@ export class Link {
       slots: this.#slots,
       wait: this.#each((value, name) => binding.waiting(name, value)),
       direct: this.#each((value, name) => direct(name, value)),
-      worker,
+      worker: workerModule(),
       js: new Proxy(
         binding.glue((i) => (this.#functions[i] as Suspending).always),
         { get: (glue, name: string) => glue[name] ?? transfer(name) },

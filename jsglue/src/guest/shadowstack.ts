@@ -22,6 +22,7 @@ import type { Binding } from "./binding.js";
 import { OneStack } from "./onestack.js";
 import type { Region, Regions, Tenant } from "./regions.js";
 import { WebAssembly } from "../platform.js";
+import { workerModule } from "../substrate/jspi.js";
 
 /** Who has frames: a fiber, or a stack that the platform's own promising has made. */
 export interface Holder {
@@ -220,48 +221,33 @@ export class ShadowStack {
 /** Whether fibers may have frames on other stacks than their own region. */
 export let shared = false;
 
-let flag: WebAssembly.Global | undefined; // the same for stubs and thunks
-const guests = new WeakSet<object>();
-let count = 0; // of them, ever
-let joined = false; // one of them may call another, or be called, without JavaScript in between
-
-/** Has stubs and thunks ask this global, which they share. */
-export function tell(global: WebAssembly.Global): void {
-  flag = global;
-  flag.value = shared ? 1 : 0;
-}
+let open = false; // some guest's code may call another's, or be called, without JavaScript in between
+let places = 0; // stacks, and guests that have none, where fibers begin or wait
 
 /** From now on they may. */
 export function share(): void {
   shared = true;
-  if (flag) flag.value = 1;
-}
-
-/** There is a guest that has a stack, or waits. Its code may call another's, or be called, if it is `open`. */
-export function met(exports: WebAssembly.Exports, open: boolean): void {
-  if (guests.has(exports)) return;
-  guests.add(exports);
-  joined ||= open;
-  if (++count > 1 && joined) share();
+  workerModule().shared.value = 1;
 }
 
 /**
- * Whether an instance may call another's functions, or be called, without JavaScript in between: it imports a function
- * of wasm, or a global that holds one, or a table is imported or exported. What is given to a table later is seen by
- * nobody.
+ * There is one more guest, with these imports and exports. Functions that JavaScript puts into a table later, and
+ * between which tables, is seen by nobody: so one that has a table at all may be called by all others.
  */
-export function isOpen(values: readonly unknown[], exports: readonly WebAssembly.ModuleExportDescriptor[]): boolean {
-  const open = (value: unknown): boolean =>
-    typeof value === "function" ? /^\d+$/.test(value.name) : value instanceof WebAssembly.Table || holds(value);
-  return exports.some(({ kind }) => kind === "table") || values.some(open);
-}
-
-function holds(value: unknown): boolean {
-  try {
-    return value instanceof WebAssembly.Global && typeof value.value === "function";
-  } catch {
-    return false; // a value that JavaScript cannot have
-  }
+export function met(
+  place: boolean,
+  values: readonly unknown[],
+  exports: readonly WebAssembly.ModuleExportDescriptor[],
+): void {
+  open ||=
+    exports.some(({ kind }) => kind === "table") ||
+    values.some((value) =>
+      typeof value === "function"
+        ? /^\d+$/.test(value.name) // a function of wasm
+        : value instanceof WebAssembly.Table || value instanceof WebAssembly.Global,
+    );
+  if (place) places++;
+  if (places > 1 && open) share();
 }
 
 function stacks(): ShadowStack[] {
