@@ -29,5 +29,5 @@ var machine = []mutation{
 	// The substrate.
 	{"A-RELEASE-3 B-RELEASE-4", "run/ends.go", "\tc.stop()\n", "\tc.dead = false\n\tc.next()\n"},
 	{"A-RETIRE-5", "run/world.go", "that run now\n\t\t\tpanic(unwinding{})", "that run now\n\t\t\tfrom.dead = false"},
-	{"A-EXC-1 A-EXC-2 B-EXC-1 B-NEW-7", "run/world.go", "w.message.label, w.message.exception = label, thrown", "w.message.label, w.message.exception = label, nil"},
+	{"A-EXC-1 A-EXC-2 B-EXC-1 B-NEW-7", "run/world.go", "w.message.exception = thrown", ""},
 }

@@ -202,6 +202,7 @@ func (g *guestB) perform(p *player, f *frame, op *Op) {
 		if e.Tag == nil {
 			o.Kind = Returned
 		}
+		e.Label-- // the first tag of the list is the immediate of the instruction, not one of its handlers
 	case Mount:
 		e = g.v.Mount(a, on, tag, values...)
 	case Switch:

@@ -101,8 +101,8 @@ func TestK_9_a_trap_cannot_be_recovered(t *testing.T) {
 		return nil
 	})
 	wantTrap(t, err, polyfill.NotSuspended, "A-RESUME-1")
-	if want := "fibers1: fiber.resume in inner: fiber is not suspended " +
-		"(A-RESUME-1)"; err == nil || err.Error() != want {
+	if want := "fiber inner trapped: fibers1.resume refused: fiber is not suspended " +
+		"[A-RESUME-1]"; err == nil || err.Error() != want {
 		t.Errorf("message %q, want %q", err, want)
 	}
 	v.wantTraces(t)
@@ -253,7 +253,7 @@ func TestMisusePanics(t *testing.T) {
 		t.Errorf("error %v, want that Call is inside of a Call", err)
 	}
 	_, err = v.Call(func() []run.Value { v.Resume(v.waits, v.on, v.tag, make([]run.Value, 9)...); return nil })
-	wantTrap(t, err, polyfill.WrongPayload, "K-4")
+	wantTrap(t, err, polyfill.NotTypes, "K-4")
 }
 
 func TestA_HDL_4_a_tags_parameters_end_those_of_its_block(t *testing.T) {

@@ -321,8 +321,8 @@ func TestK_4_a_value_without_a_type_is_refused(t *testing.T) {
 				return nil
 			})
 			var trap *run.Trap
-			if !errors.As(err, &trap) || trap.Code != polyfill.WrongPayload {
-				t.Errorf("%v sent as %v: %v, want %v", values, tag, err, polyfill.WrongPayload)
+			if !errors.As(err, &trap) || trap.Code != polyfill.NotTypes {
+				t.Errorf("%v sent as %v: %v, want %v", values, tag, err, polyfill.NotTypes)
 			}
 		}
 	}

@@ -1,9 +1,6 @@
 package run
 
-import (
-	"github.com/fiberfill/fiberfill/polyfill"
-	"github.com/fiberfill/fiberfill/polyfill/fibers1"
-)
+import "github.com/fiberfill/fiberfill/polyfill"
 
 // Handle is a lexical handle of system A: event blocks around the instructions inside of it. Handles nest as blocks of
 // code do, so that each is made once, by the text that it encloses; code of an event block stands inside its handle,
@@ -31,11 +28,7 @@ func (v *V1) Handle(outer *Handle, blocks ...*Tag) *Handle {
 // values of the handle. It traps if the tag's are not the last of them (A-HDL-4).
 func (v *V1) Block(tag *Tag, params ...polyfill.Type) *Tag {
 	v.enter()
-	number := polyfill.Tag(0)
-	if tag != nil && tag.world == &v.world {
-		number = tag.number
-	}
-	v.check(fibers1.OpBlock, v.system.Block(number, polyfill.List(params...)))
+	v.settle(v.system.Block(v.number(tag), polyfill.List(params...)))
 	return tag
 }
 
