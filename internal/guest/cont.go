@@ -5,7 +5,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
 
-// newCont is system D. Parameters are in the order of include/fiberfill.h.
+// newCont makes the operations of cont. Parameters are in the order of include/fiberfill.h.
 func newCont(p *proposal) {
 	v := run.NewCont()
 	t := &tags{p, v}

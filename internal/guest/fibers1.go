@@ -5,9 +5,9 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
 
-// newFibers1 is system A. Parameters are in the order of include/fiberfill.h.
+// newFibers1 makes the operations of fibers1. Parameters are in the order of include/fiberfill.h.
 func newFibers1(p *proposal) {
-	v := run.NewV1()
+	v := run.NewFibers1()
 	t := &tags{p, v}
 	p.system = v
 	p.operations = []operation{

@@ -7,9 +7,9 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
 
-// newFibers2 is system B. Parameters are in the order of include/fiberfill.h.
+// newFibers2 makes the operations of fibers2. Parameters are in the order of include/fiberfill.h.
 func newFibers2(p *proposal) {
-	v := run.NewV2()
+	v := run.NewFibers2()
 	t := &tags{p, v}
 	p.system = v
 	made := func(at uint64, f polyfill.Fiber, e run.Event) uint64 {

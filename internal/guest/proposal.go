@@ -248,7 +248,7 @@ func narrow(s []uint64) []uint64 {
 func (p *proposal) perform(o *operation, s []uint64) {
 	p.begin(o.name)
 	pointer, current := p.guest.stackPointer(), p.current
-	at := narrow(s)[0] // where the operations of system C have their event
+	at := narrow(s)[0] // where the operations of stacks have their event
 	thrown := run.Try(func() { o.do(s) })
 	p.current = current
 	p.guest.setStackPointer(pointer)

@@ -6,7 +6,8 @@ import (
 	views "github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
-// newStacks is system C. Parameters are in the order of include/fiberfill.h. An event has no tag here.
+// newStacks makes the operations of stacks. Parameters are in the order of include/fiberfill.h. An event has no tag
+// here.
 func newStacks(p *proposal) {
 	v := run.NewStacks()
 	p.system = v

@@ -61,13 +61,13 @@ func use(which int32) {
 	system = which
 	switch which {
 	case 1:
-		machine, events, next = &v1.Machine, &v1.Events, &v1.Plan
+		machine, events, next = &ofFibers1.Machine, &ofFibers1.Events, &ofFibers1.Plan
 	case 2:
-		machine, events, next = &v2.Machine, &v2.Events, &v2.Plan
+		machine, events, next = &ofFibers2.Machine, &ofFibers2.Events, &ofFibers2.Plan
 	case 3:
-		machine, events, next = &coroutines.Machine, new(polyfill.Events), &coroutines.Plan
+		machine, events, next = &ofStacks.Machine, new(polyfill.Events), &ofStacks.Plan
 	case 4:
-		machine, events, next = &continuations.Machine, &continuations.Events, &continuations.Plan
+		machine, events, next = &ofCont.Machine, &ofCont.Events, &ofCont.Plan
 	}
 }
 
@@ -133,7 +133,7 @@ func enter() uint32 {
 	if system != 3 {
 		return 0
 	}
-	f, _ := coroutines.Enter()
+	f, _ := ofStacks.Enter()
 	return uint32(f)
 }
 
@@ -143,19 +143,19 @@ func enter() uint32 {
 func leave() {
 	machine.Unwind()
 	if system == 3 {
-		coroutines.Leave()
+		ofStacks.Leave()
 	}
 }
 
-// host says that frames of the host are on the active fiber's stack (1), or no longer (-1). Only stacks bears them, until
-// an operation would park the stack.
+// host says that frames of the host are on the active fiber's stack (1), or no longer (-1). Only stacks bears them,
+// until an operation would park the stack.
 //
 //go:wasmexport host
 func host(frames int32) int32 {
 	if system != 3 {
 		return int32(polyfill.HostFrames)
 	}
-	coroutines.Host(frames)
+	ofStacks.Host(frames)
 	return int32(polyfill.OK)
 }
 
@@ -165,13 +165,13 @@ func host(frames int32) int32 {
 func returned(results uint32) int32 {
 	switch system {
 	case 1:
-		return int32(v1.Returned(types(results)))
+		return int32(ofFibers1.Returned(types(results)))
 	case 2:
-		return int32(v2.Returned(types(results)))
+		return int32(ofFibers2.Returned(types(results)))
 	case 3:
-		return int32(coroutines.Returned(types(results)))
+		return int32(ofStacks.Returned(types(results)))
 	}
-	return int32(continuations.Returned(types(results)))
+	return int32(ofCont.Returned(types(results)))
 }
 
 // threw is the same of one that an exception has left.
@@ -180,13 +180,13 @@ func returned(results uint32) int32 {
 func threw() int32 {
 	switch system {
 	case 1:
-		return int32(v1.Threw())
+		return int32(ofFibers1.Threw())
 	case 2:
-		return int32(v2.Threw())
+		return int32(ofFibers2.Threw())
 	case 3:
-		return int32(coroutines.Threw())
+		return int32(ofStacks.Threw())
 	}
-	return int32(continuations.Threw())
+	return int32(ofCont.Threw())
 }
 
 // unwind is what follows a trap.
@@ -216,13 +216,13 @@ func explain(code int32) int32 {
 	var rule string
 	switch system {
 	case 1:
-		rule = v1.Rule(t)
+		rule = ofFibers1.Rule(t)
 	case 2:
-		rule = v2.Rule(t)
+		rule = ofFibers2.Rule(t)
 	case 3:
-		rule = coroutines.Rule(t)
+		rule = ofStacks.Rule(t)
 	case 4:
-		rule = continuations.Rule(t)
+		rule = ofCont.Rule(t)
 	}
 	text = t.AppendCited(text[:0], rule)
 	return int32(len(text))

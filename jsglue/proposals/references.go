@@ -7,7 +7,7 @@ import (
 
 // --- stacks
 
-var coroutines stacks.System
+var ofStacks stacks.System
 
 func awaits(payload uint32, nullable bool) stacks.Awaits {
 	return stacks.Awaits{Values: types(payload), Nullable: nullable}
@@ -15,12 +15,12 @@ func awaits(payload uint32, nullable bool) stacks.Awaits {
 
 //go:wasmexport stacks_new
 func stacksNew(payload uint32, nullable bool) int32 {
-	return minted(coroutines.New(awaits(payload, nullable)))
+	return minted(ofStacks.New(awaits(payload, nullable)))
 }
 
 //go:wasmexport stacks_new_ref
 func stacksNewRef(payload uint32, nullable, function bool) int32 {
-	return minted(coroutines.NewRef(function, awaits(payload, nullable)))
+	return minted(ofStacks.NewRef(function, awaits(payload, nullable)))
 }
 
 // stacksSwitch is switch, and return_switch if it returns.
@@ -29,14 +29,14 @@ func stacksNewRef(payload uint32, nullable, function bool) int32 {
 func stacksSwitch(f, number, payload, waits uint32, nullable, returns bool) int32 {
 	t, sent, then := reference(f, number), types(payload), awaits(waits, nullable)
 	if returns {
-		return int32(coroutines.ReturnSwitch(t, sent, then))
+		return int32(ofStacks.ReturnSwitch(t, sent, then))
 	}
-	return int32(coroutines.Switch(t, sent, then))
+	return int32(ofStacks.Switch(t, sent, then))
 }
 
 //go:wasmexport stacks_switch_retire
 func stacksSwitchRetire(f, number, payload uint32) int32 {
-	return int32(coroutines.SwitchRetire(reference(f, number), types(payload)))
+	return int32(ofStacks.SwitchRetire(reference(f, number), types(payload)))
 }
 
 // stacksSwitchThrow is switch_throw, and return_switch_throw if it returns.
@@ -45,51 +45,51 @@ func stacksSwitchRetire(f, number, payload uint32) int32 {
 func stacksSwitchThrow(f, number, waits uint32, nullable, returns bool) int32 {
 	t, then := reference(f, number), awaits(waits, nullable)
 	if returns {
-		return int32(coroutines.ReturnSwitchThrow(t, then))
+		return int32(ofStacks.ReturnSwitchThrow(t, then))
 	}
-	return int32(coroutines.SwitchThrow(t, then))
+	return int32(ofStacks.SwitchThrow(t, then))
 }
 
 //go:wasmexport stacks_bind
 func stacksBind(f, number, payload uint32) int32 {
-	return minted(coroutines.Bind(reference(f, number), types(payload)))
+	return minted(ofStacks.Bind(reference(f, number), types(payload)))
 }
 
 // --- cont
 
-var continuations cont.System
+var ofCont cont.System
 
 //go:wasmexport cont_new
 func contNew(params, results uint32, function bool) int32 {
-	return minted(continuations.New(function, types(params), types(results)))
+	return minted(ofCont.New(function, types(params), types(results)))
 }
 
 //go:wasmexport cont_resume
 func contResume(f, number, payload, filter uint32, asks bool) int32 {
-	return int32(continuations.Resume(reference(f, number), types(payload), table(filter), asks))
+	return int32(ofCont.Resume(reference(f, number), types(payload), table(filter), asks))
 }
 
 //go:wasmexport cont_suspend
-func contSuspend(t, payload uint32) int32 { return int32(continuations.Suspend(event(t, payload))) }
+func contSuspend(t, payload uint32) int32 { return int32(ofCont.Suspend(event(t, payload))) }
 
 //go:wasmexport cont_forward
 func contForward(f, number, t, payload, filter uint32, asks bool) int32 {
-	return int32(continuations.Forward(reference(f, number), event(t, payload), table(filter), asks))
+	return int32(ofCont.Forward(reference(f, number), event(t, payload), table(filter), asks))
 }
 
 // contAnswer is what the filter has said that the plan asks.
 //
 //go:wasmexport cont_answer
-func contAnswer(admits bool) int32 { return int32(continuations.Answer(admits)) }
+func contAnswer(admits bool) int32 { return int32(ofCont.Answer(admits)) }
 
 //go:wasmexport cont_throw
-func contThrow(f, number uint32) int32 { return int32(continuations.Throw(reference(f, number))) }
+func contThrow(f, number uint32) int32 { return int32(ofCont.Throw(reference(f, number))) }
 
 // contBrOnEvt leaves 1 as what it has made if the event is of the tag, 0 if it is not.
 //
 //go:wasmexport cont_br_on_evt
 func contBrOnEvt(t, payload, of uint32) int32 {
-	is, trap := continuations.BrOnEvt(event(t, payload), tag(of))
+	is, trap := ofCont.BrOnEvt(event(t, payload), tag(of))
 	if is {
 		return made(fiber(1), trap)
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/cont"
 )
 
-// Cont is system D, continuations by stack inspection, for Go functions. See package cont for what the operations mean;
-// in each of them on is the filter: the events that the issuer admits.
+// Cont is continuations by stack inspection, for Go functions. See package cont for what the operations mean; in each
+// of them on is the filter: the events that the issuer admits.
 type Cont struct {
 	world
 	tags

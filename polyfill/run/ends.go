@@ -31,8 +31,8 @@ func (w *world) kill(c *coroutine) {
 	w.current, w.goal = issuer, goal
 }
 
-// fail ends the whole live chain and the entry (K-9). The issuer, if it is of the chain, is unwound by its own panic, and
-// after it those that pull it.
+// fail ends the whole live chain and the entry (K-9). The issuer, if it is of the chain, is unwound by its own panic,
+// and after it those that pull it.
 func (w *world) fail(t *Trap) {
 	if t != nil && errors.Is(t, ErrNoStack) {
 		w.plan.Abandon(w.machine)

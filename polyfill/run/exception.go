@@ -64,8 +64,8 @@ func (t *Trap) Unwrap() error {
 	return err
 }
 
-// ErrNoStack is what the function of a fiber panics with, or wraps, if there is no stack for it to begin on. It is a trap
-// of the operation that has entered the fiber: whoever issued that ends, too.
+// ErrNoStack is what the function of a fiber panics with, or wraps, if there is no stack for it to begin on. It is a
+// trap of the operation that has entered the fiber: whoever issued that ends, too.
 var ErrNoStack = errors.New("there is no stack for a fiber")
 
 // unwinding is the private panic that takes the frames of a fiber that is over off its goroutine.

@@ -5,18 +5,18 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/fibers2"
 )
 
-// V2 is system B, fibers v2, for Go functions. See package fibers2 for what the operations mean; in each of them on is
-// the table of handlers that belongs to the instruction. An event that the receiver does not take falls through: the
+// Fibers2 is fibers v2 for Go functions. See package fibers2 for what the operations mean; in each of them on is the
+// table of handlers that belongs to the instruction. An event that the receiver does not take falls through: the
 // operation returns an Event without a tag, and nothing has happened.
-type V2 struct {
+type Fibers2 struct {
 	world
 	tags
 	system fibers2.System
 }
 
-// NewV2 returns a system without fibers. Close it when it is no longer needed.
-func NewV2() *V2 {
-	v := new(V2)
+// NewFibers2 returns a system without fibers. Close it when it is no longer needed.
+func NewFibers2() *Fibers2 {
+	v := new(Fibers2)
 	v.init("fibers2", &v.system, &v.system.Machine, &v.system.Plan)
 	v.tags = tags{&v.world, &v.system.Events}
 	return v
@@ -24,11 +24,11 @@ func NewV2() *V2 {
 
 // Call runs f as the embedder's entry and returns its results. An exception that leaves f, and a trap, are returned as
 // an error, a [*Exception] or a [*Trap].
-func (v *V2) Call(f func() []Value) ([]Value, error) { return v.call(f) }
+func (v *Fibers2) Call(f func() []Value) ([]Value, error) { return v.call(f) }
 
 // New makes a fiber that begins with one of the events of start; f finds in [Event.Label] which function of the list it
 // is. What f returns arrives as the event returns.
-func (v *V2) New(name string, returns *Tag, start polyfill.Table, f Func) polyfill.Fiber {
+func (v *Fibers2) New(name string, returns *Tag, start polyfill.Table, f Func) polyfill.Fiber {
 	v.enter()
 	self, trap := v.system.New(v.number(returns), start)
 	v.settle(trap)
@@ -37,22 +37,22 @@ func (v *V2) New(name string, returns *Tag, start polyfill.Table, f Func) polyfi
 }
 
 // Mount makes the issuer f's control parent and sends it the event.
-func (v *V2) Mount(f polyfill.Fiber, on polyfill.Table, tag *Tag, values ...Value) Event {
+func (v *Fibers2) Mount(f polyfill.Fiber, on polyfill.Table, tag *Tag, values ...Value) Event {
 	return v.transfer(v.system.Mount(f, v.send(tag, values), on))
 }
 
 // Switch suspends f and sends the event to t, which gets f's control parent.
-func (v *V2) Switch(f, t polyfill.Fiber, on polyfill.Table, tag *Tag, values ...Value) Event {
+func (v *Fibers2) Switch(f, t polyfill.Fiber, on polyfill.Table, tag *Tag, values ...Value) Event {
 	return v.transfer(v.system.Switch(f, t, v.send(tag, values), on))
 }
 
 // Dismount suspends f and sends the event to its control parent.
-func (v *V2) Dismount(f polyfill.Fiber, on polyfill.Table, tag *Tag, values ...Value) Event {
+func (v *Fibers2) Dismount(f polyfill.Fiber, on polyfill.Table, tag *Tag, values ...Value) Event {
 	return v.transfer(v.system.Dismount(f, v.send(tag, values), on))
 }
 
 // Release ends f, which must have no control parent. To release it again does nothing.
-func (v *V2) Release(f polyfill.Fiber) {
+func (v *Fibers2) Release(f polyfill.Fiber) {
 	v.enter()
 	v.settle(v.system.Release(f))
 }
@@ -60,18 +60,18 @@ func (v *V2) Release(f polyfill.Fiber) {
 // MountNew makes a fiber, mounts it and starts it. The first tag of on is its return event. The issuer receives the new
 // reference with every event; an event of the return tag, from whomever, comes without a tag and with label
 // [polyfill.Next] (B-MNEW-2), and the others with their places in on, which begin at 1.
-func (v *V2) MountNew(name string, on polyfill.Table, f Func) (polyfill.Fiber, Event) {
+func (v *Fibers2) MountNew(name string, on polyfill.Table, f Func) (polyfill.Fiber, Event) {
 	v.send(nil, nil)
 	return v.begin(v.system.MountNew(on), name, f)
 }
 
 // SwitchNew is MountNew for a fiber that takes the place of f.
-func (v *V2) SwitchNew(name string, f polyfill.Fiber, on polyfill.Table, g Func) (polyfill.Fiber, Event) {
+func (v *Fibers2) SwitchNew(name string, f polyfill.Fiber, on polyfill.Table, g Func) (polyfill.Fiber, Event) {
 	v.send(nil, nil)
 	return v.begin(v.system.SwitchNew(f, on), name, g)
 }
 
-func (v *V2) begin(trap polyfill.Trap, name string, f Func) (polyfill.Fiber, Event) {
+func (v *Fibers2) begin(trap polyfill.Trap, name string, f Func) (polyfill.Fiber, Event) {
 	if trap == polyfill.OK {
 		self := v.plan.To
 		v.add(self, name, func() []Value { return f(self, v.first()) })
@@ -81,11 +81,11 @@ func (v *V2) begin(trap polyfill.Trap, name string, f Func) (polyfill.Fiber, Eve
 }
 
 // DismountRelease dismounts f and releases it. It returns only if the event is not taken (B-DREL-2).
-func (v *V2) DismountRelease(f polyfill.Fiber, tag *Tag, values ...Value) {
+func (v *Fibers2) DismountRelease(f polyfill.Fiber, tag *Tag, values ...Value) {
 	v.transfer(v.system.DismountRelease(f, v.send(tag, values)))
 }
 
 // SwitchRelease switches from f to t and releases f. It returns only if the event is not taken.
-func (v *V2) SwitchRelease(f, t polyfill.Fiber, tag *Tag, values ...Value) {
+func (v *Fibers2) SwitchRelease(f, t polyfill.Fiber, tag *Tag, values ...Value) {
 	v.transfer(v.system.SwitchRelease(f, t, v.send(tag, values)))
 }

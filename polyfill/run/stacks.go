@@ -5,8 +5,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
-// Stacks is system C, coroutines by single-use stack references, for Go functions. See package stacks for what the
-// operations mean.
+// Stacks is coroutines by single-use stack references, for Go functions. See package stacks for what the operations
+// mean.
 type Stacks struct {
 	world
 	system stacks.System

@@ -111,7 +111,7 @@ func (t *Tag) Number() polyfill.Tag {
 }
 
 // Event is what a computation receives where it waited. Tag is nil if it goes on at the instruction after the one at
-// which it waited: a fiber returned (systems A and D), or the event was not taken (system B).
+// which it waited: a fiber returned (fibers1 and cont), or the event was not taken (fibers2).
 type Event struct {
 	Tag   *Tag
 	Label int32 // place of Tag in the table that was waited with
