@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/fiberfill/fiberfill/polyfill"
+	"github.com/fiberfill/fiberfill/polyfill/run"
 )
 
 const generators = "testdata/generators.wasm"
@@ -348,6 +349,31 @@ func TestWrongGuests(t *testing.T) {
 			if _, err := New(t.Context(), binary, Options{Name: c.path}); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
+		})
+	}
+}
+
+// Who cannot enter a fiber for want of a stack ends, with all that it has just been taken out of the chain with: it is
+// the operation that traps. What retireto ends gives back its stack first, which a stack of JSPI cannot do at once: the
+// same in jsglue/test/proposals_bad_test.mjs is refused there.
+func TestNoStack(t *testing.T) {
+	for how, c := range []struct {
+		what string
+		want error
+	}{
+		{"switch of the parent", run.ErrNoStack},
+		{"switch of the child", run.ErrNoStack},
+		{"retireto of the parent", nil},
+		{"retireto of the child", nil},
+	} {
+		t.Run("K-9 "+c.what, func(t *testing.T) {
+			g := load(t, "testdata/no_stack.wasm", Options{Stacks: Stacks{Size: 300_000}}) // three fit
+			one := call(t, g, "one", "go", fmt.Sprint(how))
+			g.Run()
+			if !errors.Is(one.Err, c.want) {
+				t.Errorf("%v, want %v", one.Err, c.want)
+			}
+			emptied(t, g)
 		})
 	}
 }
