@@ -14,7 +14,7 @@ func newChain(t *testing.T) (s *Scheduler, outer, inner polyfill.Fiber) {
 	s = new(Scheduler)
 	s.Init(DefaultBudget, 1, 1)
 	outer = s.Spawn()
-	if c := s.Turn(0); c != outer {
+	if c := s.Turn(0); c.Fiber() != outer {
 		t.Fatalf("Turn() = %#x, want %#x", c, outer)
 	}
 	inner = s.Machine.New()
@@ -24,9 +24,9 @@ func newChain(t *testing.T) (s *Scheduler, outer, inner polyfill.Fiber) {
 	return s, outer, inner
 }
 
-func want(t *testing.T, what string, got, want polyfill.Fiber) {
+func want[T ~uint32](t *testing.T, what string, got T, want polyfill.Fiber) {
 	t.Helper()
-	if got != want {
+	if uint32(got) != uint32(want) {
 		t.Fatalf("%s = %#x, want %#x", what, got, want)
 	}
 }
@@ -35,7 +35,7 @@ func TestChainWaitsAsOne(t *testing.T) {
 	t.Run("J-MUX-3 J-MUX-5: the whole chain waits, its leaf is notified, and only the scheduler enters it",
 		func(t *testing.T) {
 			s, outer, inner := newChain(t)
-			want(t, "Wait", s.Wait(0), Idle)
+			want(t, "Wait", s.Wait(0), polyfill.Fiber(Idle))
 			a, b := s.Machine.State(outer), s.Machine.State(inner)
 			if a != polyfill.Suspended || b != polyfill.Carried {
 				t.Fatalf("outer is %v, inner is %v", a, b)
@@ -52,12 +52,12 @@ func TestChainWaitsAsOne(t *testing.T) {
 			want(t, "Turn", s.Turn(1), inner)
 			want(t, "parent of the leaf", s.Machine.Parent(inner), outer)
 			want(t, "Finish of the inner one", s.Finish(false, 1), outer)
-			want(t, "Finish of the outer one", s.Finish(false, 1), Idle)
+			want(t, "Finish of the outer one", s.Finish(false, 1), polyfill.Fiber(Idle))
 		})
 	t.Run("sleep and yield take the chain along", func(t *testing.T) {
 		s, outer, inner := newChain(t)
 		want(t, "Yield", s.Yield(0), inner)
-		want(t, "Sleep", s.Sleep(10, 0), Idle)
+		want(t, "Sleep", s.Sleep(10, 0), polyfill.Fiber(Idle))
 		if at, ok := s.Deadline(); at != 10 || !ok {
 			t.Errorf("Deadline() = %v, %v", at, ok)
 		}
@@ -88,11 +88,11 @@ func TestChainWaitsAsOne(t *testing.T) {
 		want(t, "Turn", s.Turn(0), sleeper)
 		want(t, "Sleep", s.Sleep(10, 0), other)
 		s.Machine.Enter(sleeper) // by other, which becomes its parent
-		want(t, "Wait", s.Wait(0), Idle)
+		want(t, "Wait", s.Wait(0), polyfill.Fiber(Idle))
 		if at, ok := s.Deadline(); ok {
 			t.Errorf("Deadline() = %v for a sleep that is over", at)
 		}
-		want(t, "Turn at the old deadline", s.Turn(10), Idle)
+		want(t, "Turn at the old deadline", s.Turn(10), polyfill.Fiber(Idle))
 		if !s.Notify(sleeper, 2) {
 			t.Error("the second wait is not open")
 		}
@@ -101,7 +101,7 @@ func TestChainWaitsAsOne(t *testing.T) {
 		s, outer, inner := newChain(t)
 		next, last := s.Spawn(), s.Spawn() // the hard limit is one: they wait
 		want(t, "Finish by trap", s.Finish(true, 0), next)
-		want(t, "Wait of the next", s.Wait(0), Idle) // last has no place yet
+		want(t, "Wait of the next", s.Wait(0), polyfill.Fiber(Idle)) // last has no place yet
 		if s.Machine.Live() != 2 || s.Machine.State(last) != polyfill.Suspended {
 			t.Errorf("%d alive, want the two that waited", s.Machine.Live())
 		}
@@ -127,14 +127,14 @@ func TestTrapEndsWhatACallHasBegun(t *testing.T) {
 		inner, innermost := s.Machine.New(), s.Machine.New()
 		s.Machine.Enter(inner)
 		s.Machine.Enter(innermost)
-		want(t, "Finish by trap", s.Finish(true, 0), Idle) // back to the caller of Begin
+		want(t, "Finish by trap", s.Finish(true, 0), polyfill.Fiber(Idle)) // back to the caller of Begin
 		want(t, "who runs", s.Machine.Active(), caller)
 		for _, f := range []polyfill.Fiber{begun, inner, innermost} {
 			if s.Machine.State(f) != polyfill.Moribund {
 				t.Errorf("%#x is %v", f, s.Machine.State(f))
 			}
 		}
-		want(t, "Finish of the caller", s.Finish(false, 0), Idle)
+		want(t, "Finish of the caller", s.Finish(false, 0), polyfill.Fiber(Idle))
 	})
 }
 
@@ -144,7 +144,7 @@ func TestAbandonedFiberIsNotOutstanding_J_MUX_10(t *testing.T) {
 	s, _, inner := newChain(t)
 	s.StartLog()
 	s.Machine.Detach(inner)
-	want(t, "Finish", s.Finish(false, 0), Idle)
+	want(t, "Finish", s.Finish(false, 0), polyfill.Fiber(Idle))
 	if log := s.Log(); log[len(log)-1].Event != Completed {
 		t.Errorf("the last event is %q, want %q", log[len(log)-1].Event, Completed)
 	}
@@ -198,16 +198,16 @@ func TestSchedulerSteadyStateAllocatesNothing(t *testing.T) {
 					s.Notify(f, waits[i])
 				}
 				c = s.Turn(now)
-			case c == fibers[0] && waits[0] < 3:
+			case c.Fiber() == fibers[0] && waits[0] < 3:
 				waits[0]++
 				c = s.Wait(now)
-			case c == fibers[1] && waits[1] < 3:
+			case c.Fiber() == fibers[1] && waits[1] < 3:
 				waits[1]++
 				c = s.Sleep(now+1000, now)
-			case c == fibers[2] && waits[2] < 3:
+			case c.Fiber() == fibers[2] && waits[2] < 3:
 				waits[2]++
 				c = s.Sleep(now+1, now)
-			case c == fibers[3] && waits[3] < 3:
+			case c.Fiber() == fibers[3] && waits[3] < 3:
 				waits[3]++
 				c = s.Yield(now)
 			default:

@@ -256,7 +256,7 @@ func (f *Fiber) woken() error {
 // leave obeys the scheduler's command. If another fiber runs next, it switches to the loop, which carries the command
 // out.
 func (f *Fiber) leave(command Command) {
-	if command == f.ref {
+	if command == Command(f.ref) {
 		return
 	}
 	f.loop.command = command

@@ -158,7 +158,7 @@ func (l *Loop) run(serve bool) error {
 			l.breathe()
 			command = l.scheduler.Turn(l.now())
 		default:
-			f := l.fibers[command.Index()]
+			f := l.fibers[command.Fiber().Index()]
 			l.running = f
 			f.resume()
 			l.running = nil

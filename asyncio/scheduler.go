@@ -8,7 +8,7 @@ import (
 )
 
 // Command tells the driver what to do next: run the fiber with this reference, or [Idle], or [TurnOver].
-type Command = polyfill.Fiber
+type Command uint32
 
 const (
 	// Idle: nothing is ready. The driver gives control back to its event loop. It calls Turn when Wanted asks for it,
@@ -18,6 +18,9 @@ const (
 	// then calls Turn.
 	TurnOver Command = ^Command(0)
 )
+
+// Fiber returns who runs next. The command must be to run a fiber.
+func (c Command) Fiber() polyfill.Fiber { return polyfill.Fiber(c) }
 
 // DefaultBudget is the time budget of a turn, in milliseconds: half a frame, which leaves the other half to the page.
 // Every [Loop] uses it, outside pages too.
@@ -240,7 +243,7 @@ func (s *Scheduler) Finish(trap bool, now float64) Command {
 		parent, _ = s.Machine.Return()
 	}
 	if parent != 0 && !begun {
-		return parent
+		return Command(parent)
 	}
 	s.release()
 	s.returns = begun
@@ -368,9 +371,9 @@ func (s *Scheduler) next(now float64) Command {
 			return TurnOver
 		}
 		f := s.ready.Pop()
-		trap := s.Machine.Resume(f)
+		_, trap := s.Machine.Enter(f)
 		if trap == polyfill.NotSuspended {
-			trap = s.Machine.Resume(s.top(f)) // f was carried
+			_, trap = s.Machine.Enter(s.top(f)) // f was carried
 		}
 		if trap != polyfill.OK {
 			// f was dropped before it ever ran: its place is free.
@@ -380,7 +383,7 @@ func (s *Scheduler) next(now float64) Command {
 		s.moved = now
 		s.stall = stallNone
 		s.record(Resumed, f)
-		return f
+		return Command(f)
 	}
 	s.queued = false
 	// Not Machine.Live: a suspended fiber that its maker abandoned is not outstanding.

@@ -59,7 +59,7 @@ func TestTimersDoNotPileUp(t *testing.T) {
 	for n := range uint32(10_000) {
 		s.Sleep(3_600_000, 0)
 		s.Notify(f, n+1)
-		if s.Turn(0) != f {
+		if s.Turn(0).Fiber() != f {
 			t.Fatal("the sleep was not ended")
 		}
 	}

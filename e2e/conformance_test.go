@@ -33,8 +33,8 @@ func TestConformance(t *testing.T) {
 	}
 	list := suite(t)
 	var random []conformance.Script
-	for _, s := range []conformance.System{conformance.A, conformance.B, conformance.C, conformance.D} {
-		r := rand.New(rand.NewPCG(start, uint64(s)))
+	for i, s := range conformance.Systems {
+		r := rand.New(rand.NewPCG(start, uint64(i)))
 		for range *scripts / 4 {
 			random = append(random, conformance.Random(s, r, 100))
 		}
@@ -55,8 +55,8 @@ func TestConformance(t *testing.T) {
 // The same in Firefox, with only the random scripts that Check plays itself.
 func TestConformanceInFirefox(t *testing.T) {
 	list := suite(t)
-	for _, s := range []conformance.System{conformance.A, conformance.B, conformance.C, conformance.D} {
-		list = append(list, conformance.Random(s, rand.New(rand.NewPCG(1, uint64(s))), 100))
+	for i, s := range conformance.Systems {
+		list = append(list, conformance.Random(s, rand.New(rand.NewPCG(1, uint64(i))), 100))
 	}
 	keys, encoded := encodeAll(t, list)
 	text, err := json.Marshal(map[string]any{"scripts": encoded, "traps": words()})

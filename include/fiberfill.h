@@ -7,7 +7,7 @@
 //   stacks_    coroutines by single-use stack references: switch     import module "fiberfill/stacks"
 //   cont_      cont by stack inspection: resume, suspend, forward    import module "fiberfill/cont"
 //
-// A generator and the function that adds up what it yields, in system A:
+// A generator and the function that adds up what it yields, in fibers1:
 //
 //   enum { ON_YIELD, ON_END };                  // places in the consumer's list of tags
 //
@@ -53,9 +53,9 @@
 #ifndef FIBERFILL_H
 #define FIBERFILL_H
 
-typedef unsigned int ff_fiber;        // a fiber of systems A and B; 0: null
-typedef unsigned long long ff_stack;  // a single-use reference of system C; 0: null
-typedef unsigned long long ff_cont;   // the same in system D
+typedef unsigned int ff_fiber;        // a fiber of fibers1 and fibers2; 0: null
+typedef unsigned long long ff_stack;  // a single-use reference of stacks; 0: null
+typedef unsigned long long ff_cont;   // the same in cont
 typedef unsigned int ff_tag;          // a kind of event, compared by identity; 0: none
 typedef unsigned int ff_table;        // a list of tags, made once for each instruction; 0: empty
 typedef unsigned int ff_types;        // a list of at most eight types, four bits each, the first in the lowest bits
@@ -90,7 +90,7 @@ typedef struct ff_event {
 typedef char ff_event_is_laid_out_as_the_host_reads_it[sizeof(ff_event) == 88 ? 1 : -1];
 
 // The function of a fiber. It finds in *e what it was started with, and in env what it was made with. It puts its
-// results into e->values and returns their types. In systems C and D self is 0, because there no lasting reference to a
+// results into e->values and returns their types. In stacks and cont self is 0, because there no lasting reference to a
 // coroutine exists.
 typedef ff_types ff_body(ff_fiber self, void *env, ff_event *e);
 
@@ -100,7 +100,7 @@ typedef void ff_raise(void *env);
 #define FF_IMPORT(module, name) __attribute__((import_module("fiberfill/" module), import_name(name)))
 #define FF_NORETURN __attribute__((noreturn))
 
-// ---- System A: fibers v1 ----
+// ---- fibers1: fibers v1 ----
 
 // Makes a tag whose events carry values of these types (K-3).
 FF_IMPORT("fibers1", "tag") ff_tag fibers1_tag(ff_types params);
@@ -127,7 +127,7 @@ FF_IMPORT("fibers1", "retireto") FF_NORETURN void fibers1_retireto(ff_fiber fibe
 // Ends fiber, which must be suspended, and all that it carries. None of their code runs (A-RELEASE-1).
 FF_IMPORT("fibers1", "release") void fibers1_release(ff_fiber fiber);
 
-// ---- System B: fibers v2 ----
+// ---- fibers2: fibers v2 ----
 // Each operation that sends an event returns FF_NEXT, with e->tag 0, if the receiver does not take it. Then nothing has
 // happened.
 
@@ -157,7 +157,7 @@ FF_IMPORT("fibers2", "dismount_release") int fibers2_dismount_release(ff_fiber f
 // Switches from fiber to `to` and releases fiber. Returns only if `to` does not take *e (B-SREL-1).
 FF_IMPORT("fibers2", "switch_release") int fibers2_switch_release(ff_fiber fiber, ff_fiber to, ff_event *e);
 
-// ---- System C: coroutines by single-use references ----
+// ---- stacks: coroutines by single-use references ----
 // types and nullable say what the coroutine awaits: the values, and whether the sender may send a null reference
 // instead of one to itself (C-TYPE-1). What arrives is in *e: the values, and in e->ref the reference to the sender.
 
@@ -181,7 +181,7 @@ FF_IMPORT("stacks", "return_switch") void stacks_return_switch(ff_event *e, ff_t
 FF_IMPORT("stacks", "return_switch_throw")
 void stacks_return_switch_throw(ff_event *e, ff_raise *raise, void *env, ff_types types, int nullable);
 
-// ---- System D: cont by stack inspection ----
+// ---- cont: cont by stack inspection ----
 
 // Makes a tag whose events carry params up and get results back (D-TYPE-2).
 FF_IMPORT("cont", "event") ff_tag cont_event(ff_types params, ff_types results);

@@ -64,7 +64,7 @@ func costs(j job, perform func(name string, n int) (int, error)) (map[string][]f
 // alive makes n fibers, all suspended in the middle of their functions, and then lets them end. It returns how many
 // were alive, the bytes per fiber, and the memory of the process in GB.
 func alive(n int) (map[string][]float64, error) {
-	v := run.NewV1()
+	v := run.NewFibers1()
 	defer v.Close()
 	pause, next := v.Tag("pause"), v.Tag("next")
 	onPause, onNext := v.On(pause), v.On(next)

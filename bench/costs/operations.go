@@ -46,16 +46,16 @@ func pull(n int) (sum int, _ error) {
 	return sum, nil
 }
 
-// v1 is an instance of system A with the tags of the operations.
-type v1 struct {
-	*run.V1
+// system1 is an instance of fibers1 with the tags of the operations.
+type system1 struct {
+	*run.Fibers1
 	yield, next     *run.Tag
 	onYield, onNext polyfill.Table
 }
 
-func fibers1(operation func(v v1, n int) int) func(n int) (int, error) {
+func fibers1(operation func(v system1, n int) int) func(n int) (int, error) {
 	return func(n int) (sum int, err error) {
-		v := v1{V1: run.NewV1()}
+		v := system1{Fibers1: run.NewFibers1()}
 		defer v.Close()
 		v.yield, v.next = v.Tag("yield", polyfill.I32), v.Tag("next")
 		v.onYield, v.onNext = v.On(v.yield), v.On(v.next)
@@ -67,13 +67,13 @@ func fibers1(operation func(v v1, n int) int) func(n int) (int, error) {
 	}
 }
 
-func (v v1) ones(self polyfill.Fiber, _ run.Event) []run.Value {
+func (v system1) ones(self polyfill.Fiber, _ run.Event) []run.Value {
 	for {
 		v.Suspend(self, v.onNext, v.yield, run.I32(1))
 	}
 }
 
-func made(v v1, n int) (sum int) {
+func made(v system1, n int) (sum int) {
 	for range n {
 		f := v.New("made", 0, v.onNext, v.ones)
 		if f != 0 {
@@ -84,7 +84,7 @@ func made(v v1, n int) (sum int) {
 	return sum
 }
 
-func resumed(v v1, n int) (sum int) {
+func resumed(v system1, n int) (sum int) {
 	f := v.New("ones", 0, v.onNext, v.ones)
 	for range n {
 		e := v.Resume(f, v.onYield, v.next)
@@ -94,7 +94,7 @@ func resumed(v v1, n int) (sum int) {
 	return sum
 }
 
-func inside(v v1, n int) (sum int) {
+func inside(v system1, n int) (sum int) {
 	v.Spawn("resumer", 0, 0, func(polyfill.Fiber, run.Event) []run.Value {
 		sum = resumed(v, n)
 		return nil
@@ -102,8 +102,8 @@ func inside(v v1, n int) (sum int) {
 	return sum
 }
 
-func spawned(body func(v v1, self polyfill.Fiber) []run.Value) func(v v1, n int) int {
-	return func(v v1, n int) (sum int) {
+func spawned(body func(v system1, self polyfill.Fiber) []run.Value) func(v system1, n int) int {
+	return func(v system1, n int) (sum int) {
 		for range n {
 			e := v.Spawn("spawned", i32, v.onYield, func(self polyfill.Fiber, _ run.Event) []run.Value {
 				return body(v, self)
@@ -114,14 +114,14 @@ func spawned(body func(v v1, self polyfill.Fiber) []run.Value) func(v v1, n int)
 	}
 }
 
-func returns(v1, polyfill.Fiber) []run.Value { return []run.Value{run.I32(1)} }
+func returns(system1, polyfill.Fiber) []run.Value { return []run.Value{run.I32(1)} }
 
-func retires(v v1, self polyfill.Fiber) []run.Value {
+func retires(v system1, self polyfill.Fiber) []run.Value {
 	v.Retire(self, v.yield, run.I32(1))
 	return nil
 }
 
-func thrown(v v1, n int) (sum int) {
+func thrown(v system1, n int) (sum int) {
 	number := run.NewException("number")
 	for range n {
 		e := run.Try(func() {
@@ -136,7 +136,7 @@ func thrown(v v1, n int) (sum int) {
 }
 
 // switched makes two fibers switch to each other, below the entry.
-func switched(v v1, n int) (sum int) {
+func switched(v system1, n int) (sum int) {
 	v.Spawn("there", 0, 0, func(self polyfill.Fiber, _ run.Event) []run.Value {
 		other := v.New("back", 0, v.onNext, func(other polyfill.Fiber, _ run.Event) []run.Value {
 			for {
@@ -154,7 +154,7 @@ func switched(v v1, n int) (sum int) {
 }
 
 func mounted(n int) (sum int, err error) {
-	v := run.NewV2()
+	v := run.NewFibers2()
 	defer v.Close()
 	yield, next, end := v.Tag("yield", polyfill.I32), v.Tag("next"), v.Tag("end")
 	onYield, onNext := v.On(yield), v.On(next)

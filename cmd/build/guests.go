@@ -27,14 +27,12 @@ func guests() ([]binary, error) {
 		list = append(list, binary{guest + ".wasm", compileC(guest+".c", "-mbulk-memory", "-Wl,--export-table")})
 		costs := "bench/js/costs/" + system
 		list = append(list, binary{costs + ".wasm", compileThrowing(costs + ".c")})
+		player := playerDir + system
+		list = append(list, binary{player + ".wasm", compileThrowing(player+".c", playerDir+"player.c")})
 	}
 	for _, system := range []string{"fibers1", "fibers2", "stacks", "cont", "tree"} {
 		guest := "examples/c-scenarios/" + system
 		list = append(list, binary{guest + ".wasm", compileC(guest+".c", "-Wl,--export-table")})
-	}
-	for _, system := range []string{"a", "b", "c", "d"} {
-		list = append(list, binary{playerDir + system + ".wasm",
-			compileThrowing(playerDir+system+".c", playerDir+"player.c")})
 	}
 	texts, err := sources(".wat")
 	for _, text := range texts {

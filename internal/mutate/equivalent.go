@@ -4,7 +4,8 @@ package main
 var equivalent = []struct{ path, name, why string }{
 	{"asyncio/scheduler.go", "suspend: len(s.timers.heap) > 0 -> len(s.timers.heap) >= 0",
 		"Removing a timer that is not there does nothing: the condition only spares the call."},
-	{"asyncio/scheduler.go", "Deadline: stall < at -> stall <= at", "If they are equal it makes no difference which is told."},
+	{"asyncio/scheduler.go", "Deadline: stall < at -> stall <= at", "If they are equal it makes no difference which " +
+		"is told."},
 	{"asyncio/timers.go", "before: a.deadline < b.deadline -> a.deadline <= b.deadline",
 		"They are not equal here."},
 	{"asyncio/timers.go", "before: int32(a.order-b.order) < 0 -> int32(a.order-b.order) <= 0",

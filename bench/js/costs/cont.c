@@ -1,4 +1,4 @@
-// The costs of system D, cont by stack inspection.
+// The costs of cont by stack inspection.
 
 #include "costs.h"
 

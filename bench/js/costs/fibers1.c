@@ -1,4 +1,4 @@
-// The costs of system A, fibers v1.
+// The costs of fibers1.
 
 #include "costs.h"
 

@@ -1,4 +1,4 @@
-// The costs of system C, coroutines by single-use stack references. A coroutine sends back the first value that it
+// The costs of stacks, coroutines by single-use stack references. A coroutine sends back the first value that it
 // gets. When the value is 0, it retires with it.
 
 #include "costs.h"

@@ -1,4 +1,4 @@
-// System D, cont.
+// cont.
 
 #include "guest.h"
 

@@ -1,4 +1,4 @@
-// System A, fibers v1.
+// fibers1.
 
 #include "guest.h"
 

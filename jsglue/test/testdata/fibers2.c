@@ -1,4 +1,4 @@
-// System B, fibers v2.
+// fibers2.
 
 #include "guest.h"
 

@@ -1,4 +1,4 @@
-// System C, coroutines by single-use references.
+// stacks, coroutines by single-use references.
 
 #include "guest.h"
 

@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"flag"
@@ -130,7 +130,7 @@ func Differential(t *testing.T, a, b Unused, operations int) {
 			if running != 0 {
 				waits[running]++
 			}
-			if running = x; x == asyncio.TurnOver {
+			if running = x.Fiber(); x == asyncio.TurnOver {
 				running = 0
 			}
 		}
@@ -143,7 +143,7 @@ func Differential(t *testing.T, a, b Unused, operations int) {
 			if x, y := a.Turn(now), b.Turn(now); true {
 				same(i, "turn", x, y)
 				if running == 0 && x != asyncio.TurnOver {
-					running = x
+					running = x.Fiber()
 				}
 			}
 		case 2, 3:

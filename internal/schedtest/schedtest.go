@@ -1,10 +1,10 @@
-// Package conformance is the scheduler's specification as tests. The tests run against package asyncio as plain Go and
+// Package schedtest is the scheduler's specification as tests. The tests run against package asyncio as plain Go and
 // against the core.wasm that pages load, so that both keep the same promises.
 //
 // Each test drives a [Core] through a stage: an event loop with a virtual clock. The stage obeys the core's commands,
 // asks [Core.Wanted] and [Core.Deadline], and knows nothing else, so if the core loses a completion, the program stops
 // half-way. Every test ends by judging the scheduler's whole log. Only [Unused] can empty a log, and no test has one.
-package conformance
+package schedtest
 
 import (
 	"testing"

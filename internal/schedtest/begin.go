@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"github.com/fiberfill/fiberfill/asyncio"
@@ -14,7 +14,7 @@ func (s *stage) begin(name string, script ...step) polyfill.Fiber {
 	}
 	s.names[f], s.scripts[f] = name, script
 	if started {
-		s.obey(f)
+		s.obey(asyncio.Command(f))
 	}
 	return f
 }

@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"fmt"
@@ -200,7 +200,7 @@ var muxTests = []test{
 		}
 		for n := range uint32(2) {
 			s.wantBool(fmt.Sprintf("Notify(old, %d)", n+1), s.core.Notify(old, n+1), true)
-			if c := s.core.Turn(s.now); c != old {
+			if c := s.core.Turn(s.now); c.Fiber() != old {
 				s.Fatalf("Turn() = %#x, want %#x as it was spawned", c, old)
 			} else {
 				s.scripts[old] = s.scripts[old][min(1, len(s.scripts[old])):]

@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"math"
@@ -91,14 +91,14 @@ func sleep(ms float64) step {
 func spend(ms float64) step {
 	return func(s *stage, f polyfill.Fiber) asyncio.Command {
 		s.now += ms
-		return f
+		return asyncio.Command(f)
 	}
 }
 
 func do(what func()) step {
 	return func(s *stage, f polyfill.Fiber) asyncio.Command {
 		what()
-		return f
+		return asyncio.Command(f)
 	}
 }
 
@@ -110,16 +110,17 @@ func trap(s *stage, f polyfill.Fiber) asyncio.Command { return s.core.Finish(tru
 // obey runs the fibers that the core names until it names none.
 func (s *stage) obey(c asyncio.Command) {
 	for c != asyncio.Idle && c != asyncio.TurnOver {
-		script, known := s.scripts[c]
+		f := c.Fiber()
+		script, known := s.scripts[f]
 		if !known {
-			s.Fatalf("the core names %#x, a fiber that it never made", c)
+			s.Fatalf("the core names %#x, a fiber that it never made", f)
 		}
 		if len(script) == 0 {
 			c = s.core.Finish(false, s.now)
 			continue
 		}
-		s.scripts[c] = script[1:]
-		c = script[0](s, c)
+		s.scripts[f] = script[1:]
+		c = script[0](s, f)
 	}
 	s.over = c == asyncio.TurnOver
 }
