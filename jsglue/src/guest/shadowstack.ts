@@ -1,6 +1,6 @@
-// The shadow stacks of a page: one for each global that points to one, whoever it belongs to. Instances may share it, and
-// instances that call each other by imports or tables have frames of one fiber on several: nobody can tell beforehand on
-// which. So what moves at a wait is every pointer of the page.
+// The shadow stacks of a page: one for each global that points to one, whoever it belongs to. Instances may share it,
+// and instances that call each other by imports or tables have frames of one fiber on several: nobody can tell
+// beforehand on which. So what moves at a wait is every pointer of the page.
 //
 //   begins    the pointers stay where they rest; what the fiber then pushes
 //             makes that place its own
@@ -9,14 +9,14 @@
 //   goes on   each pointer is where it was, set by the stub, as the fiber goes on
 //   ends      the pointers rest, and the places are free
 //
-// A stack that a fiber of another instance has waited on gets regions, where its guest can have them, from then on: each
-// fiber that begins finds the pointer in one of its own. Before, and without regions, its frames are on the one stack
-// (onestack.ts).
+// A stack that a fiber of another instance has waited on gets regions, where its guest can have them, from then on:
+// each fiber that begins finds the pointer in one of its own. Before, and without regions, its frames are on the one
+// stack (onestack.ts).
 //
-// A guest alone needs nothing of this: its stubs and thunks know its only pointer, and its fibers have regions. They ask
-// one flag of worker.wasm, which is 0 until a second guest is there that could be reached from the first.
+// A guest alone needs nothing of this: its stubs and thunks know its only pointer, and its fibers have regions. They
+// ask one flag of worker.wasm, which is 0 until a second guest is there that could be reached from the first.
 //
-// A wait costs 20 to 50 ns then for each stack of the page.
+// A wait costs some hundreds of nanoseconds then for each stack of the page: JavaScript reads and sets its pointer.
 
 import type { Binding } from "./binding.js";
 import { OneStack } from "./onestack.js";
@@ -71,6 +71,7 @@ export class ShadowStack {
   #visited = false; // a fiber of another guest has waited on it
   #spare: Region | undefined; // where the pointer is for a fiber that has no frames here yet
   #from: number; // where that is
+  #rests: number; // what rest is
   readonly #home = (): void => {
     this.pointer.value = this.base;
   };
@@ -81,7 +82,7 @@ export class ShadowStack {
     readonly pointer: WebAssembly.Global,
     readonly memory: WebAssembly.Memory,
   ) {
-    this.base = this.#from = (pointer.value as number) >>> 0;
+    this.base = this.#from = this.#rests = (pointer.value as number) >>> 0;
     this.rest = new WebAssembly.Global({ value: "i32", mutable: true }, this.base);
     this.one = new OneStack(memory, this.base);
     byPointer.set(pointer, this);
@@ -111,8 +112,9 @@ export class ShadowStack {
   settle(): void {
     const low = this.one.low;
     const under = this.#under;
-    this.rest.value = under === undefined || (under <= this.base && low < under) ? low : under;
-    this.pointer.value = this.#from = (this.rest.value as number) >>> 0;
+    const at = under === undefined || (under <= this.base && low < under) ? low : under;
+    if (at !== this.#rests) this.rest.value = this.#rests = at;
+    this.pointer.value = this.#from = at;
   }
 
   /** A fiber begins, or goes on, that has no frames here. */
@@ -200,7 +202,7 @@ export class ShadowStack {
     const spare = from === this.#spare?.high ? this.#spare : undefined; // what runs may have frames there
     if (spare) this.#spare = undefined;
     this.#under = pointer;
-    this.rest.value = pointer;
+    this.rest.value = this.#rests = pointer;
     return () => {
       if (spare) {
         if (this.#spare) this.#regions!.give(this.#spare);
@@ -275,7 +277,8 @@ export function begins(holder: Holder, alone: boolean): void {
 /** A fiber begins to wait in an import of a guest, whose stub has put that one's pointer to rest already. */
 export function waits(holder: Holder, where: Binding): void {
   holder.away = true;
-  for (const stack of stacks()) {
+  const all = stacks();
+  for (const stack of all) {
     const here = stack === where.stack;
     const at = ((here ? where.parked! : stack.pointer).value as number) >>> 0;
     let frames = on(holder, stack);
@@ -283,7 +286,7 @@ export function waits(holder: Holder, where: Binding): void {
     if (!frames && (here || stack === holder.tenant?.binding.stack || stack.pushed(at))) frames = stack.claim(holder);
     if (frames) stack.park(frames, at);
   }
-  for (const stack of stacks()) stack.settle();
+  for (const stack of all) stack.settle();
 }
 
 /** A fiber goes on, if it has waited: its import may have thrown at once. */

@@ -1,5 +1,5 @@
-// Stacks that the platform's own promising has made, for functions that are no exports of a guest: code of no fiber, but
-// it has frames on the guests' shadow stacks like others.
+// Stacks that the platform's own promising has made, for functions that are no exports of a guest: code of no fiber,
+// but it has frames on the guests' shadow stacks like others.
 
 import type { Binding } from "./binding.js";
 import { begins, below, ends, settle, share, waits, type Frames, type Holder } from "./shadowstack.js";
