@@ -177,7 +177,7 @@ describe("a raise or an admits function must not use the system or wait, as on w
   });
 });
 
-describe("who cannot enter a fiber for want of a stack ends, with all that it has just been taken out of the chain with", () => {
+describe("a fiber that cannot enter another for want of a stack ends, with all that left the chain with it", () => {
   const file = new URL("../../internal/guest/testdata/no_stack.wasm", import.meta.url);
   for (const [how, what] of [
     "switch of the parent",

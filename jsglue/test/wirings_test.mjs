@@ -38,10 +38,10 @@ test(`${COUNT} programs from seed ${SEED}: ${compared}`, async () => {
   assert.deepEqual(fibers(), []);
 });
 
-test("the same programs linked by the platform's exports and tables on fiberfill's instantiate: every call is right", async () => {
+test("on fiberfill's instantiate, linked by the platform's exports and tables, every call is right", async () => {
   const fiberOf = new WeakMap();
   const own = {
-    late: false, // that is for a deliver function, where stacks are copied
+    late: false, // if stacks are copied, late writes need a deliver function
     suspending,
     promising: (fn) => fiberOf.get(fn),
     instantiate: async (module, imports) => {
@@ -201,7 +201,7 @@ for (const [what, wire] of Object.entries(wirings)) {
   });
 }
 
-test("a call that overflows what it has been lent of another instance's stack is told so, and whose stack it has reached", async () => {
+test("a call that overflows its part of another instance's stack is told so, and so is its victim", async () => {
   const pending = [];
   const wait = new ours.Suspending((v) => new Promise((resolve) => pending.push(() => resolve(v))));
   const make = (text, imports) => new ours.Instance(new ours.Module(assemble(text)), imports);

@@ -1,4 +1,4 @@
-// cont.
+// The guest of cont.
 
 #include "guest.h"
 

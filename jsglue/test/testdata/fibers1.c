@@ -1,4 +1,4 @@
-// fibers1.
+// The guest of fibers1.
 
 #include "guest.h"
 

@@ -1,4 +1,4 @@
-// fibers2.
+// The guest of fibers2.
 
 #include "guest.h"
 

@@ -1,4 +1,4 @@
-// stacks, coroutines by single-use references.
+// The guest of stacks: coroutines by single-use references.
 
 #include "guest.h"
 
