@@ -14,22 +14,22 @@
 //
 // [Runtime.Step] is one turn of the wheel (E-STEP-1):
 //
-//	scan     of each blocked guest: is its deadline over, its descriptor ready, its mailbox not empty?
-//	         Then it is no longer blocked; it goes on in the next step.
-//	resume   those that the step before has found, the earliest deadline first
-//	deliver  one message, to the actor that has been ready for one for longest
+//	scan     every blocked guest: if its deadline has passed, its descriptor is ready, or the message
+//	         that it waits for has come, it is no longer blocked and goes on in the next step
+//	resume   the guests that the previous scan found, the earliest deadline first
+//	deliver  one message, to the actor that has been ready longest
 //
 // A step never waits. [Runtime.Run] calls Step until a condition is met, and sleeps by the runtime's clock while no
 // step could do anything. With a virtual clock that takes no time.
 //
 // # States of an actor
 //
-//	idle       no handler of it runs. A message makes it ready.
+//	idle       its handler is not running. A message makes the actor ready.
 //	running    its handler runs: one actor at a time
-//	blocked    its handler is suspended. Messages stay in the mailbox, in order, and do not wake it
-//	           unless it is a message that it waits for. Its handler is not called again.
-//	unblocked  what it waited for has come; it is resumed in the next step
-//	over       its handler returned 0 or trapped, or it was stopped. Others are not concerned.
+//	blocked    its handler is suspended, and is not called again. Messages stay in the mailbox, in
+//	           order, and wake the actor only if it waits for a message.
+//	unblocked  its wait is over; it is resumed in the next step
+//	over       its handler returned 0 or trapped, or it was stopped. Other actors are not affected.
 //
 // Package internal/wheel decides all this, without code, stacks or clocks. This package carries it out with Go
 // coroutines; JavaScript does so with JSPI.

@@ -24,10 +24,10 @@
 //
 // # States of an actor
 //
-//	idle       no handler of it runs. A message makes it ready.
+//	idle       its handler is not running. A message makes the actor ready.
 //	running    from Next to Back: one actor at a time (K-1)
 //	blocked    it has parked
-//	unblocked  the scan has found that what it waited for has come; it is resumed in the next step
+//	unblocked  the scan has found that its wait is over; it is resumed in the next step
 //	over       its handler returned 0 or trapped, or it was stopped
 //
 // # Cost
