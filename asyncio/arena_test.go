@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -443,5 +444,23 @@ func TestArena_of_a_cancelled_fiber_does_not_begin(t *testing.T) {
 	})
 	if err := l.Run(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Fibers that never started end one after the other, not inside each other: however many they are, it takes no stack.
+func TestArena_ends_any_number_of_fibers_that_never_started(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(1 << 20))
+	failure := errors.New("failure")
+	started := false
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		return asyncio.Arena(f, "many", func(a *asyncio.Fiber) error {
+			for range 20_000 {
+				a.Go("unstarted", func(*asyncio.Fiber) error { started = true; return nil })
+			}
+			return failure
+		})
+	})
+	if err != failure || started {
+		t.Errorf("Run() = %v, started %v, want the arena's error and nobody started", err, started)
 	}
 }
