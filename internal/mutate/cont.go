@@ -27,7 +27,7 @@ var cont = []mutation{
 	{"D-BRON-1", "cont/cont.go", "return e.Tag == tag, s.checkEvent(e)", "return true, s.checkEvent(e)"},
 	{"D-BRON-2", "run/cont.go", "\treturn e.Values, e.Cont, true\n", "\tc.machine.Redeem(e.Cont)\n\treturn e.Values, " +
 		"e.Cont, true\n"},
-	{"D-FWD-1 D-FWD-4", "cont/cont.go", "s.enter(p.c, p.filter, p.asks)", "s.enter(p.c, 0, p.asks)"},
+	{"D-FWD-4", "cont/cont.go", "s.enter(p.c, p.filter, p.asks)", "s.enter(p.c, 0, p.asks)"},
 	{"D-FWD-2 D-FWD-3", "cont/cont.go", "s.enter(p.c, p.filter, p.asks)", "m.Redeem(p.c)"},
 	{"D-FWD-3 D-FILT-2", "machine.go", "top.leaf = m.active", "top.leaf = i"},
 	{"D-FWD-5", "cont/cont.go", "if trap := s.Machine.Check(c); trap != polyfill.OK {", "if trap := " +
