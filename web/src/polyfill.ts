@@ -1,7 +1,9 @@
 // fiberfill/polyfill: installs the namespace of fiberfill/webassembly as the global WebAssembly. Modules that were
 // compiled before stay as they were.
 
-import { namespace } from "../../jsglue/src/api/webassembly.js";
+import { namespace, shadowStacks } from "../../jsglue/src/api/webassembly.js";
+
+export { shadowStacks };
 
 Object.defineProperty(globalThis, "WebAssembly", {
   value: namespace,
