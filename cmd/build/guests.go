@@ -123,7 +123,8 @@ func compileRust(source string) func(out string) error {
 		if !hasRust() {
 			return errors.New(rustc + " is not rustc 1.63.0, that of Debian 12, which the committed guest is made with")
 		}
-		return shell(rustc, "--target=wasm32-unknown-unknown", "--crate-type=cdylib", "-Copt-level=3", "-Cstrip=symbols",
+		return shell(rustc, "--target=wasm32-unknown-unknown", "--crate-type=cdylib", "-Copt-level=3",
+			"-Cstrip=symbols",
 			"-Clinker=wasm-ld-14", source, "-o", out)
 	}
 }
