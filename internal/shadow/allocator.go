@@ -73,8 +73,8 @@ func Hidden(m *wasm.Module) int32 {
 	return -1
 }
 
-// params returns how many parameters a known allocator has in a guest, 0 if it is none there. It is looked for among the
-// exports, or in the name section.
+// params returns how many parameters a known allocator has in a guest, 0 if it is none there. It is looked for among
+// the exports, or in the name section.
 //
 //go:noinline
 func (k *pair) params(m *wasm.Module, hidden bool) uint32 {

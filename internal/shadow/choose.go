@@ -51,7 +51,7 @@ const (
 	BadType                // the named allocator is of a type that fiberfill cannot call
 	NoAllocator            // regions from the allocator, and there is none
 	NoPointer              // regions or copies, and nobody knows which global points to the stack
-	NowhereToPlace         // the guest has fibers of its own, or is an actor, and there is nowhere to take their stacks from
+	NowhereToPlace         // of fibers of the guest's own, or of an actor, stacks can be taken from nowhere
 )
 
 // A Guest is what is known of one.

@@ -25,8 +25,8 @@
 // guest from writing below its region, but the guard tells afterwards that it has. A wait and an end look at all of it:
 // a function with one local writes one word in 16 bytes, and which of the four depends on the compiler. A wait looks at
 // the stack pointer, too, as a large frame may reach across the guard; except in a guest that switches stacks itself by
-// Asyncify, whose pointer may be anywhere. Regions in grown memory lie [Stagger] further apart than they are long: at 64
-// KB sharp all their ends would share a few lines of the cache.
+// Asyncify, whose pointer may be anywhere. Regions in grown memory lie [Stagger] further apart than they are long: at
+// 64 KB sharp all their ends would share a few lines of the cache.
 //
 // # Overflow
 //

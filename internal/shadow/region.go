@@ -57,9 +57,9 @@ type Region struct {
 	State     State
 }
 
-// Mend adds to the states of a guest's regions what the overflow of one of them has cost. end is where the stack ends now,
-// if that is known, else it is no less than the region's low end. It returns how far down the overflow has reached, as
-// far as the guards tell.
+// Mend adds to the states of a guest's regions what the overflow of one of them has cost. end is where the stack ends
+// now, if that is known, else it is no less than the region's low end. It returns how far down the overflow has
+// reached, as far as the guards tell.
 func Mend(regions []Region, overflowed *Region, end uint32) (low uint32) {
 	for each := overflowed; each != nil; {
 		each.State |= Mended

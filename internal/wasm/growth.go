@@ -61,8 +61,7 @@ func (m *Module) Named(name string) int32 {
 	return -1
 }
 
-// I32s returns how many parameters and results a function has, [Others] for either if one of
-// them is no i32.
+// I32s returns how many parameters and results a function has, [Others] for either if one of them is no i32.
 //
 //go:noinline
 func (m *Module) I32s(f uint32) (params, results uint32) {

@@ -66,10 +66,10 @@ func mutableI32(global uint32) bool { return module.MutableI32(global) }
 //go:wasmexport exports
 func exports() int32 { return int32(len(module.Exports)) }
 
-// expose edits the input, which inspect has read, so that it exports a global, its shadow stack's pointer, its allocator,
-// and its memory, behind its own exports, and returns by how many bytes it is longer now: 0 if it does export them
-// already. The global may be -1: it has none, and needs no allocator. What is asked afterwards is answered for the edited
-// input.
+// expose edits the input, which inspect has read, so that it exports a global, its shadow stack's pointer, its
+// allocator, and its memory, behind its own exports, and returns by how many bytes it is longer now: 0 if it does
+// export them already. The global may be -1: it has none, and needs no allocator. What is asked afterwards is answered
+// for the edited input.
 //
 //go:wasmexport expose
 func expose(sp int32) int32 {

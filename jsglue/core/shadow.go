@@ -19,9 +19,9 @@ const (
 
 var plan shadow.Plan
 
-// choose plans for the module that inspect has read, or whose header it has read; what it cannot tell of a header is told:
-// the pointer and the growth. size may be 0, allocator negative. It returns the size of the plan, which has the layout of
-// shadow.Plan.
+// choose plans for the module that inspect has read, or whose header it has read; what it cannot tell of a header is
+// told: the pointer and the growth. size may be 0, allocator negative. It returns the size of the plan, which has the
+// layout of shadow.Plan.
 //
 //go:wasmexport choose
 func choose(pointer, growth, bits, wanted int32, size uint32, allocator int32) int32 {
@@ -47,8 +47,8 @@ func why(w int32) int32 {
 //go:wasmexport size_like_own
 func sizeLikeOwn(base, room, fibers uint32) uint32 { return shadow.SizeLikeOwn(base, room, fibers) }
 
-// mend says what an overflow of a region has cost, in the input: n of shadow.Region. It returns how far the overflow has
-// reached.
+// mend says what an overflow of a region has cost, in the input: n of shadow.Region. It returns how far the overflow
+// has reached.
 //
 //go:wasmexport mend
 func mend(n, overflowed, end uint32) uint32 {

@@ -1,5 +1,6 @@
 // Programs in AssemblyScript, compiled as its users do. Its collector looks for references on the program's one shadow
-// stack; a program whose collector runs by itself may lose what only a waiting fiber refers to, so its calls run one after another.
+// stack; a program whose collector runs by itself may lose what only a waiting fiber refers to, so its calls run one
+// after another.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

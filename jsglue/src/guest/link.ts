@@ -84,6 +84,9 @@ export class Link {
         "a guest with fibers of its own has a memory, where their events lie, and this one has none",
       );
     }
+    // A library that is linked to a program while that runs is a guest of its own with the program's memory and stack,
+    // and what it calls may wait: it uses the program's regions. Asked first: to make them may take the core.
+    const theirs = this.mayWait ? this.#stack?.regions : undefined;
     recall(core, shape);
     const denied = chosen.pointer === null || (chosen.pointer === undefined && shape.denied);
     const plan = choose(
@@ -94,9 +97,6 @@ export class Link {
       allocator,
       chosen,
     );
-    // A library that is linked to a program while that runs is a guest of its own with the program's memory and stack,
-    // and what it calls may wait: it uses the program's regions.
-    const theirs = this.mayWait ? this.#stack?.regions : undefined;
     this.#plan = theirs ? { ...plan, source: theirs.source, why: undefined, told: undefined } : plan;
     const { trampolines, stubs } = generate(core, marks, this.#stackPointer >= 0, !machine && this.#regions);
     // What a start function calls, where nothing can wait: the engine itself refuses what always does.
