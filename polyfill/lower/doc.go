@@ -1,0 +1,2 @@
+// Package lower rewrites a module.
+package lower
