@@ -86,7 +86,8 @@ func TestAll_first_failure_ends_the_others_last_started_first(t *testing.T) {
 	})
 }
 
-// What a fiber waits for may come when it has been cancelled and others are to end before it: a timer, another fiber's end.
+// What a fiber waits for may come when it has been cancelled and others are to end before it: a timer, another fiber's
+// end.
 func TestCancelled_fibers_end_in_their_order_whatever_comes_for_them_meanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tr trail
@@ -229,7 +230,8 @@ func TestRace_attaches_what_a_loser_fails_with(t *testing.T) {
 			if !errors.As(err, &p) || p.Fiber != "main.race[0]" || p.Value != "cleaning up" {
 				t.Errorf("Run() = %v, want the loser's panic", err)
 			}
-			if joined, ok := err.(interface{ Unwrap() []error }); winner != nil && (!ok || !slices.Equal(joined.Unwrap(), []error{first, p})) {
+			if joined, ok := err.(interface{ Unwrap() []error }); winner != nil &&
+				(!ok || !slices.Equal(joined.Unwrap(), []error{first, p})) {
 				t.Errorf("Run() = %q, want the winner's error and then the panic", err)
 			}
 		})
@@ -309,7 +311,8 @@ func TestArena_nothing_outlives_it_children_before_parents(t *testing.T) {
 		if err != reason {
 			t.Errorf("Run() = %v, want %v", err, reason)
 		}
-		tr.want(t, "third: enough", "stubborn: enough", "stubborn over", "child: enough", "second closes what inner has used",
+		tr.want(t, "third: enough", "stubborn: enough", "stubborn over", "child: enough", "second closes what inner "+
+			"has used",
 			"first: enough", "arena: enough", "main closes what all have used")
 	})
 }
@@ -340,8 +343,7 @@ func TestArena_ends_with_what_its_function_returns(t *testing.T) {
 	})
 }
 
-// Cancellation is an event: whoever waits gets it in the place where it waits,
-// as one of three answers.
+// Cancellation is an event: whoever waits gets it in the place where it waits, as one of three answers.
 func TestCancel_is_an_event_a_wait_is_answered_by_success_error_or_cancel(t *testing.T) {
 	t.Run("A-EXC-3 J-MUX-8", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -424,7 +426,11 @@ func TestArena_of_a_cancelled_fiber_does_not_begin(t *testing.T) {
 		if err := asyncio.Arena(f, "a", func(*asyncio.Fiber) error { t.Error("it began"); return nil }); err != reason {
 			t.Errorf("Arena() = %v, want %v", err, reason)
 		}
-		if _, err := asyncio.All(f, func(*asyncio.Fiber) (int, error) { t.Error("it began"); return 0, nil }); err != reason {
+		if _, err := asyncio.All(f, func(*asyncio.Fiber) (int, error) {
+			t.Error("it " +
+				"began")
+			return 0, nil
+		}); err != reason {
 			t.Errorf("All() = %v, want %v", err, reason)
 		}
 		return nil

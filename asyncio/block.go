@@ -8,10 +8,9 @@ import (
 	"runtime/debug"
 )
 
-// Block runs fn, which may block in any way Go knows, on a goroutine of its own
-// and waits for its results; the other fibers run meanwhile. The context that fn
-// gets is done when f is cancelled; then Block returns the cause at once and fn's
-// results are dropped. The loop's Run returns only after fn has.
+// Block runs fn, which may block in any way Go knows, on a goroutine of its own and waits for its results; the other
+// fibers run meanwhile. The context that fn gets is done when f is cancelled; then Block returns the cause at once and
+// fn's results are dropped. The loop's Run returns only after fn has.
 //
 // A panic of fn happens in f. fn must not use f, except as a context.
 func Block[T any](f *Fiber, fn func(ctx context.Context) (T, error)) (T, error) {
@@ -24,8 +23,7 @@ func block[T any](f *Fiber, op, what string, fn func(ctx context.Context) (T, er
 	if f.ctx.Err() != nil {
 		return none, context.Cause(f.ctx)
 	}
-	// On the heap and not in variables of this function: fn may still be at work
-	// when f, cancelled, is gone from here.
+	// On the heap and not in variables of this function: fn may still be at work when f, cancelled, is gone from here.
 	r := new(struct {
 		value    T
 		err      error

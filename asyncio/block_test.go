@@ -34,8 +34,8 @@ func TestBlock_lets_the_others_run(t *testing.T) {
 	}
 }
 
-// Completions that arrive while a fiber runs wait in the inbox and are taken in
-// the order in which they came, each once, by the turn that is under way.
+// Completions that arrive while a fiber runs wait in the inbox and are taken in the order in which they came, each
+// once, by the turn that is under way.
 func TestJ_MUX_6_completions_while_a_fiber_runs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := asyncio.NewLoop(t.Context())
@@ -59,15 +59,15 @@ func TestJ_MUX_6_completions_while_a_fiber_runs(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := strings.Join(l.Log()[9:], ", ")
-		want := "finished c, paused, notified b, notified a, entered, resumed b, finished b, resumed a, finished a, completed"
+		want := "finished c, paused, notified b, notified a, entered, resumed b, finished b, resumed a, finished a, " +
+			"completed"
 		if l.Log()[8] != "resumed c" || got != want {
 			t.Errorf("log %v\nwant it to end with %s", l.Log(), want)
 		}
 	})
 }
 
-// A completion that comes after the cancellation belongs to nobody: it must not
-// end the fiber's next wait.
+// A completion that comes after the cancellation belongs to nobody: it must not end the fiber's next wait.
 func TestJ_MUX_7_late_completion_is_dropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -127,7 +127,8 @@ func TestBlock_panic_tells_the_place_and_what_the_fiber_did(t *testing.T) {
 	if !errors.As(err, &p) {
 		t.Fatalf("Run() = %v, want a PanicError", err)
 	}
-	for _, want := range []string{"asyncio_test.thatPanics(", "asyncio_test.TestBlock_panic_tells_the_place_and_what_the_fiber_did.func1("} {
+	for _, want := range []string{"asyncio_test.thatPanics(",
+		"asyncio_test.TestBlock_panic_tells_the_place_and_what_the_fiber_did.func1("} {
 		if !strings.Contains(string(p.Stack), want) {
 			t.Errorf("%s is not in\n%s", want, p.Stack)
 		}

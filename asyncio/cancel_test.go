@@ -15,8 +15,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
-// Cancelling an arena at every point of its life: it ends with the reason,
-// nothing of it goes on, and nothing is left.
+// Cancelling an arena at every point of its life: it ends with the reason, nothing of it goes on, and nothing is left.
 func TestCancel_an_arena_at_every_point(t *testing.T) {
 	reason, second := errors.New("reason"), errors.New("second")
 	sleep := func(f *asyncio.Fiber) error { return asyncio.Sleep(f, time.Hour) }
@@ -118,8 +117,7 @@ func TestCancel_an_arena_at_every_point(t *testing.T) {
 	}
 }
 
-// A fiber that takes no notice is cancelled again at each wait, and holds up
-// only those that must not end before it.
+// A fiber that takes no notice is cancelled again at each wait, and holds up only those that must not end before it.
 func TestCancel_who_waits_again_is_cancelled_again(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reason := errors.New("reason")
@@ -144,8 +142,8 @@ func TestCancel_who_waits_again_is_cancelled_again(t *testing.T) {
 	})
 }
 
-// A failure among the children of a fiber that is cancelled does not wake it
-// before the others are over: children before parents.
+// A failure among the children of a fiber that is cancelled does not wake it before the others are over: children
+// before parents.
 func TestCancel_a_failure_on_the_way_does_not_overtake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reason, failure := errors.New("reason"), errors.New("failure")
@@ -170,8 +168,7 @@ func TestCancel_a_failure_on_the_way_does_not_overtake(t *testing.T) {
 	})
 }
 
-// A result that arrives together with the cancellation is dropped, however
-// they are ordered: the answer is the cause.
+// A result that arrives together with the cancellation is dropped, however they are ordered: the answer is the cause.
 func TestCancel_a_completion_after_the_cancellation_is_dropped(t *testing.T) {
 	t.Run("J-MUX-7", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Fibers that enter fibers: what no driver can do through the wire contract yet,
-// and what the packages of the proposals do with the scheduler's own machine.
+// Fibers that enter fibers: what no driver can do through the wire contract yet, and what the packages of the proposals
+// do with the scheduler's own machine.
 
 // newChain returns a scheduler with a running chain: the scheduler > outer > inner.
 func newChain(t *testing.T) (s *Scheduler, outer, inner polyfill.Fiber) {
@@ -32,26 +32,27 @@ func want(t *testing.T, what string, got, want polyfill.Fiber) {
 }
 
 func TestChainWaitsAsOne(t *testing.T) {
-	t.Run("J-MUX-3 J-MUX-5: the whole chain waits, its leaf is notified, and only the scheduler enters it", func(t *testing.T) {
-		s, outer, inner := newChain(t)
-		want(t, "Wait", s.Wait(0), Idle)
-		if a, b := s.Machine.State(outer), s.Machine.State(inner); a != polyfill.Suspended || b != polyfill.Carried {
-			t.Fatalf("outer is %v, inner is %v", a, b)
-		}
-		if s.Notify(outer, 1) {
-			t.Error("the outer fiber does not wait itself, and was notified")
-		}
-		if !s.Notify(inner, 1) {
-			t.Fatal("the leaf waits, and was not notified")
-		}
-		if _, trap := s.Machine.Enter(inner); trap != polyfill.NotSuspended {
-			t.Errorf("the leaf was entered from outside: trap %q", trap)
-		}
-		want(t, "Turn", s.Turn(1), inner)
-		want(t, "parent of the leaf", s.Machine.Parent(inner), outer)
-		want(t, "Finish of the inner one", s.Finish(false, 1), outer)
-		want(t, "Finish of the outer one", s.Finish(false, 1), Idle)
-	})
+	t.Run("J-MUX-3 J-MUX-5: the whole chain waits, its leaf is notified, and only the scheduler enters it",
+		func(t *testing.T) {
+			s, outer, inner := newChain(t)
+			want(t, "Wait", s.Wait(0), Idle)
+			if a, b := s.Machine.State(outer), s.Machine.State(inner); a != polyfill.Suspended || b != polyfill.Carried {
+				t.Fatalf("outer is %v, inner is %v", a, b)
+			}
+			if s.Notify(outer, 1) {
+				t.Error("the outer fiber does not wait itself, and was notified")
+			}
+			if !s.Notify(inner, 1) {
+				t.Fatal("the leaf waits, and was not notified")
+			}
+			if _, trap := s.Machine.Enter(inner); trap != polyfill.NotSuspended {
+				t.Errorf("the leaf was entered from outside: trap %q", trap)
+			}
+			want(t, "Turn", s.Turn(1), inner)
+			want(t, "parent of the leaf", s.Machine.Parent(inner), outer)
+			want(t, "Finish of the inner one", s.Finish(false, 1), outer)
+			want(t, "Finish of the outer one", s.Finish(false, 1), Idle)
+		})
 	t.Run("sleep and yield take the chain along", func(t *testing.T) {
 		s, outer, inner := newChain(t)
 		want(t, "Yield", s.Yield(0), inner)
@@ -111,8 +112,8 @@ func TestChainWaitsAsOne(t *testing.T) {
 	})
 }
 
-// J-MUX-10: a fiber that somebody made and forgot is not outstanding. Nobody
-// would ever wake it, so there is nothing to pause for.
+// J-MUX-10: a fiber that somebody made and forgot is not outstanding. Nobody would ever wake it, so there is nothing to
+// pause for.
 func TestAbandonedFiberIsNotOutstanding_J_MUX_10(t *testing.T) {
 	s, _, inner := newChain(t)
 	s.StartLog()
@@ -123,8 +124,8 @@ func TestAbandonedFiberIsNotOutstanding_J_MUX_10(t *testing.T) {
 	}
 }
 
-// A step of a fiber when none runs is a mistake of the driver. Going on would
-// leave one place too many, or a wait of nobody.
+// A step of a fiber when none runs is a mistake of the driver. Going on would leave one place too many, or a wait of
+// nobody.
 func TestStepWithoutFiberPanics(t *testing.T) {
 	for name, step := range map[string]func(s *Scheduler){
 		"Wait":   func(s *Scheduler) { s.Wait(0) },

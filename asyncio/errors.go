@@ -11,19 +11,20 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// PanicError is the error of a fiber whose function has panicked. The other
-// fibers go on.
+// PanicError is the error of a fiber whose function has panicked. The other fibers go on.
 type PanicError struct {
 	Fiber  string // the fiber's name
 	Export string // the exported function that JavaScript called; empty for other fibers
 	Value  any    // what was passed to panic
-	Stack  []byte // the fiber's stack at that time, as text; behind it that of the last function given to Block that has panicked
+	// the fiber's stack at that time, as text; behind it that of the last function given to Block that has panicked
+	Stack []byte
 }
 
 // Error names the fiber and the value, on one line and without the stack.
 func (e *PanicError) Error() string {
 	if e.Export != "" {
-		return fmt.Sprintf("asyncio: fiber %s, which runs the exported function %s, panicked: %v", e.Fiber, e.Export, e.Value)
+		return fmt.Sprintf("asyncio: fiber %s, which runs the exported function %s, panicked: "+
+			"%v", e.Fiber, e.Export, e.Value)
 	}
 	return fmt.Sprintf("asyncio: fiber %s panicked: %v", e.Fiber, e.Value)
 }
@@ -34,8 +35,7 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// DeadlockError is the error of fibers that wait for each other while nothing
-// else is outstanding in their loop.
+// DeadlockError is the error of fibers that wait for each other while nothing else is outstanding in their loop.
 type DeadlockError struct {
 	Fibers []string // the fibers and what each of them waits for
 }
@@ -45,7 +45,8 @@ func (e *DeadlockError) Error() string {
 }
 
 var (
-	errTooMany    = fmt.Errorf("asyncio: fiber not started: %d fibers are alive, or 2^32 have been in this loop; no more are possible", polyfill.MaxFibers)
+	errTooMany = fmt.Errorf("asyncio: fiber not started: %d fibers are alive, or 2^32 have been in this loop; no "+
+		"more are possible", polyfill.MaxFibers)
 	errGoexit     = errors.New("asyncio: the fiber called runtime.Goexit")
 	errStopped    = errors.New("asyncio: the loop was ended by runtime.Goexit in another fiber")
 	errParentOver = fmt.Errorf("asyncio: the fiber that started this one is over: %w", context.Canceled)
@@ -61,8 +62,8 @@ func endOf(err error) error {
 	return fmt.Errorf("asyncio: %w, because the scope of this fiber has failed: %w", context.Canceled, err)
 }
 
-// ownCause reports whether err is what somebody cancelled f with, or the error
-// that f as a context has since then: in both cases f has not failed.
+// ownCause reports whether err is what somebody cancelled f with, or the error that f as a context has since then: in
+// both cases f has not failed.
 func (f *Fiber) ownCause(err error) bool {
 	if f.ctx.Err() == nil {
 		return false
@@ -72,8 +73,8 @@ func (f *Fiber) ownCause(err error) bool {
 	return !deadlock && onlyCause(err, cause, f.ctx.Err())
 }
 
-// onlyCause reports whether err says nothing but cause or done: what others have
-// failed with on the way is not lost behind it.
+// onlyCause reports whether err says nothing but cause or done: what others have failed with on the way is not lost
+// behind it.
 func onlyCause(err, cause, done error) bool {
 	var j *joinedError
 	if !errors.As(err, &j) {
@@ -87,8 +88,8 @@ func onlyCause(err, cause, done error) bool {
 	return true
 }
 
-// joinedError is an error with the failures of other fibers attached behind it.
-// It is like that of [errors.Join], but can be told from what users join.
+// joinedError is an error with the failures of other fibers attached behind it. It is like that of [errors.Join], but
+// can be told from what users join.
 type joinedError struct{ errs []error }
 
 func (e *joinedError) Error() string   { return errors.Join(e.errs...).Error() }

@@ -4,8 +4,8 @@ package asyncio
 
 import "context"
 
-// maxRequests bounds the requests in flight of one loop. Browsers fail requests
-// beyond some 1,300, and systems run out of file descriptors at similar numbers.
+// maxRequests bounds the requests in flight of one loop. Browsers fail requests beyond some 1,300, and systems run out
+// of file descriptors at similar numbers.
 const maxRequests = 1000
 
 // Response is a complete answer of an HTTP server.
@@ -14,14 +14,13 @@ type Response struct {
 	Body   []byte // all of it
 }
 
-// Fetch requests url by HTTP GET and waits for the complete answer. An answer
-// with any status is returned without error; an error means that there was no
-// complete answer. If f is cancelled the request is aborted and the cause returned.
+// Fetch requests url by HTTP GET and waits for the complete answer. An answer with any status is returned without
+// error; an error means that there was no complete answer. If f is cancelled the request is aborted and the cause
+// returned.
 //
-// In a program for JavaScript the request is made by the platform's fetch, with
-// all that it knows of origins, caches and relative URLs; elsewhere by net/http.
-// A loop has at most 1,000 requests in flight; further ones wait for their turn in
-// order.
+// In a program for JavaScript the request is made by the platform's fetch, with all that it knows of origins, caches
+// and relative URLs; elsewhere by net/http. A loop has at most 1,000 requests in flight; further ones wait for their
+// turn in order.
 func Fetch(f *Fiber, url string) (*Response, error) {
 	f.mustRun("Fetch")
 	if f.ctx.Err() != nil {

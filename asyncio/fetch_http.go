@@ -9,8 +9,7 @@ import (
 	urls "net/url"
 )
 
-// transport holds a loop's connections. They end with the loop's Run, so that
-// no goroutine of theirs stays behind.
+// transport holds a loop's connections. They end with the loop's Run, so that no goroutine of theirs stays behind.
 type transport struct{ client *http.Client }
 
 func (t *transport) get() *http.Client {

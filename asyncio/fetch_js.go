@@ -17,16 +17,16 @@ var (
 	uint8Array      = js.Global().Get("Uint8Array")
 
 	// arrayBuffer takes a Response as argument and not as receiver, so that then can call it.
-	arrayBuffer = js.Global().Get("Function").Get("prototype").Get("call").Call("bind", js.Global().Get("Response").Get("prototype").Get("arrayBuffer"))
+	arrayBuffer = js.Global().Get("Function").Get("prototype").Get("call").Call("bind",
+		js.Global().Get("Response").Get("prototype").Get("arrayBuffer"))
 )
 
-// fetch is one wait, although two Promises are behind it: that the headers have
-// come is of no interest to the fiber. The Promises are chained in JavaScript,
-// because an entry into Go costs more than all that is done here.
+// fetch is one wait, although two Promises are behind it: that the headers have come is of no interest to the fiber.
+// The Promises are chained in JavaScript, because an entry into Go costs more than all that is done here.
 func fetch(f *Fiber, url string) (*Response, error) {
 	abort := abortController.New()
-	// fetch looks only at the members of its second argument that it knows: the
-	// controller's signal is one, so the controller can stand for { signal }.
+	// fetch looks only at the members of its second argument that it knows: the controller's signal is one, so the
+	// controller can stand for { signal }.
 	response := js.Global().Call("fetch", url, abort)
 	s := newSettlement(f)
 	s.then(promiseClass.Call("all", []any{response, response.Call("then", arrayBuffer)}))

@@ -25,13 +25,14 @@ import (
 var logOfSFETCH string
 
 // withoutBudget returns the lines of a log as one text in which turns that were cut by the time budget are joined. On a
-// slow machine that may happen anywhere; it pauses without a notification before the next turn, and changes nothing else.
+// slow machine that may happen anywhere; it pauses without a notification before the next turn, and changes nothing
+// else.
 func withoutBudget(log []string) string {
 	return strings.ReplaceAll(strings.Join(log, "\n")+"\n", "paused\nentered\n", "")
 }
 
-// gated serves /0, /1, ...: N answers {"value":N} when its gate is open. The
-// first gate is that of 1, open when all requests are there; /open/N opens another.
+// gated serves /0, /1, ...: N answers {"value":N} when its gate is open. The first gate is that of 1, open when all
+// requests are there; /open/N opens another.
 type gated struct {
 	*httptest.Server
 	gates []chan struct{}
@@ -187,8 +188,7 @@ func TestFetch_any_status_is_an_answer(t *testing.T) {
 	}
 }
 
-// More fibers than requests may be in flight: all are answered, and never more
-// than the bound at once.
+// More fibers than requests may be in flight: all are answered, and never more than the bound at once.
 func TestFetch_bounds_requests_in_flight(t *testing.T) {
 	leaktest.Goroutines(t)
 	const fibers, bound = 1500, 1000

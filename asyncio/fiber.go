@@ -14,21 +14,18 @@ import (
 
 // Fiber is one straight line of code that may wait, and a handle on it.
 //
-// A fiber receives itself as argument and hands itself down to whatever waits on
-// its behalf: [Fetch], [Sleep], [Block]. While it waits the other fibers of its
-// loop run. It is not a goroutine: it is not preempted, and what blocks in Go's
-// own way, a channel, a mutex, time.Sleep, blocks the whole loop. Such a call belongs
-// into [Block]. A goroutine must not wait on behalf of a fiber: where Go programs have
-// a go statement and a WaitGroup, a fiber has [Fiber.Go] and [Fiber.WaitAll].
-// And a fiber must not wait or end between [runtime.LockOSThread] and UnlockOSThread, for
-// which Go's runtime ends the program; on a goroutine that is locked to its thread before
-// it calls [Loop.Run] all fibers run on that thread.
+// A fiber receives itself as argument and hands itself down to whatever waits on its behalf: [Fetch], [Sleep], [Block].
+// While it waits the other fibers of its loop run. It is not a goroutine: it is not preempted, and what blocks in Go's
+// own way, a channel, a mutex, time.Sleep, blocks the whole loop. Such a call belongs into [Block]. A goroutine must
+// not wait on behalf of a fiber: where Go programs have a go statement and a WaitGroup, a fiber has [Fiber.Go] and
+// [Fiber.WaitAll]. And a fiber must not wait or end between [runtime.LockOSThread] and UnlockOSThread, for which Go's
+// runtime ends the program; on a goroutine that is locked to its thread before it calls [Loop.Run] all fibers run on
+// that thread.
 //
-// A Fiber is a [context.Context] that is done when the fiber has been cancelled
-// or is over. When it is cancelled, whatever it waits for ends with the cause as
-// error, and so does everything that it tries to wait for later. Cancel, Name and
-// the methods of Context may be called from any goroutine; the others are for the
-// fiber itself and for fibers of the same loop.
+// A Fiber is a [context.Context] that is done when the fiber has been cancelled or is over. When it is cancelled,
+// whatever it waits for ends with the cause as error, and so does everything that it tries to wait for later. Cancel,
+// Name and the methods of Context may be called from any goroutine; the others are for the fiber itself and for fibers
+// of the same loop.
 //
 // The fibers that it starts by [Fiber.Go] do not outlive it.
 type Fiber struct {
@@ -78,14 +75,12 @@ func (l *Loop) newFiber(parent *Fiber, name string, fn func(*Fiber) error) *Fibe
 	return f
 }
 
-// Go makes a child of f that will call fn, and returns it at once: fn starts
-// when f waits, after all fibers that are ready now.
+// Go makes a child of f that will call fn, and returns it at once: fn starts when f waits, after all fibers that are
+// ready now.
 //
-// The child's context descends from f's. When f's function returns, children
-// that are not over are cancelled, the last started first and each when the one
-// before is over, and f is over only after them. A child's
-// failure is told by [Fiber.Wait] or [Fiber.WaitAll]; if f returns without having asked,
-// it becomes f's. Go panics if f is over.
+// The child's context descends from f's. When f's function returns, children that are not over are cancelled, the last
+// started first and each when the one before is over, and f is over only after them. A child's failure is told by
+// [Fiber.Wait] or [Fiber.WaitAll]; if f returns without having asked, it becomes f's. Go panics if f is over.
 func (f *Fiber) Go(name string, fn func(f *Fiber) error) *Fiber {
 	if f.over {
 		panic("asyncio: Fiber.Go: " + f.name + " is over and can have no more children")
@@ -96,13 +91,13 @@ func (f *Fiber) Go(name string, fn func(f *Fiber) error) *Fiber {
 	return child
 }
 
-// Wait waits until other is over and returns its error, unchanged: nil if its
-// function returned nil, a [*PanicError] if it panicked. For a fiber that is over it
-// returns at once, as often as it is called. If f is cancelled meanwhile it returns the cause.
+// Wait waits until other is over and returns its error, unchanged: nil if its function returned nil, a [*PanicError] if
+// it panicked. For a fiber that is over it returns at once, as often as it is called. If f is cancelled meanwhile it
+// returns the cause.
 //
-// Any number of fibers of one loop may wait for the same fiber. When fibers wait
-// for each other in a circle each of them gets a [*DeadlockError] as soon as nothing
-// else is outstanding in their loop: while another fiber sleeps or fetches they wait on.
+// Any number of fibers of one loop may wait for the same fiber. When fibers wait for each other in a circle each of
+// them gets a [*DeadlockError] as soon as nothing else is outstanding in their loop: while another fiber sleeps or
+// fetches they wait on.
 func (f *Fiber) Wait(other *Fiber) error {
 	f.mustRun("Wait")
 	if other.loop != f.loop {
@@ -122,11 +117,10 @@ func (f *Fiber) Wait(other *Fiber) error {
 	return other.err
 }
 
-// WaitAll waits until all children of f are over and returns nil, or until one
-// has failed and returns its error while the others go on. Each failure is
-// returned once: call WaitAll again to wait for the others, or return the error,
-// which cancels them. A child that ends with the cause it was cancelled with,
-// or with what its Err returns then, has not failed. If f is cancelled, before or meanwhile, WaitAll returns the cause.
+// WaitAll waits until all children of f are over and returns nil, or until one has failed and returns its error while
+// the others go on. Each failure is returned once: call WaitAll again to wait for the others, or return the error,
+// which cancels them. A child that ends with the cause it was cancelled with, or with what its Err returns then, has
+// not failed. If f is cancelled, before or meanwhile, WaitAll returns the cause.
 func (f *Fiber) WaitAll() error {
 	f.mustRun("WaitAll")
 	for {
@@ -152,9 +146,8 @@ func (f *Fiber) waitChildren() error {
 	return err
 }
 
-// Yield lets all other fibers that are ready run first. It returns nil, or the
-// cause if f is cancelled. Without other fibers it costs no switch, but after the
-// turn's time budget the event loop has its turn.
+// Yield lets all other fibers that are ready run first. It returns nil, or the cause if f is cancelled. Without other
+// fibers it costs no switch, but after the turn's time budget the event loop has its turn.
 func (f *Fiber) Yield() error {
 	f.mustRun("Yield")
 	f.waits++
@@ -162,8 +155,8 @@ func (f *Fiber) Yield() error {
 	return context.Cause(f.ctx)
 }
 
-// Sleep waits for d at least. It returns nil, or the cause as soon as f is
-// cancelled. With d of zero or less it is [Fiber.Yield].
+// Sleep waits for d at least. It returns nil, or the cause as soon as f is cancelled. With d of zero or less it is
+// [Fiber.Yield].
 func Sleep(f *Fiber, d time.Duration) error {
 	if d <= 0 {
 		return f.Yield()
@@ -174,20 +167,19 @@ func Sleep(f *Fiber, d time.Duration) error {
 	}
 	f.waitsFor = "a timer"
 	now := time.Since(f.loop.epoch)
-	// In nanoseconds, as a sum of milliseconds is rounded and ends one late; of the longest Duration it would be negative.
+	// In nanoseconds, as a sum of milliseconds is rounded and ends one late; of the longest Duration it would be
+	// negative.
 	until := now + min(d, 1<<62)
 	f.waits++
 	f.leave(f.loop.scheduler.Sleep(milliseconds(until), milliseconds(now)))
 	return f.woken()
 }
 
-// Cancel cancels f and its children: their contexts are done with the given
-// cause, what they wait for ends with it, and those that have not started never
-// do. The contexts are done at once; the waits end children before parents and
-// among siblings the last started first, each when the one before is over. A nil
-// cause means [context.Canceled]. The first cause counts; cancelling a fiber again or
-// after its end does nothing. It returns at once, may be called from any goroutine, and
-// does not wait for the fiber's end.
+// Cancel cancels f and its children: their contexts are done with the given cause, what they wait for ends with it, and
+// those that have not started never do. The contexts are done at once; the waits end children before parents and among
+// siblings the last started first, each when the one before is over. A nil cause means [context.Canceled]. The first
+// cause counts; cancelling a fiber again or after its end does nothing. It returns at once, may be called from any
+// goroutine, and does not wait for the fiber's end.
 func (f *Fiber) Cancel(cause error) {
 	f.cancel(cause)
 	f.loop.post(message{cancelFiber, f, 0})
@@ -210,22 +202,24 @@ func (f *Fiber) Deadline() (time.Time, bool) { return f.ctx.Deadline() }
 // Done returns a channel that is closed when f is cancelled or over.
 func (f *Fiber) Done() <-chan struct{} { return f.ctx.Done() }
 
-// Err returns nil while f is neither cancelled nor over. It is the context's
-// error; [context.Cause] tells the cause, and [Fiber.Wait] the error f ended with.
+// Err returns nil while f is neither cancelled nor over. It is the context's error; [context.Cause] tells the cause,
+// and [Fiber.Wait] the error f ended with.
 func (f *Fiber) Err() error { return f.ctx.Err() }
 
 // Value is that of the context of the fiber's loop.
 func (f *Fiber) Value(key any) any { return f.ctx.Value(key) }
 
-// mustRun catches the mistake of letting another fiber wait in one's own place,
-// which the scheduler would take for its own.
+// mustRun catches the mistake of letting another fiber wait in one's own place, which the scheduler would take for its
+// own.
 func (f *Fiber) mustRun(op string) {
 	switch r := f.loop.running; r {
 	case f:
 	case nil:
-		panic(fmt.Sprintf("asyncio: %s on behalf of fiber %s while no fiber runs: in place of a go statement start a fiber by Fiber.Go, and let Block run only what blocks", op, f.name))
+		panic(fmt.Sprintf("asyncio: %s on behalf of fiber %s while no fiber runs: in place of a go statement start a "+
+			"fiber by Fiber.Go, and let Block run only what blocks", op, f.name))
 	default:
-		panic(fmt.Sprintf("asyncio: %s on behalf of fiber %s while %s runs: a fiber waits for itself only", op, f.name, r.name))
+		panic(fmt.Sprintf("asyncio: %s on behalf of fiber %s while %s runs: a fiber waits for itself "+
+			"only", op, f.name, r.name))
 	}
 }
 
@@ -246,7 +240,8 @@ func (f *Fiber) waitOutside(what string) error {
 }
 
 func (f *Fiber) woken() error {
-	// What comes for a cancelled fiber before its turn to end is too late, see scope.end: a timer must not jump the queue.
+	// What comes for a cancelled fiber before its turn to end is too late, see scope.end: a timer must not jump the
+	// queue.
 	for !f.firm && !f.asked && f.ctx.Err() != nil {
 		f.loop.external++ // whoever has cancelled it asks it
 		f.waits++
@@ -261,8 +256,8 @@ func (f *Fiber) woken() error {
 	return nil
 }
 
-// leave obeys the scheduler's command: unless f itself runs next, control goes
-// to the loop, which takes the command from there.
+// leave obeys the scheduler's command: unless f itself runs next, control goes to the loop, which takes the command
+// from there.
 func (f *Fiber) leave(command Command) {
 	if command == f.ref {
 		return
@@ -310,8 +305,8 @@ func (f *Fiber) main(yield func(struct{}) bool) {
 	returned = true
 }
 
-// endChildren cancels the children that are left, waits for them, and returns
-// the fiber's error with the failures that nobody has asked for.
+// endChildren cancels the children that are left, waits for them, and returns the fiber's error with the failures that
+// nobody has asked for.
 func (f *Fiber) endChildren(err error) error {
 	if f.children.first != nil {
 		f.children.end(endOf(err), false)
@@ -320,8 +315,7 @@ func (f *Fiber) endChildren(err error) error {
 	return join(err, f.children.takeFailures())
 }
 
-// drain waits until all children are over, also if f is cancelled: that ends
-// the wait by ending the children.
+// drain waits until all children are over, also if f is cancelled: that ends the wait by ending the children.
 func (f *Fiber) drain() {
 	f.firm = true
 	for f.children.first != nil {
@@ -330,8 +324,8 @@ func (f *Fiber) drain() {
 	f.firm = false
 }
 
-// interrupt ends what f waits for, or f itself if it has not started, but
-// first its children, the last started first. Their contexts are done already.
+// interrupt ends what f waits for, or f itself if it has not started, but first its children, the last started first.
+// Their contexts are done already.
 func (f *Fiber) interrupt() {
 	switch {
 	case f.over:
@@ -368,9 +362,8 @@ func (f *Fiber) childOver(child *Fiber) {
 	}
 }
 
-// finish records that f is over and tells all who want to know. For a fiber
-// that ran it comes before the scheduler's Finish, so that a fiber that waited
-// for it runs in the same turn.
+// finish records that f is over and tells all who want to know. For a fiber that ran it comes before the scheduler's
+// Finish, so that a fiber that waited for it runs in the same turn.
 func (f *Fiber) finish(err error) {
 	f.over, f.err = true, err
 	failed := err != nil && !f.ownCause(err)

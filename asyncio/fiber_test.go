@@ -62,7 +62,8 @@ func TestCancel_before_start_never_runs_it(t *testing.T) {
 
 type keyType struct{}
 
-// As a program for a graphical interface runs its loop; Go's runtime would end the program for a coroutine made on another thread.
+// As a program for a graphical interface runs its loop; Go's runtime would end the program for a coroutine made on
+// another thread.
 func TestRun_on_a_goroutine_that_is_locked_to_its_thread(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -112,7 +113,8 @@ func TestPanic_goes_to_who_waits_and_others_go_on(t *testing.T) {
 		})
 		err := f.Wait(bad)
 		var p *asyncio.PanicError
-		if !errors.As(err, &p) || p.Fiber != "bad" || !errors.Is(err, value) || !strings.Contains(string(p.Stack), "TestPanic") {
+		if !errors.As(err, &p) || p.Fiber != "bad" || !errors.Is(err, value) ||
+			!strings.Contains(string(p.Stack), "TestPanic") {
 			t.Errorf("Wait() = %v", err)
 		}
 		if f.Wait(bad) != err {
@@ -330,7 +332,8 @@ func TestMisuse_panics_with_the_reason(t *testing.T) {
 		f.Go("child", func(*asyncio.Fiber) error { return f.Yield() })
 		return f.WaitAll()
 	})
-	if want := "asyncio: Yield on behalf of fiber main while child runs"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "asyncio: Yield on behalf of fiber main while child runs"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("Run() = %v, want %s", err, want)
 	}
 	l := asyncio.NewLoop(t.Context())
@@ -357,7 +360,8 @@ func TestA_wait_that_is_no_fibers_own_panics_and_says_what_to_do(t *testing.T) {
 			return nil
 		}))
 	})
-	want := "asyncio: Sleep on behalf of fiber main while no fiber runs: in place of a go statement start a fiber by Fiber.Go, and let Block run only what blocks"
+	want := "asyncio: Sleep on behalf of fiber main while no fiber runs: in place of a go statement start a fiber by " +
+		"Fiber.Go, and let Block run only what blocks"
 	if got := said(func() { asyncio.Sleep(main, time.Hour) }); got != want {
 		t.Errorf("from no fiber: %v, want %q", got, want)
 	}

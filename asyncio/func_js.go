@@ -7,20 +7,18 @@ import (
 	"syscall/js"
 )
 
-// FuncOf returns a function for JavaScript that runs fn as a fiber of l. Each
-// call returns a Promise at once and starts one fiber, named after the function
-// and the number of the call: "item#1", "item#2". fn may wait, also when the call came
-// from a callback, from another fiber, or while other fibers wait.
+// FuncOf returns a function for JavaScript that runs fn as a fiber of l. Each call returns a Promise at once and starts
+// one fiber, named after the function and the number of the call: "item#1", "item#2". fn may wait, also when the call
+// came from a callback, from another fiber, or while other fibers wait.
 //
-// The Promise is fulfilled with fn's value, converted as by [js.ValueOf]. It is
-// rejected if fn returns an error or panics: with the original JavaScript value
-// if there is one in the error's chain, a [*Rejection] or a [js.Error], and
-// otherwise with an Error that has the message; for a panic it names the fiber
-// and the function. The other fibers go on.
+// The Promise is fulfilled with fn's value, converted as by [js.ValueOf]. It is rejected if fn returns an error or
+// panics: with the original JavaScript value if there is one in the error's chain, a [*Rejection] or a [js.Error], and
+// otherwise with an Error that has the message; for a panic it names the fiber and the function. The other fibers go
+// on.
 //
-// Somebody has to run the loop, see [Loop.Serve]; a call that comes earlier
-// waits for it. As with [js.FuncOf], Release frees the function when it will not be called any
-// more; calls under way are not concerned. FuncOf exists in programs for JavaScript only.
+// Somebody has to run the loop, see [Loop.Serve]; a call that comes earlier waits for it. As with [js.FuncOf], Release
+// frees the function when it will not be called any more; calls under way are not concerned. FuncOf exists in programs
+// for JavaScript only.
 func (l *Loop) FuncOf(name string, fn func(f *Fiber, this js.Value, args []js.Value) (any, error)) js.Func {
 	calls := 0
 	return js.FuncOf(func(this js.Value, args []js.Value) any {
@@ -59,8 +57,8 @@ func newPromise() (promise, resolve, reject js.Value) {
 	return promise, resolve, reject
 }
 
-// Node 20 and browsers of before 2024 have no Promise.withResolvers. There the
-// constructor hands the functions to executor, which costs one more entry into Go.
+// Node 20 and browsers of before 2024 have no Promise.withResolvers. There the constructor hands the functions to
+// executor, which costs one more entry into Go.
 var (
 	withResolvers = promiseClass.Get("withResolvers")
 	resolvers     [2]js.Value

@@ -65,7 +65,8 @@ func scenario(t testing.TB, wasm, server, name string, result any) {
 	// A lost wake-up shows as a program that never ends.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, node(t), "testdata/run.mjs", filepath.Join(root, "lib/wasm/wasm_exec.js"), wasm, server, name)
+	cmd := exec.CommandContext(ctx, node(t), "testdata/run.mjs", filepath.Join(root, "lib/wasm/wasm_exec.js"), wasm,
+		server, name)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -77,8 +78,8 @@ func scenario(t testing.TB, wasm, server, name string, result any) {
 	}
 }
 
-// answers serves a path's name at most paths, and no answer at /never: /arrived
-// and /left answer when that request has come and when its client has gone.
+// answers serves a path's name at most paths, and no answer at /never: /arrived and /left answer when that request has
+// come and when its client has gone.
 func answers(t *testing.T) string {
 	arrived, left := make(chan struct{}, 16), make(chan struct{}, 16)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +114,8 @@ func TestJS(t *testing.T) {
 			"message":"fulfilled Error: one: TypeError: its own","noMessage":"fulfilled a value that JavaScript cannot print",
 			"refused":"rejected fetch failed",
 			"after":"fulfilled null"}`},
-		{"wasm/J-EXP-1 J-EXP-5 each call returns a Promise before its fiber begins; they settle once, as the fibers end", "calls",
+		{"wasm/J-EXP-1 J-EXP-5 each call returns a Promise before its fiber begins; they settle once, as the fibers " +
+			"end", "calls",
 			`{"promises":3,"inside":0,"asked":3,"before":["2 c","0 failed a"],"settled":["2 c","0 failed a","1 b"]}`},
 		{"wasm/J-EXP-3 the function gets its fiber, then the arguments", "given",
 			`{"first":["given#1",1,"two"],"same":true,"second":["given#2"]}`},
@@ -165,7 +167,8 @@ func TestJS_S_FETCH_order(t *testing.T) {
 			if !slices.Equal(got.Order, []int{1, 2, 0}) {
 				t.Errorf("settled in order %v, want 1 2 0", got.Order)
 			}
-			names := strings.NewReplacer("text#1", "f0", "text#2", "f1", "text#3", "f2", "item#1", "f0", "item#2", "f1", "item#3", "f2")
+			names := strings.NewReplacer("text#1", "f0", "text#2", "f1", "text#3", "f2", "item#1", "f0", "item#2", "f1",
+				"item#3", "f2")
 			if log := names.Replace(withoutBudget(got.Log)); log != logOfSFETCH {
 				t.Errorf("log\n%swant\n%s", log, logOfSFETCH)
 			}
@@ -191,8 +194,8 @@ func TestJS_thousand_fetches(t *testing.T) {
 	t.Logf("1,000 fetches: %.0f ms through Go fibers, %.0f ms by plain fetch", got.Ms, got.PlainMs)
 }
 
-// BenchmarkJS tells the costs in js/wasm, in ns: of a call from JavaScript that
-// does not wait, of one that waits for a Promise, and of a switch.
+// BenchmarkJS tells the costs in js/wasm, in ns: of a call from JavaScript that does not wait, of one that waits for a
+// Promise, and of a switch.
 func BenchmarkJS(b *testing.B) {
 	program := build(b, "testdata/program")
 	for b.Loop() {

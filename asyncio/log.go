@@ -19,7 +19,8 @@ const (
 	Begun                      // a fiber was made and entered at once, inside a call
 )
 
-var eventNames = [...]string{"", "spawned", "notified", "entered", "resumed", "waited", "yielded", "finished", "dropped", "paused", "completed", "begun"}
+var eventNames = [...]string{"", "spawned", "notified", "entered", "resumed", "waited", "yielded", "finished",
+	"dropped", "paused", "completed", "begun"}
 
 // String returns the event's name, the word used in the documentation.
 func (e Event) String() string {
@@ -35,15 +36,15 @@ type Record struct {
 	Fiber polyfill.Fiber
 }
 
-// StartLog empties the log and begins to record. Recording costs memory for
-// each event and is meant for tests and for looking inside.
+// StartLog empties the log and begins to record. Recording costs memory for each event and is meant for tests and for
+// looking inside.
 func (s *Scheduler) StartLog() {
 	s.logging = true
 	s.log = s.log[:0]
 }
 
-// Log returns what has been recorded since StartLog. The slice is the
-// scheduler's own: it is valid until the next operation.
+// Log returns what has been recorded since StartLog. The slice is the scheduler's own: it is valid until the next
+// operation.
 func (s *Scheduler) Log() []Record { return s.log }
 
 func (s *Scheduler) record(e Event, f polyfill.Fiber) {

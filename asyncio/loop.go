@@ -14,12 +14,11 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Loop runs fibers, one at a time, on the goroutine that called [Loop.Run] or
-// [Loop.Serve]. It is the driver of one [Scheduler]: it decides nothing itself.
+// Loop runs fibers, one at a time, on the goroutine that called [Loop.Run] or [Loop.Serve]. It is the driver of one
+// [Scheduler]: it decides nothing itself.
 //
-// A Loop is made by [NewLoop]. Its methods may be called from any goroutine,
-// and from inside fibers, unless they say otherwise. What its fibers do is never
-// concurrent: two fibers of one loop share memory without locks.
+// A Loop is made by [NewLoop]. Its methods may be called from any goroutine, and from inside fibers, unless they say
+// otherwise. What its fibers do is never concurrent: two fibers of one loop share memory without locks.
 type Loop struct {
 	scheduler Scheduler
 	ctx       context.Context
@@ -46,8 +45,8 @@ type Loop struct {
 	started bool // Run or Serve is under way
 }
 
-// message is something that happened outside the loop's thread of control. The
-// loop takes messages in the order in which they were posted.
+// message is something that happened outside the loop's thread of control. The loop takes messages in the order in
+// which they were posted.
 type message struct {
 	kind  messageKind
 	fiber *Fiber
@@ -63,21 +62,19 @@ const (
 	cancelAll
 )
 
-// NewLoop returns a loop without fibers. The contexts of its fibers descend
-// from ctx: when ctx is done all fibers of the loop are cancelled with its cause.
-// A loop holds nothing that would have to be closed. It can have 4 million fibers
-// alive at once, and 2^32 in all: after that a fiber fails without having started.
+// NewLoop returns a loop without fibers. The contexts of its fibers descend from ctx: when ctx is done all fibers of
+// the loop are cancelled with its cause. A loop holds nothing that would have to be closed. It can have 4 million
+// fibers alive at once, and 2^32 in all: after that a fiber fails without having started.
 func NewLoop(ctx context.Context) *Loop {
 	l := &Loop{ctx: ctx, epoch: time.Now(), wake: make(chan struct{}, 1)}
-	// The scheduler's limits are for stacks that an engine gives out sparingly. A
-	// coroutine is 3 KB of ordinary memory, so here only requests are bounded.
+	// The scheduler's limits are for stacks that an engine gives out sparingly. A coroutine is 3 KB of ordinary memory,
+	// so here only requests are bounded.
 	l.scheduler.Init(DefaultBudget, polyfill.MaxFibers, polyfill.MaxFibers)
 	return l
 }
 
-// Run runs fn as the fiber "main" of a loop of its own and returns its error
-// when it and all other fibers of the loop are over. A panic of fn is returned
-// as a [*PanicError]. It is short for NewLoop, [Loop.Go] and [Loop.Run].
+// Run runs fn as the fiber "main" of a loop of its own and returns its error when it and all other fibers of the loop
+// are over. A panic of fn is returned as a [*PanicError]. It is short for NewLoop, [Loop.Go] and [Loop.Run].
 func Run(ctx context.Context, fn func(f *Fiber) error) error {
 	l := NewLoop(ctx)
 	main := l.Go("main", fn)
@@ -88,9 +85,8 @@ func Run(ctx context.Context, fn func(f *Fiber) error) error {
 	return err
 }
 
-// Go makes a fiber that will call fn, and returns it at once: fn starts when the
-// loop runs, after all fibers that were made before. The name appears in errors
-// and in the log; it need not be unique.
+// Go makes a fiber that will call fn, and returns it at once: fn starts when the loop runs, after all fibers that were
+// made before. The name appears in errors and in the log; it need not be unique.
 //
 // The loop's fibers are independent of each other: if one fails the others go on.
 func (l *Loop) Go(name string, fn func(f *Fiber) error) *Fiber {
@@ -99,25 +95,22 @@ func (l *Loop) Go(name string, fn func(f *Fiber) error) *Fiber {
 	return f
 }
 
-// Run runs the loop's fibers on the calling goroutine and returns when all of
-// them are over, together with the goroutines that worked for them. With no
-// fibers it returns at once. It may be called again after it has returned.
+// Run runs the loop's fibers on the calling goroutine and returns when all of them are over, together with the
+// goroutines that worked for them. With no fibers it returns at once. It may be called again after it has returned.
 //
-// The error joins those of the loop's fibers that failed and that no fiber has
-// waited for; a fiber that ends with the cause it was cancelled with, or with what its Err returns then, has not
-// failed. If the loop's context is done it is the context's cause.
+// The error joins those of the loop's fibers that failed and that no fiber has waited for; a fiber that ends with the
+// cause it was cancelled with, or with what its Err returns then, has not failed. If the loop's context is done it is
+// the context's cause.
 //
-// Run panics if the loop is running already. A fiber that ends the goroutine by
-// [runtime.Goexit], as t.FailNow does, ends the caller of Run and with it all
-// other fibers, whose deferred functions run.
+// Run panics if the loop is running already. A fiber that ends the goroutine by [runtime.Goexit], as t.FailNow does,
+// ends the caller of Run and with it all other fibers, whose deferred functions run.
 func (l *Loop) Run() error { return l.run(false) }
 
-// Serve is like [Loop.Run], but waits for further fibers when all are over, until
-// the loop's context is done. Then it returns the context's cause. It keeps a
-// program alive whose functions are called from outside.
+// Serve is like [Loop.Run], but waits for further fibers when all are over, until the loop's context is done. Then it
+// returns the context's cause. It keeps a program alive whose functions are called from outside.
 //
-// The error is made at the end, and what it joins is kept until then: in a program that
-// runs for long have somebody wait for a fiber that may fail, or let it return nil.
+// The error is made at the end, and what it joins is kept until then: in a program that runs for long have somebody
+// wait for a fiber that may fail, or let it return nil.
 func (l *Loop) Serve() error { return l.run(true) }
 
 func (l *Loop) run(serve bool) error {
@@ -206,8 +199,8 @@ func (l *Loop) post(m message) {
 	}
 }
 
-// put hands a message to the loop. If it reports true the loop is blocked and
-// the caller has to send on wake, now or later: nobody else will.
+// put hands a message to the loop. If it reports true the loop is blocked and the caller has to send on wake, now or
+// later: nobody else will.
 func (l *Loop) put(m message) (wake bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -252,8 +245,8 @@ func (l *Loop) block(at float64, timed bool) {
 	}
 }
 
-// drain takes all messages. It is called between two fibers, never while one
-// runs: a completion must not overtake the wait that it completes.
+// drain takes all messages. It is called between two fibers, never while one runs: a completion must not overtake the
+// wait that it completes.
 func (l *Loop) drain() {
 	l.mu.Lock()
 	messages := l.inbox
@@ -265,8 +258,8 @@ func (l *Loop) drain() {
 		case spawnFiber:
 			l.spawn(m.fiber)
 		case completeWait:
-			// What a cancelled fiber waits for ends when its turn has come, see scope.end: the
-			// I/O that its context has aborted must not jump the queue.
+			// What a cancelled fiber waits for ends when its turn has come, see scope.end: the I/O that its context has
+			// aborted must not jump the queue.
 			if m.fiber.ctx.Err() == nil {
 				l.scheduler.Notify(m.fiber.ref, m.wait)
 			}
@@ -310,8 +303,8 @@ func (l *Loop) spawn(f *Fiber) {
 // the loop may hear of it before the fibers' contexts do.
 func (f *Fiber) follow() { f.cancel(context.Cause(f.loop.ctx)) }
 
-// breakDeadlock cancels all fibers that wait for fibers, because nothing else is
-// outstanding and so each of them waits for another of them.
+// breakDeadlock cancels all fibers that wait for fibers, because nothing else is outstanding and so each of them waits
+// for another of them.
 func (l *Loop) breakDeadlock() {
 	err := &DeadlockError{}
 	var stuck []*Fiber
@@ -343,9 +336,8 @@ func (l *Loop) abandon() {
 	}
 }
 
-// StartLog empties the loop's log and begins to record every event of the
-// scheduler. It costs memory for each event and is meant for tests and for
-// looking inside. Call it before Run or from a fiber.
+// StartLog empties the loop's log and begins to record every event of the scheduler. It costs memory for each event and
+// is meant for tests and for looking inside. Call it before Run or from a fiber.
 func (l *Loop) StartLog() {
 	l.scheduler.StartLog()
 	l.names = make(map[polyfill.Fiber]string)
@@ -356,10 +348,9 @@ func (l *Loop) StartLog() {
 	}
 }
 
-// Log returns what has been recorded since [Loop.StartLog]: a line for each
-// event, the word of [Event.String] and the fiber's name: "resumed f1". Call it
-// from a fiber or while the loop does not run. In a program for JavaScript, which has
-// one thread, it may be called at any time.
+// Log returns what has been recorded since [Loop.StartLog]: a line for each event, the word of [Event.String] and the
+// fiber's name: "resumed f1". Call it from a fiber or while the loop does not run. In a program for JavaScript, which
+// has one thread, it may be called at any time.
 func (l *Loop) Log() []string {
 	lines := make([]string, 0, len(l.scheduler.Log()))
 	for _, r := range l.scheduler.Log() {

@@ -4,10 +4,9 @@ package asyncio
 
 import "syscall/js"
 
-// The loop's goroutine blocks in Go's own way when nothing is ready. The Go
-// runtime then returns to the event loop, so that the page's events, the
-// program's js.Func callbacks, its other goroutines and its timers go on. JSPI is
-// not needed for that, nor another wasm_exec.js than Go's.
+// The loop's goroutine blocks in Go's own way when nothing is ready. The Go runtime then returns to the event loop, so
+// that the page's events, the program's js.Func callbacks, its other goroutines and its timers go on. JSPI is not
+// needed for that, nor another wasm_exec.js than Go's.
 
 var (
 	sleepers  []*Loop // to be woken by the next call of microtask
@@ -22,10 +21,9 @@ var (
 	queueMicrotask = js.Global().Get("queueMicrotask")
 )
 
-// postFromJS is post for calls and completions that come from JavaScript. It
-// wakes the loop in a microtask. It is tempting to wake it at once; but then an exported
-// function would begin to run inside the very call that only asks for it, and of
-// several completions that arrive together each would get a turn of its own.
+// postFromJS is post for calls and completions that come from JavaScript. It wakes the loop in a microtask. It is
+// tempting to wake it at once; but then an exported function would begin to run inside the very call that only asks for
+// it, and of several completions that arrive together each would get a turn of its own.
 func (l *Loop) postFromJS(m message) {
 	if !l.put(m) {
 		return
@@ -42,8 +40,8 @@ var (
 	queueTask func()          // calls nextTask from the event loop's next round
 )
 
-// breathe gives control back to the event loop after a turn has used up its
-// time, and returns when it has done other work: drawn a frame, handled an event.
+// breathe gives control back to the event loop after a turn has used up its time, and returns when it has done other
+// work: drawn a frame, handled an event.
 func (l *Loop) breathe() {
 	if queueTask == nil {
 		nextTask = js.FuncOf(func(js.Value, []js.Value) any {
@@ -66,9 +64,8 @@ func (l *Loop) breathe() {
 	<-c
 }
 
-// listenForReturn has nextTask called, or no longer called, when a page comes
-// back out of the back-forward cache: what Firefox delivers to a page through a
-// MessageChannel while it is there is lost.
+// listenForReturn has nextTask called, or no longer called, when a page comes back out of the back-forward cache: what
+// Firefox delivers to a page through a MessageChannel while it is there is lost.
 func listenForReturn(method string) {
 	if js.Global().Get(method).Type() == js.TypeFunction {
 		js.Global().Call(method, "pageshow", nextTask)

@@ -8,9 +8,9 @@ import (
 	"syscall/js"
 )
 
-// Rejection is the error of a Promise that was rejected. JavaScript may reject
-// with anything; Reason is that value itself. Returned from a function made by
-// [Loop.FuncOf], on its own or wrapped, it rejects the caller's Promise with the same value.
+// Rejection is the error of a Promise that was rejected. JavaScript may reject with anything; Reason is that value
+// itself. Returned from a function made by [Loop.FuncOf], on its own or wrapped, it rejects the caller's Promise with
+// the same value.
 type Rejection struct {
 	Reason js.Value
 }
@@ -44,10 +44,9 @@ func (r *Rejection) As(target any) bool {
 	return ok
 }
 
-// Await waits until promise is settled and returns what it was fulfilled with;
-// if it is rejected, the error is a [*Rejection]. A value that is not a Promise
-// is returned after one round of the event loop's microtasks, as by await. If f is
-// cancelled Await returns the cause; whatever the promise stands for goes on.
+// Await waits until promise is settled and returns what it was fulfilled with; if it is rejected, the error is a
+// [*Rejection]. A value that is not a Promise is returned after one round of the event loop's microtasks, as by await.
+// If f is cancelled Await returns the cause; whatever the promise stands for goes on.
 //
 // It exists in programs for JavaScript only.
 func Await(f *Fiber, promise js.Value) (js.Value, error) {
@@ -78,9 +77,8 @@ var (
 	ignore       = js.Global().Get("Function").Get("prototype") // is a function itself, which does nothing
 )
 
-// settlement is a pair of callbacks for a Promise's then, and what they were
-// called with. Pairs are kept and used again, because making a js.Func costs
-// more than everything else on the way of a completion.
+// settlement is a pair of callbacks for a Promise's then, and what they were called with. Pairs are kept and used
+// again, because making a js.Func costs more than everything else on the way of a completion.
 type settlement struct {
 	fulfilled, rejected js.Func
 
@@ -145,8 +143,8 @@ func (s *settlement) free() {
 	settlements = append(settlements, s)
 }
 
-// toJS returns the value that stands for err in JavaScript: the one that it
-// came from, if there is one, else an Error with its message.
+// toJS returns the value that stands for err in JavaScript: the one that it came from, if there is one, else an Error
+// with its message.
 func toJS(err error) js.Value {
 	var thrown js.Error
 	if errors.As(err, &thrown) {
@@ -155,10 +153,9 @@ func toJS(err error) js.Value {
 	return js.Global().Get("Error").New(err.Error())
 }
 
-// CancelOn cancels f when signal, an AbortSignal, is aborted, or at once if it
-// is already. The cause is a [*Rejection] with the signal's reason, so that an
-// exported function that returns it rejects with that very value, as fetch does. The
-// signal is let go when f is over. CancelOn exists in programs for JavaScript only.
+// CancelOn cancels f when signal, an AbortSignal, is aborted, or at once if it is already. The cause is a [*Rejection]
+// with the signal's reason, so that an exported function that returns it rejects with that very value, as fetch does.
+// The signal is let go when f is over. CancelOn exists in programs for JavaScript only.
 func (f *Fiber) CancelOn(signal js.Value) {
 	cancel := func() { f.Cancel(&Rejection{signal.Get("reason")}) }
 	switch {

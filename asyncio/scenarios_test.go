@@ -16,8 +16,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
-// adder is a green thread: it adds one element each time it runs and yields. When
-// it is cancelled it answers with what it has.
+// adder is a green thread: it adds one element each time it runs and yields. When it is cancelled it answers with what
+// it has.
 func adder(elements []int, answers *trail) func(f *asyncio.Fiber) (int, error) {
 	return func(f *asyncio.Fiber) (total int, err error) {
 		defer func() { answers.add("%s finish(%d)", f.Name(), total) }()
@@ -32,8 +32,8 @@ func adder(elements []int, answers *trail) func(f *asyncio.Fiber) (int, error) {
 	}
 }
 
-// The scheduler, not the arena, says who runs next; so of the losers the third,
-// which is ready, answers before the first, which has just run.
+// The scheduler, not the arena, says who runs next; so of the losers the third, which is ready, answers before the
+// first, which has just run.
 func TestRace_of_green_threads(t *testing.T) {
 	t.Run("S-ARENA-A", func(t *testing.T) {
 		for name, test := range map[string]struct {
@@ -45,7 +45,8 @@ func TestRace_of_green_threads(t *testing.T) {
 				"main.race[0] pause", "main.race[1] pause", "main.race[2] pause", "main.race[0] pause",
 				"main.race[1] finish(10)", "main.race[2] finish(5)", "main.race[0] finish(3)"}},
 			"cancelled before it ever started": {[][]int{{}, {7}}, 0, []string{"main.race[0] finish(0)"}},
-			"alone":                            {[][]int{{4}}, 4, []string{"main.race[0] pause", "main.race[0] finish(4)"}},
+			"alone": {[][]int{{4}}, 4, []string{"main.race[0] pause", "main.race[0] " +
+				"finish(4)"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				leaktest.Goroutines(t)
@@ -70,8 +71,8 @@ func TestRace_of_green_threads(t *testing.T) {
 	})
 }
 
-// A generator needs nothing of ours: a function that yields its elements may
-// wait between them on behalf of the fiber that uses it, ...
+// A generator needs nothing of ours: a function that yields its elements may wait between them on behalf of the fiber
+// that uses it, ...
 func slowly(f *asyncio.Fiber, elements []int) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		for _, element := range elements {
@@ -166,7 +167,8 @@ func simpleFetch(f *asyncio.Fiber, ms int, data string, err error) (string, erro
 }
 
 // fetching runs fn on a virtual clock and returns what happened and when.
-func fetching(t *testing.T, fn func(f *asyncio.Fiber, note func(format string, args ...any)) error) (tr trail, err error) {
+func fetching(t *testing.T, fn func(f *asyncio.Fiber, note func(format string, args ...any)) error) (tr trail,
+	err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -242,7 +244,8 @@ func TestFetch_variants(t *testing.T) {
 				}
 				return f.WaitAll()
 			}, trail{"t=10: f0 <nil>", "t=20: f1 refused", "t=30: f2 <nil>"}, nil},
-			"unhandled it ends that fiber, cancels the rest and is the result": {func(f *asyncio.Fiber, note note) error {
+			"unhandled it ends that fiber, cancels the rest and is the " +
+				"result": {func(f *asyncio.Fiber, note note) error {
 				_, err := asyncio.All(f, func(f *asyncio.Fiber) (string, error) {
 					data, err := simpleFetch(f, 30, "d0", nil)
 					note("f0 cancelled: %t", errors.Is(err, context.Canceled))

@@ -7,22 +7,20 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Command is what the driver has to do next: run the fiber with this reference,
-// or one of [Idle] and [TurnOver].
+// Command is what the driver has to do next: run the fiber with this reference, or one of [Idle] and [TurnOver].
 type Command = polyfill.Fiber
 
 const (
-	// Idle: nothing is ready. The driver gives control back to its event loop
-	// and enters the scheduler again by Turn when Notify or Wanted asks for it,
-	// and at the time that Deadline tells.
+	// Idle: nothing is ready. The driver gives control back to its event loop and enters the scheduler again by Turn
+	// when Notify or Wanted asks for it, and at the time that Deadline tells.
 	Idle Command = 0
-	// TurnOver: fibers are ready, but the turn's time is used up. The driver lets
-	// its event loop do other work and then calls Turn.
+	// TurnOver: fibers are ready, but the turn's time is used up. The driver lets its event loop do other work and then
+	// calls Turn.
 	TurnOver Command = ^Command(0)
 )
 
-// DefaultBudget is the time budget of a turn, in milliseconds, that suits a page:
-// half a frame, the other half is the page's. A [Loop] has it everywhere.
+// DefaultBudget is the time budget of a turn, in milliseconds, that suits a page: half a frame, the other half is the
+// page's. A [Loop] has it everywhere.
 const DefaultBudget = 8
 
 // stallTime is for how long, in ms, nothing must have moved before the limit grows.
@@ -36,9 +34,8 @@ type task struct {
 	begun   bool   // entered by Begin, and not suspended since
 }
 
-// Scheduler names the fiber that runs next. See the package comment for its
-// protocol and promises. Times are in milliseconds of one clock, which is the
-// driver's. A Scheduler belongs to one thread of control.
+// Scheduler names the fiber that runs next. See the package comment for its protocol and promises. Times are in
+// milliseconds of one clock, which is the driver's. A Scheduler belongs to one thread of control.
 type Scheduler struct {
 	Machine polyfill.Machine
 
@@ -63,26 +60,24 @@ type Scheduler struct {
 	log     []Record
 }
 
-// Init sets the time budget of a turn, in milliseconds, and the limits; see
-// Limit. It is called once, before everything else.
+// Init sets the time budget of a turn, in milliseconds, and the limits; see Limit. It is called once, before everything
+// else.
 func (s *Scheduler) Init(budget float64, soft, hard int32) {
 	s.budget = budget
 	s.Limit(soft, hard)
 }
 
-// Limit sets how many fibers may be started at once, and up to how many when
-// nothing would move otherwise; both are at least 1. Fibers that are started
-// stay so. Ask Wanted afterwards.
+// Limit sets how many fibers may be started at once, and up to how many when nothing would move otherwise; both are at
+// least 1. Fibers that are started stay so. Ask Wanted afterwards.
 func (s *Scheduler) Limit(soft, hard int32) {
 	s.limit = max(1, soft)
 	s.hard = max(s.limit, hard)
 	s.admit()
 }
 
-// Stalled reports that the limits have become a trap: as many fibers as may ever
-// be are started, all of them wait, others wait for a place, and nothing has
-// moved for a second. Only what is waited for from outside can still end it. It
-// says so once, until something has moved. The driver asks after every Idle.
+// Stalled reports that the limits have become a trap: as many fibers as may ever be are started, all of them wait,
+// others wait for a place, and nothing has moved for a second. Only what is waited for from outside can still end it.
+// It says so once, until something has moved. The driver asks after every Idle.
 func (s *Scheduler) Stalled() bool {
 	if s.stall != stallFound {
 		return false
@@ -98,10 +93,9 @@ const (
 	stallTold
 )
 
-// Spawn makes a fiber. It starts in a later turn, or in this one if the
-// scheduler is running, after all that is ready now. A fiber spawned by a
-// running fiber may pass the soft limit, because its parent may be about to
-// wait for it. Null: too many fibers are alive.
+// Spawn makes a fiber. It starts in a later turn, or in this one if the scheduler is running, after all that is ready
+// now. A fiber spawned by a running fiber may pass the soft limit, because its parent may be about to wait for it.
+// Null: too many fibers are alive.
 func (s *Scheduler) Spawn() polyfill.Fiber {
 	f := s.Machine.New()
 	if f == 0 {
@@ -122,12 +116,11 @@ func (s *Scheduler) Spawn() polyfill.Fiber {
 	return f
 }
 
-// Begin makes a fiber and enters it at once, below whatever runs: the call that
-// makes it runs its code, as WebAssembly.promising does. When it waits or ends
-// for the first time, control goes back to that call, so the step returns Idle
-// although its caller may be a running fiber; after that it is like any other.
-// started is false if as many fibers as the hard limit allows are started: then
-// it waits for its place and starts in a turn. Null: too many fibers are alive.
+// Begin makes a fiber and enters it at once, below whatever runs: the call that makes it runs its code, as
+// WebAssembly.promising does. When it waits or ends for the first time, control goes back to that call, so the step
+// returns Idle although its caller may be a running fiber; after that it is like any other. started is false if as many
+// fibers as the hard limit allows are started: then it waits for its place and starts in a turn. Null: too many fibers
+// are alive.
 func (s *Scheduler) Begin() (f polyfill.Fiber, started bool) {
 	if s.admitted >= s.hard {
 		return s.Spawn(), false
@@ -144,8 +137,8 @@ func (s *Scheduler) Begin() (f polyfill.Fiber, started bool) {
 	return f, true
 }
 
-// place returns which task is that of f, which is alive. A fiber need not come
-// from Spawn: one that others have entered may wait, too.
+// place returns which task is that of f, which is alive. A fiber need not come from Spawn: one that others have entered
+// may wait, too.
 func (s *Scheduler) place(f polyfill.Fiber) int {
 	i := f.Index()
 	if i >= len(s.tasks) || s.tasks[i].fiber != f {
@@ -164,17 +157,16 @@ func (s *Scheduler) makeTask(f polyfill.Fiber) {
 	s.tasks[f.Index()] = task{fiber: f} // in the place of an earlier one
 }
 
-// Wait suspends the running fiber until its current wait is notified. The first
-// wait of a fiber has the number 1, the next one 2, and so on; Sleep and Yield
-// count as well. If the fiber has entered others, the whole chain below the
+// Wait suspends the running fiber until its current wait is notified. The first wait of a fiber has the number 1, the
+// next one 2, and so on; Sleep and Yield count as well. If the fiber has entered others, the whole chain below the
 // scheduler waits as one. Wait, Sleep, Yield and Finish panic if no fiber runs.
 func (s *Scheduler) Wait(now float64) Command {
 	s.suspend(Waited, true)
 	return s.after(now)
 }
 
-// Sleep suspends the running fiber until the given time at the earliest, or
-// until its current wait is notified. A time that is not a number is now.
+// Sleep suspends the running fiber until the given time at the earliest, or until its current wait is notified. A time
+// that is not a number is now.
 func (s *Scheduler) Sleep(until, now float64) Command {
 	if until != until {
 		until = now // in the heap it would hide the timers below it
@@ -184,8 +176,7 @@ func (s *Scheduler) Sleep(until, now float64) Command {
 	return s.after(now)
 }
 
-// Yield sends the running fiber to the end of the ready queue. What is named
-// next may be the same fiber.
+// Yield sends the running fiber to the end of the ready queue. What is named next may be the same fiber.
 func (s *Scheduler) Yield(now float64) Command {
 	i := s.suspend(Yielded, false)
 	s.ready.Push(s.tasks[i].fiber)
@@ -200,10 +191,9 @@ func (s *Scheduler) after(now float64) Command {
 	return s.next(now)
 }
 
-// suspend takes the whole chain below the scheduler, or below the caller of
-// Begin, out of the machine, begins a wait of its leaf, and returns which task
-// that is. It sets returns. (Take its result before s.tasks, which it may move. Tasks are spoken of by their place: a pointer that
-// lives across a call costs more in the core than what is done here.)
+// suspend takes the whole chain below the scheduler, or below the caller of Begin, out of the machine, begins a wait of
+// its leaf, and returns which task that is. It sets returns. (Take its result before s.tasks, which it may move. Tasks
+// are spoken of by their place: a pointer that lives across a call costs more in the core than what is done here.)
 func (s *Scheduler) suspend(e Event, waiting bool) (leaf int) {
 	f := s.running()
 	s.record(e, f)
@@ -227,8 +217,8 @@ func (s *Scheduler) suspend(e Event, waiting bool) (leaf int) {
 	return leaf
 }
 
-// running returns the running fiber. That there is none is a mistake of the
-// driver, after which no count would be right any more.
+// running returns the running fiber. That there is none is a mistake of the driver, after which no count would be right
+// any more.
 func (s *Scheduler) running() polyfill.Fiber {
 	f := s.Machine.Active()
 	if f == 0 {
@@ -237,9 +227,8 @@ func (s *Scheduler) running() polyfill.Fiber {
 	return f
 }
 
-// Finish ends the running fiber, whose function has returned or thrown. If
-// another fiber had entered it, that one runs now. A trap ends the whole chain
-// below the scheduler, or below the caller of Begin.
+// Finish ends the running fiber, whose function has returned or thrown. If another fiber had entered it, that one runs
+// now. A trap ends the whole chain below the scheduler, or below the caller of Begin.
 func (s *Scheduler) Finish(trap bool, now float64) Command {
 	f := s.running()
 	s.record(Finished, f)
@@ -284,8 +273,7 @@ func (s *Scheduler) mayStall() bool {
 	return s.waiting.Len() > 0 && (s.limit < s.hard || s.stall == stallNone)
 }
 
-// Drop ends a fiber that has never run and reports whether it did: a fiber that
-// has started is left alone.
+// Drop ends a fiber that has never run and reports whether it did: a fiber that has started is left alone.
 func (s *Scheduler) Drop(f polyfill.Fiber) bool {
 	if s.Machine.State(f) != polyfill.Suspended || s.Machine.Started(f) {
 		return false
@@ -296,9 +284,8 @@ func (s *Scheduler) Drop(f polyfill.Fiber) bool {
 	return true
 }
 
-// Notify puts the completion of wait number n of f into the inbox. It reports
-// whether that wait was still open: if not, the completion belongs to nobody
-// and must be dropped (J-MUX-7). Ask Wanted afterwards.
+// Notify puts the completion of wait number n of f into the inbox. It reports whether that wait was still open: if not,
+// the completion belongs to nobody and must be dropped (J-MUX-7). Ask Wanted afterwards.
 func (s *Scheduler) Notify(f polyfill.Fiber, n uint32) bool {
 	switch s.Machine.State(f) {
 	case polyfill.Suspended, polyfill.Carried:
@@ -317,9 +304,8 @@ func (s *Scheduler) Notify(f polyfill.Fiber, n uint32) bool {
 	return true
 }
 
-// Wanted reports whether the driver has to schedule a turn: there is work, no
-// fiber runs and no turn has been scheduled. It says so once. Work is also a
-// new fiber that waits for a place: after the turn the driver asks for the
+// Wanted reports whether the driver has to schedule a turn: there is work, no fiber runs and no turn has been
+// scheduled. It says so once. Work is also a new fiber that waits for a place: after the turn the driver asks for the
 // Deadline, which there may not have been before.
 func (s *Scheduler) Wanted() bool {
 	if s.scheduled || s.Machine.Active() != 0 || s.ready.Len()+s.inbox.Len() == 0 && !s.queued {
@@ -329,8 +315,8 @@ func (s *Scheduler) Wanted() bool {
 	return true
 }
 
-// Deadline returns when the next turn is due even if nothing is notified, in
-// ms; ok is false when there is no such time. The driver asks after every Idle.
+// Deadline returns when the next turn is due even if nothing is notified, in ms; ok is false when there is no such
+// time. The driver asks after every Idle.
 func (s *Scheduler) Deadline() (at float64, ok bool) {
 	if len(s.timers.heap) > 0 {
 		at, ok = s.timers.heap[0].deadline, true
@@ -343,8 +329,8 @@ func (s *Scheduler) Deadline() (at float64, ok bool) {
 	return at, ok
 }
 
-// Turn is the one way from the event loop into the scheduler (J-MUX-1). While a
-// fiber runs it does nothing and returns Idle.
+// Turn is the one way from the event loop into the scheduler (J-MUX-1). While a fiber runs it does nothing and returns
+// Idle.
 func (s *Scheduler) Turn(now float64) Command {
 	s.scheduled = false
 	if s.Machine.Active() != 0 {

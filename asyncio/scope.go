@@ -7,9 +7,8 @@ import (
 	"iter"
 )
 
-// scope holds the fibers that one fiber, or the loop, has started: those that
-// are not over in a list, and of those that are over the ones that failed
-// without anybody having been told.
+// scope holds the fibers that one fiber, or the loop, has started: those that are not over in a list, and of those that
+// are over the ones that failed without anybody having been told.
 type scope struct {
 	first, last *Fiber
 	failed      []*Fiber
@@ -20,11 +19,10 @@ type scope struct {
 	asking  bool   // endNext is at work
 }
 
-// end cancels all fibers with the given cause, so that none begins anything
-// new, and ends what they wait for one after the other, each when the one before
-// is over, the last started first or in the order of their start. Ending is like
-// unwinding a stack: what was started later may use what was started earlier. It
-// returns at once; the first call counts.
+// end cancels all fibers with the given cause, so that none begins anything new, and ends what they wait for one after
+// the other, each when the one before is over, the last started first or in the order of their start. Ending is like
+// unwinding a stack: what was started later may use what was started earlier. It returns at once; the first call
+// counts.
 func (s *scope) end(cause error, inOrder bool) {
 	if s.cause == nil {
 		s.cause, s.inOrder = cause, inOrder
@@ -35,9 +33,8 @@ func (s *scope) end(cause error, inOrder bool) {
 	s.endNext()
 }
 
-// endNext goes on with that. It is a loop, and not left to the end of each
-// fiber alone, because of those that never started: a million of them would
-// end inside each other.
+// endNext goes on with that. It is a loop, and not left to the end of each fiber alone, because of those that never
+// started: a million of them would end inside each other.
 func (s *scope) endNext() {
 	if s.asking {
 		return
@@ -111,8 +108,7 @@ func (s *scope) takeFailure() error {
 	return nil
 }
 
-// takeFailures returns all such failures. The same error of several fibers in a
-// row, as after a deadlock, comes once.
+// takeFailures returns all such failures. The same error of several fibers in a row, as after a deadlock, comes once.
 func (s *scope) takeFailures() (errs []error) {
 	for err := s.takeFailure(); err != nil; err = s.takeFailure() {
 		if n := len(errs); n == 0 || !errors.Is(errs[n-1], err) {

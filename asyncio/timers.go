@@ -9,10 +9,9 @@ type timer struct {
 	fiber    polyfill.Fiber
 }
 
-// timers is a binary heap with the earliest deadline on top. A fiber has at
-// most one timer, and it goes when the wait ends by other means: a heap in which
-// it stayed until its time would grow with every timeout that was not needed,
-// and keep the event loop awake for nothing.
+// timers is a binary heap with the earliest deadline on top. A fiber has at most one timer, and it goes when the wait
+// ends by other means: a heap in which it stayed until its time would grow with every timeout that was not needed, and
+// keep the event loop awake for nothing.
 type timers struct {
 	heap []timer
 	at   []uint32 // by Fiber.Index: where the fiber's timer is in the heap, plus one; 0: nowhere

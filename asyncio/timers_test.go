@@ -68,8 +68,8 @@ func TestTimersDoNotPileUp(t *testing.T) {
 	}
 }
 
-// A fiber that was ended from outside of the scheduler leaves its timer behind;
-// it wakes nobody, and not the next fiber in that place.
+// A fiber that was ended from outside of the scheduler leaves its timer behind; it wakes nobody, and not the next fiber
+// in that place.
 func TestTimerOfADeadFiber(t *testing.T) {
 	var s Scheduler
 	s.Init(DefaultBudget, 10, 10)

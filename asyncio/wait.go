@@ -17,7 +17,10 @@ func (w waiter) wake() bool { return w.fiber.loop.scheduler.Notify(w.fiber.ref, 
 // lives for long, and is waited for with a timeout again and again, must not keep them.
 func (f *Fiber) gaveUp() {
 	if f.gone++; 2*f.gone > len(f.waiters) {
-		f.waiters = slices.DeleteFunc(f.waiters, func(w waiter) bool { return w.fiber.waits != w.wait || w.fiber.waitsFor == "" })
+		f.waiters = slices.DeleteFunc(f.waiters, func(w waiter) bool {
+			return w.fiber.waits != w.wait ||
+				w.fiber.waitsFor == ""
+		})
 		f.gone = 0
 	}
 }

@@ -34,7 +34,8 @@ func TestRatioIsTakenWithinRounds(t *testing.T) {
 			asked++
 		}
 	}
-	if lines, missing := r.Ratios(); len(lines) != 1 || lines[0] != "ratio start-1000 3.000" || len(missing) != asked-1 {
+	if lines, missing := r.Ratios(); len(lines) != 1 || lines[0] != "ratio start-1000 "+
+		"3.000" || len(missing) != asked-1 {
 		t.Errorf("ratios = %q, missing %q", lines, missing)
 	}
 	r.add("native", 0, Measured{"go": {"fibers1.resume": {130}, "pull": {100}}})
@@ -72,7 +73,8 @@ func TestCostsPlan(t *testing.T) {
 			t.Errorf("%s measures %q, want %d operations", s.title, measured, want)
 		}
 	}
-	if first := costing("native")[4]; !slices.Equal(first.Operations, []string{"fibers1.resume", "fibers1.resume_inside", "pull"}) {
+	if first := costing("native")[4]; !slices.Equal(first.Operations,
+		[]string{"fibers1.resume", "fibers1.resume_inside", "pull"}) {
 		t.Errorf("what is compared is measured by %q", first.Operations)
 	}
 }
@@ -84,10 +86,14 @@ func TestCosts(t *testing.T) {
 	r.notes[key{"chromium", "fibers1.retire", "fiberfill"}] = "dies"
 	text := r.Costs()
 	for _, want := range []string{
-		"\n| A: resume, suspend; from the entry |  130 |                   |                 |             |                |        |\n",
-		"\n| A: spawn, retire                   |      |                   |            dies |             |                |        |\n",
-		"\n| a step of iter.Pull                | 62.5 |                   |                 |             |                |        |\n",
-		"\n| a round trip of raw JSPI           |      |                   |                 |             |          1,623 |        |\n",
+		"\n| A: resume, suspend; from the entry |  130 |                   |                 |             |         " +
+			"       |        |\n",
+		"\n| A: spawn, retire                   |      |                   |            dies |             |         " +
+			"       |        |\n",
+		"\n| a step of iter.Pull                | 62.5 |                   |                 |             |         " +
+			"       |        |\n",
+		"\n| a round trip of raw JSPI           |      |                   |                 |             |         " +
+			" 1,623 |        |\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the table lacks %q:\n%s", want, text)
@@ -97,7 +103,8 @@ func TestCosts(t *testing.T) {
 		t.Errorf("nobody was alive: %q", line)
 	}
 	r.ends[key{"native", "alive", "go"}] = End{1_000_000, stopped}
-	if line := r.Alive(); !strings.HasPrefix(line, "1,000,000 Go fibers") || !strings.Contains(line, "3,120 bytes a fiber, 3.17 GB") {
+	if line := r.Alive(); !strings.HasPrefix(line, "1,000,000 Go fibers") ||
+		!strings.Contains(line, "3,120 bytes a fiber, 3.17 GB") {
 		t.Errorf("the line of the million is %q", line)
 	}
 }
@@ -126,14 +133,16 @@ func TestReport(t *testing.T) {
 	}
 	text := page(r, Environment{{"machine", "this"}}, map[string]int{"fiberfill": 20123})
 	for _, want := range []string{
-		"| machine | this |", "132,000 †", "1,000,000 |", "| fiberfill | 20,123 |", " dies |", "| `switch-10` | 1.00 |", "## Costs\n",
+		"| machine | this |", "132,000 †", "1,000,000 |", "| fiberfill | 20,123 |", " dies |", "| `switch-10` | 1.00 " +
+			"|", "## Costs\n",
 		"- **Switching, Firefox**, faster than fiberfill are: at 10: Asyncify 200 times.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	for name, plot := range map[string]string{"switch": plotSwitch(r, tables[0]), "start": plotStart(r, tables[1]), "reach": plotReach(r), "costs": plotCosts(r)} {
+	for name, plot := range map[string]string{"switch": plotSwitch(r, tables[0]), "start": plotStart(r, tables[1]),
+		"reach": plotReach(r), "costs": plotCosts(r)} {
 		reader := xml.NewDecoder(strings.NewReader(plot))
 		for {
 			if _, err := reader.Token(); errors.Is(err, io.EOF) {

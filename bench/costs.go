@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// operations are the rows of the table of costs. The names are those of bench/costs, and of the guests in js/costs and their
-// exports; but switch-1 is a workload of its own.
+// operations are the rows of the table of costs. The names are those of bench/costs, and of the guests in js/costs and
+// their exports; but switch-1 is a workload of its own.
 var operations = []struct{ name, title string }{
 	{"fibers1.new", "A: new, release"},
 	{"fibers1.spawn", "A: spawn, return"},
@@ -48,8 +48,10 @@ func (s substrate) has(operation string) bool {
 	return operation != rawTrip && (operation != "pull" || s.contestant == "go")
 }
 
-const costsAbout = "ns an operation. A to D are the systems of [fiberfill.h](../../include/fiberfill.h): fibers v1, fibers v2, " +
-	"single-use stack references, and cont. JSPI and wazero run the same C programs (bench/js/costs), Go the same in Go (bench/costs). " +
+const costsAbout = "ns an operation. A to D are the systems of [fiberfill.h](../../include/fiberfill.h): fibers v1, " +
+	"fibers v2, " +
+	"single-use stack references, and cont. JSPI and wazero run the same C programs (bench/js/costs), Go the same in " +
+	"Go (bench/costs). " +
 	"What is spawned begins, and so needs a stack; what is new and released has not begun.\n\n"
 
 // Costs returns the table of costs, in markdown that can be read as it is.
@@ -111,7 +113,8 @@ func (r *Results) Alive() string {
 	}
 	bytes, _ := r.Value("native", "alive-bytes", "go")
 	gb, _ := r.Value("native", "alive-gb", "go")
-	return fmt.Sprintf("%s%s Go fibers alive natively, suspended in the middle of their function: %s bytes a fiber, %.2f GB in all.\n",
+	return fmt.Sprintf("%s%s Go fibers alive natively, suspended in the middle of their function: %s bytes a fiber, "+
+		"%.2f GB in all.\n",
 		thousands(end.Count), end.How, short(bytes), gb)
 }
 

@@ -2,8 +2,8 @@
 //
 // # Contestants
 //
-// All of them do the same work; those that run wasm run the same guest, js/guest.wat. A yield costs each of them at least
-// one trip through whatever it suspends with.
+// All of them do the same work; those that run wasm run the same guest, js/guest.wat. A yield costs each of them at
+// least one trip through whatever it suspends with.
 //
 //	fiberfill   the script as it is built for a page. A yield is the guest's import fiberfill.yield: through the Go
 //	            scheduler, with the shadow stack's guard checked, in turns of 8 ms between which the page has control.
@@ -49,14 +49,13 @@
 // to be optimised; not before a cold sample. Contestants take turns in rounds, every other round backwards. A
 // contestant's figure is the median of its rounds, a round's the median of its samples; a ratio is the median of the
 // ratios within rounds, so that a slow minute of the machine slows both sides of it. A machine that is shared is slower
-// by half for tenths of a second, too: in Chromium, where the ratios are taken, the contestants of a switch are there at
-// the same time, on one processor (of two virtual ones one may share its core with a stranger's), and take turns sample by
-// sample; who waits does nothing. Their ratio, and that of those who alternate in
-// one tab, is the median of the ratios of samples beside each other. Not those of a start take turns: a wave takes
-// milliseconds, and would begin with caches full of another's stacks. Nothing begins before the browser has done
-// with what a new tab makes it do: its first second is slower by half or more, for everybody. Pages are cross-origin isolated,
-// since the clock is 20 times coarser elsewhere, and a sample takes hundreds of times what the clock can tell apart.
-// Nobody begins with the garbage of others, and everybody collects their own while the clock runs. (To force a collection
-// between samples, where an engine allows it, would also make it forget optimised code, and measure that.) Every answer is
-// checked, in sums.
+// by half for tenths of a second, too: in Chromium, where the ratios are taken, the contestants of a switch are there
+// at the same time, on one processor (of two virtual ones one may share its core with a stranger's), and take turns
+// sample by sample; who waits does nothing. Their ratio, and that of those who alternate in one tab, is the median of
+// the ratios of samples beside each other. Not those of a start take turns: a wave takes milliseconds, and would begin
+// with caches full of another's stacks. Nothing begins before the browser has done with what a new tab makes it do: its
+// first second is slower by half or more, for everybody. Pages are cross-origin isolated, since the clock is 20 times
+// coarser elsewhere, and a sample takes hundreds of times what the clock can tell apart. Nobody begins with the garbage
+// of others, and everybody collects their own while the clock runs. (To force a collection between samples, where an
+// engine allows it, would also make it forget optimised code, and measure that.) Every answer is checked, in sums.
 package bench

@@ -24,8 +24,8 @@ type host interface {
 	run(ctx context.Context, jobs []Job) []outcome
 }
 
-// outcome is what came of a job. If the process died of it, or had to be ended, err says so, and progress is the last it
-// told.
+// outcome is what came of a job. If the process died of it, or had to be ended, err says so, and progress is the last
+// it told.
 type outcome struct {
 	measured Measured
 	progress int
@@ -105,30 +105,31 @@ func (h firefox) run(ctx context.Context, jobs []Job) []outcome {
 }
 
 func (h firefox) one(ctx context.Context, job Job) (measured Measured, progress int, err error) {
-	_, err = browser.Firefox(ctx, h.server.URL+"/page.html?job="+url.QueryEscape(job.text()), func(ctx context.Context) ([]byte, error) {
-		for {
-			body, err := h.server.Report(ctx)
-			if err != nil {
-				return nil, err
+	_, err = browser.Firefox(ctx, h.server.URL+"/page.html?job="+url.QueryEscape(job.text()),
+		func(ctx context.Context) ([]byte, error) {
+			for {
+				body, err := h.server.Report(ctx)
+				if err != nil {
+					return nil, err
+				}
+				var report struct {
+					Progress string
+					Measured Measured
+					Error    string
+				}
+				if err := json.Unmarshal(body, &report); err != nil {
+					return nil, err
+				}
+				progress = max(progress, told(report.Progress))
+				measured = report.Measured
+				if report.Error != "" {
+					return nil, errors.New(report.Error)
+				}
+				if measured != nil {
+					return nil, nil
+				}
 			}
-			var report struct {
-				Progress string
-				Measured Measured
-				Error    string
-			}
-			if err := json.Unmarshal(body, &report); err != nil {
-				return nil, err
-			}
-			progress = max(progress, told(report.Progress))
-			measured = report.Measured
-			if report.Error != "" {
-				return nil, errors.New(report.Error)
-			}
-			if measured != nil {
-				return nil, nil
-			}
-		}
-	})
+		})
 	return measured, progress, err
 }
 

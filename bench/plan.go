@@ -14,8 +14,8 @@ var (
 
 const inFlight = 1000
 
-// quickPlan has what the ratios need, and as many rounds as there is time for. The fetches come last: for seconds after them
-// the browser is not quiet.
+// quickPlan has what the ratios need, and as many rounds as there is time for. The fetches come last: for seconds after
+// them the browser is not quiet.
 func quickPlan() []Group {
 	const steps = 50_000
 	return []Group{
@@ -70,8 +70,8 @@ func each(contestants []string, job func(contestant string) Job) (jobs []Job) {
 	return jobs
 }
 
-// switching has a job for each contestant, and one for raw JSPI with one stack, over which the ratios are taken. It warms up
-// with half a million yields: the engine's optimising compiler needs that long on a busy machine.
+// switching has a job for each contestant, and one for raw JSPI with one stack, over which the ratios are taken. It
+// warms up with half a million yields: the engine's optimising compiler needs that long on a busy machine.
 func switching(width, steps int, contestants ...string) []Job {
 	job := func(c string, width int) Job {
 		return Job{Workload: "switch", Contestants: []string{c}, Sizes: []int{width}, Steps: steps, Samples: 18, Warmup: 10}
@@ -83,10 +83,11 @@ func switching(width, steps int, contestants ...string) []Job {
 	return jobs
 }
 
-// starting has a process for each contestant and number of calls, because the first wave in it counts, too. After some 70
-// waves of 1,000 the engine's compilers have done with fiberfill's code, and 100 waves that count take no longer than a
-// tenth of a second. Raw JSPI must not run out of stacks: a tab bears 132,000 calls, but only 40,000 if they come in waves
-// of 10,000. Its figures are the same from the fifth wave on; so it has fewer waves, and of the large ones one.
+// starting has a process for each contestant and number of calls, because the first wave in it counts, too. After some
+// 70 waves of 1,000 the engine's compilers have done with fiberfill's code, and 100 waves that count take no longer
+// than a tenth of a second. Raw JSPI must not run out of stacks: a tab bears 132,000 calls, but only 40,000 if they
+// come in waves of 10,000. Its figures are the same from the fifth wave on; so it has fewer waves, and of the large
+// ones one.
 func starting(n int, contestants ...string) []Job {
 	return each(contestants, func(c string) Job {
 		samples, warmup := 100, 150
@@ -103,8 +104,8 @@ func starting(n int, contestants ...string) []Job {
 	})
 }
 
-// fetching has several samples of the 1,000, which vary by a fifth; of the 10,000 one. Who comes first must not pay for what
-// a fresh page does for the first time.
+// fetching has several samples of the 1,000, which vary by a fifth; of the 10,000 one. Who comes first must not pay for
+// what a fresh page does for the first time.
 func fetching(contestants ...string) Job {
 	return Job{Workload: "fetch", Contestants: contestants, Sizes: fetches, Samples: 5, Warmup: 1, Limit: inFlight}
 }
@@ -117,7 +118,8 @@ func computing(contestants ...string) Job {
 // substrates of a host take turns.
 func costing(host string) (jobs []Job) {
 	job := func(s substrate, operations ...string) {
-		jobs = append(jobs, Job{Workload: "costs", Contestants: []string{s.contestant}, Operations: operations, Samples: 5, Warmup: 2, Millis: 20})
+		jobs = append(jobs, Job{Workload: "costs", Contestants: []string{s.contestant}, Operations: operations,
+			Samples: 5, Warmup: 2, Millis: 20})
 	}
 	for _, o := range operations {
 		for _, s := range substrates {

@@ -55,7 +55,9 @@ func bars(title string, panels map[string][]bar) string {
 		y += 20
 		for _, b := range panels[host] {
 			length := max(scale(b.value), 2)
-			fmt.Fprintf(&body, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\"/><text x=\"%.1f\" y=\"%d\">%s%s</text>\n",
+			fmt.Fprintf(&body,
+				"<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><rect class=\"%s\" x=\"%d\" y=\"%d\" "+
+					"width=\"%.1f\" height=\"%d\" rx=\"2\"/><text x=\"%.1f\" y=\"%d\">%s%s</text>\n",
 				left-8, y+13, labels[b.contestant], b.contestant, left, y+2, length, row-6, left+length+6, y+13, short(b.value), b.mark)
 			y += row
 		}
@@ -113,17 +115,24 @@ func plotStart(r *Results, t table) string {
 	var body strings.Builder
 	for i, c := range t.rows {
 		x := 16 + i*130
-		fmt.Fprintf(&body, "<rect class=\"%s\" x=\"%d\" y=\"40\" width=\"12\" height=\"12\" rx=\"2\"/><text x=\"%d\" y=\"51\">%s</text>\n", c, x, x+18, labels[c])
+		fmt.Fprintf(&body,
+			"<rect class=\"%s\" x=\"%d\" y=\"40\" width=\"12\" height=\"12\" rx=\"2\"/><text x=\"%d\" "+
+				"y=\"51\">%s</text>\n", c, x, x+18, labels[c])
 	}
 	for e := first; e <= last; e++ {
 		y := yOf(math.Pow(10, e))
-		fmt.Fprintf(&body, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+		fmt.Fprintf(&body,
+			"<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" "+
+				"text-anchor=\"end\">%g</text>\n",
 			left, left+3*width+2*gap, y, y, left-8, y+4, math.Pow(10, e))
 	}
 	for panel, host := range hosts {
-		fmt.Fprintf(&body, "<text x=\"%.1f\" y=\"%d\" font-weight=\"600\">%s</text>\n", xOf(panel, 0), top-14, labels[host])
+		fmt.Fprintf(&body, "<text x=\"%.1f\" y=\"%d\" "+
+			"font-weight=\"600\">%s</text>\n", xOf(panel, 0), top-14, labels[host])
 		for i := range t.names {
-			fmt.Fprintf(&body, "<text class=\"dim\" font-size=\"11\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", xOf(panel, i), top+height+18, thousands(waves[i]))
+			fmt.Fprintf(&body,
+				"<text class=\"dim\" font-size=\"11\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+				xOf(panel, i), top+height+18, thousands(waves[i]))
 		}
 		for _, c := range slices.Backward(t.rows) { // ours last, above the others
 			var points, dots strings.Builder
@@ -134,8 +143,10 @@ func plotStart(r *Results, t table) string {
 					fmt.Fprintf(&dots, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", c, x, y)
 				}
 			}
-			fmt.Fprintf(&body, "<polyline class=\"%s\" points=\"%s\"/>%s\n", c, strings.TrimSpace(points.String()), dots.String())
+			fmt.Fprintf(&body, "<polyline class=\"%s\" "+
+				"points=\"%s\"/>%s\n", c, strings.TrimSpace(points.String()), dots.String())
 		}
 	}
-	return svg(left+3*width+2*gap+30, top+height+34, "µs a call that waits once, warm, by how many are made at once (both logarithmic)", body.String())
+	return svg(left+3*width+2*gap+30, top+height+34,
+		"µs a call that waits once, warm, by how many are made at once (both logarithmic)", body.String())
 }

@@ -28,11 +28,16 @@ var labels = map[string]string{
 }
 
 var tables = []table{
-	{"Switching", "ns a yield, among so many fibers. Raw JSPI and await have no queue of their own: the engine's microtasks are fair.",
+	{"Switching",
+		"ns a yield, among so many fibers. Raw JSPI and await have no queue of their own: the engine's microtasks " +
+			"are fair.",
 		sized("switch", widths), contestants, 1, "switch.svg", plotSwitch},
-	{"Starting, warm", "µs a call that waits once, with so many calls at once.", sized("start", waves), callers, 1000, "start.svg", plotStart},
-	{"Starting, cold", "The same for the first wave in a fresh process.", cold(sized("start", waves)), callers, 1000, "", nil},
-	{"Fetching", "ms for all, at most 1,000 in progress.", sized("fetch", fetches), []string{"fiberfill", "raw", "await"}, 1, "", nil},
+	{"Starting, warm", "µs a call that waits once, with so many calls at once.", sized("start", waves), callers, 1000,
+		"start.svg", plotStart},
+	{"Starting, cold", "The same for the first wave in a fresh process.", cold(sized("start", waves)), callers, 1000,
+		"", nil},
+	{"Fetching", "ms for all, at most 1,000 in progress.", sized("fetch", fetches),
+		[]string{"fiberfill", "raw", "await"}, 1, "", nil},
 	{"Computing", "ms for a call that takes 10 ms without fiberfill.", []string{"compute"}, callers, 1, "", nil},
 	{"The first fiber", "ms from nothing to the first call's result.", []string{"first"}, callers, 1, "", nil},
 }
@@ -97,15 +102,19 @@ func (r *Results) figures() map[string]map[string]map[string][]float64 {
 
 func page(r *Results, machine Environment, bytes map[string]int) string {
 	var b strings.Builder
-	b.WriteString("# Benchmark\n\nWritten by `make bench`; what each contestant does, and how it is measured, stands in [bench/doc.go](../../bench/doc.go).\n" +
-		"The medians of all rounds are in [figures.json](figures.json). Lower is better, except where the table says otherwise.\n\n| | |\n|---|---|\n")
+	b.WriteString("# Benchmark\n\nWritten by `make bench`; what each contestant does, and how it is measured, stands " +
+		"in [bench/doc.go](../../bench/doc.go).\n" +
+		"The medians of all rounds are in [figures.json](figures.json). Lower is better, except where the table says " +
+		"otherwise.\n\n| | |\n|---|---|\n")
 	for _, line := range machine {
 		fmt.Fprintf(&b, "| %s | %s |\n", line[0], line[1])
 	}
-	b.WriteString("\n## Ratios\n\nWhat the project promises of itself: of Go fibers natively, of all else in Chromium.\n\n| ratio | is | of | over |\n|---|--:|---|---|\n")
+	b.WriteString("\n## Ratios\n\nWhat the project promises of itself: of Go fibers natively, of all else in " +
+		"Chromium.\n\n| ratio | is | of | over |\n|---|--:|---|---|\n")
 	for _, q := range ratios {
 		if value, ok := r.Ratio(q.host, q.of, q.to); ok {
-			fmt.Fprintf(&b, "| `%s` | %.2f | %s %s | %s %s |\n", q.name, value, labels[q.of[1]], q.of[0], labels[q.to[1]], q.to[0])
+			fmt.Fprintf(&b, "| `%s` | %.2f | %s %s | %s %s "+
+				"|\n", q.name, value, labels[q.of[1]], q.of[0], labels[q.to[1]], q.to[0])
 		}
 	}
 	b.WriteString("\n" + losses(r))
@@ -114,7 +123,8 @@ func page(r *Results, machine Environment, bytes map[string]int) string {
 	}
 	b.WriteString(reach(r))
 	b.WriteString("## Costs\n\n" + costsAbout + "![Costs](costs.svg)\n\n" + r.Costs() + "\n" + r.Alive() + "\n")
-	b.WriteString("## Bytes\n\nWhat has to be loaded before the first call, library and guest together, in brotli.\n\n| | bytes |\n|---|--:|\n")
+	b.WriteString("## Bytes\n\nWhat has to be loaded before the first call, library and guest together, in " +
+		"brotli.\n\n| | bytes |\n|---|--:|\n")
 	for _, c := range callers {
 		fmt.Fprintf(&b, "| %s | %s |\n", labels[c], thousands(bytes[c]))
 	}
@@ -163,13 +173,16 @@ func column(name string) string {
 
 func reach(r *Results) string {
 	var b strings.Builder
-	b.WriteString("## How far it goes\n\nAlive: calls that wait at the same time. Ended: calls in waves of 1,000 that all end. More is better; " +
-		"a † stands where the process died, a ‡ where it no longer got on, and all other figures are where the benchmark stopped, for time or at a million. " +
+	b.WriteString("## How far it goes\n\nAlive: calls that wait at the same time. Ended: calls in waves of 1,000 " +
+		"that all end. More is better; " +
+		"a † stands where the process died, a ‡ where it no longer got on, and all other figures are where the " +
+		"benchmark stopped, for time or at a million. " +
 		"fiberfill starts a bounded number of the calls and lets the others wait unstarted.\n\n" +
 		"![How far it goes](reach.svg)\n\n| | alive | ended |\n|---|--:|--:|\n")
 	for _, host := range hosts {
 		for _, c := range callers {
-			fmt.Fprintf(&b, "| %s, %s | %s | %s |\n", labels[host], labels[c], r.end(host, "alive", c), r.end(host, "calls", c))
+			fmt.Fprintf(&b, "| %s, %s | %s | %s "+
+				"|\n", labels[host], labels[c], r.end(host, "alive", c), r.end(host, "calls", c))
 		}
 	}
 	b.WriteString("\n")
@@ -214,7 +227,8 @@ func losses(r *Results) string {
 			}
 			if len(parts) > 0 {
 				found = true
-				fmt.Fprintf(&b, "- **%s, %s**, faster than fiberfill are: %s.\n", t.title, labels[host], strings.Join(parts, "; "))
+				fmt.Fprintf(&b, "- **%s, %s**, faster than fiberfill are: "+
+					"%s.\n", t.title, labels[host], strings.Join(parts, "; "))
 			}
 		}
 	}
@@ -223,7 +237,8 @@ func losses(r *Results) string {
 			ours, ok := r.ends[key{host, name, "fiberfill"}]
 			if ok && ours.How != stopped {
 				found = true
-				fmt.Fprintf(&b, "- **How far it goes, %s**: fiberfill ends at %s (%s).\n", labels[host], r.end(host, name, "fiberfill"), name)
+				fmt.Fprintf(&b, "- **How far it goes, %s**: fiberfill ends at %s (%s).\n", labels[host],
+					r.end(host, name, "fiberfill"), name)
 			}
 		}
 	}

@@ -63,8 +63,8 @@ func (r *Results) medians(k key) (medians []float64) {
 	return medians
 }
 
-// Ratio returns the median of a over b within rounds. Within a round it is that of each sample over the one beside it where
-// the two have taken turns, so that each has as many, and that of the medians else.
+// Ratio returns the median of a over b within rounds. Within a round it is that of each sample over the one beside it
+// where the two have taken turns, so that each has as many, and that of the medians else.
 func (r *Results) Ratio(host string, a, b [2]string) (ratio float64, ok bool) {
 	of, to := r.rounds[key{host, a[0], a[1]}], r.rounds[key{host, b[0], b[1]}]
 	var ratios []float64
@@ -113,8 +113,8 @@ var ratios = []struct {
 	{"go-resume-inside", "native", [2]string{"fibers1.resume_inside", "go"}, [2]string{"pull", "go"}},
 }
 
-// Ratios returns the project's ratios, a line each: "ratio NAME VALUE", and the names of those that could not be measured
-// by the hosts that were asked.
+// Ratios returns the project's ratios, a line each: "ratio NAME VALUE", and the names of those that could not be
+// measured by the hosts that were asked.
 func (r *Results) Ratios() (lines, missing []string) {
 	for _, q := range ratios {
 		if !r.hosts[q.host] {

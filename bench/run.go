@@ -36,7 +36,8 @@ type Options struct {
 func Run(ctx context.Context, opt Options) (*Results, error) {
 	// All that is started here ends with this function, however it returns.
 	ctx, stop := context.WithCancel(ctx)
-	server, err := webserver.Start(ctx, webserver.Options{Files: map[string]fs.FS{"/": os.DirFS(opt.Dir)}, CrossOriginIsolated: true})
+	server, err := webserver.Start(ctx, webserver.Options{Files: map[string]fs.FS{"/": os.DirFS(opt.Dir)},
+		CrossOriginIsolated: true})
 	if err != nil {
 		stop()
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// actorsPage serves what the page of the actors needs beside the built files: the player of the scenarios, and the demo's
-// module without its types.
+// actorsPage serves what the page of the actors needs beside the built files: the player of the scenarios, and the
+// demo's module without its types.
 func actorsPage(t *testing.T) func(o *webserver.Options) {
 	source, err := os.ReadFile("../web/demo/sleep.ts")
 	if err != nil {

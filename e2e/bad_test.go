@@ -2,8 +2,8 @@ package e2e_test
 
 import "testing"
 
-// Bad input gets a clear error, and nothing is lost: after each case of testdata/pages/bad.js a fiber that waited all the
-// while gets its answer, one more good call gets its own, no fiber is left, and nothing has escaped.
+// Bad input gets a clear error, and nothing is lost: after each case of testdata/pages/bad.js a fiber that waited all
+// the while gets its answer, one more good call gets its own, no fiber is left, and nothing has escaped.
 func TestBadInput(t *testing.T) {
 	const page = "bad.html"
 	tab := open(t, page)

@@ -20,12 +20,12 @@ var (
 	scripts = flag.Int("scripts", 2000, "random conformance scripts to play, over all systems")
 )
 
-// exempt are the parts of the suite that JSPI in Chromium cannot be held to: none. The engine itself says where frames of the
-// host are, and an exception that rejects a promise arrives as the one that was thrown.
+// exempt are the parts of the suite that JSPI in Chromium cannot be held to: none. The engine itself says where frames
+// of the host are, and an exception that rejects a promise arrives as the one that was thrown.
 var exempt = map[string]string{}
 
-// TestConformance plays, in Chromium, every case of the suite, the matrix of operations and states, and random scripts: with
-// the players as guests of the script tag, each computation on a JSPI stack of its own.
+// TestConformance plays, in Chromium, every case of the suite, the matrix of operations and states, and random scripts:
+// with the players as guests of the script tag, each computation on a JSPI stack of its own.
 func TestConformance(t *testing.T) {
 	start := *seed
 	if start == 0 {
@@ -143,8 +143,8 @@ func encodeAll(t *testing.T, list []conformance.Script) (keys []string, encoded 
 	return keys, encoded
 }
 
-// play plays scripts, a hundred at a time, and a thousand in a tab: an ended stack costs the tab something that it does not
-// get back.
+// play plays scripts, a hundred at a time, and a thousand in a tab: an ended stack costs the tab something that it does
+// not get back.
 func play(t *testing.T, list []conformance.Script) jspi {
 	const inTab, atOnce = 1000, 100
 	j := jspi{}

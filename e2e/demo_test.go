@@ -53,18 +53,20 @@ func expectRun(t *testing.T, settings demopage.Settings, result demopage.Result)
 	failed := failures(settings)
 	n := result.Counters
 	if n.Failed != failed || n.Done != settings.Fibers-failed || n.Right != n.Done || n.Cancelled != 0 {
-		t.Errorf("%+v: %d done, %d failed, %d cancelled, %d right; want %d done and right, %d failed", settings, n.Done, n.Failed, n.Cancelled,
+		t.Errorf("%+v: %d done, %d failed, %d cancelled, %d right; want %d done and right, %d failed", settings, n.Done,
+			n.Failed, n.Cancelled,
 			n.Right, settings.Fibers-failed, failed)
 	}
 	// The server takes latency/2 at least for each, and never less than it says.
 	if least := float64(settings.Fibers*settings.Latency) / 2; n.Sequential < least || n.Total <= 0 {
-		t.Errorf("%+v: one after another %.0f ms, want %.0f at least; in all %.0f ms", settings, n.Sequential, least, n.Total)
+		t.Errorf("%+v: one after another %.0f ms, want %.0f at least; in all %.0f "+
+			"ms", settings, n.Sequential, least, n.Total)
 	}
 }
 
-// Frames keep coming while 1,000 fibers start, wait and end: 20 a second at least and no gap over a quarter of a second, on a
-// machine of two cores that draws without a graphics card. Whatever else runs there takes frames away too, so a page that
-// does nothing is measured at the same time: what it lacks is not the demo's fault.
+// Frames keep coming while 1,000 fibers start, wait and end: 20 a second at least and no gap over a quarter of a
+// second, on a machine of two cores that draws without a graphics card. Whatever else runs there takes frames away too,
+// so a page that does nothing is measured at the same time: what it lacks is not the demo's fault.
 func TestDemoStaysSmooth(t *testing.T) {
 	idle := openDemo(t)
 	for _, guest := range []string{"c", "wat", "go"} {
@@ -90,7 +92,8 @@ func TestDemoStaysSmooth(t *testing.T) {
 				idle.Eval(t, `() => { frames.end = true; return frames }`, &control)
 				expectRun(t, settings, result)
 				frames := result.Frames
-				t.Logf("%d frames, %.0f a second, the longest gap %.0f ms; %.0f ms in all; a page that does nothing had %.0f a second, %.0f ms",
+				t.Logf("%d frames, %.0f a second, the longest gap %.0f ms; %.0f ms in all; a page that does nothing "+
+					"had %.0f a second, %.0f ms",
 					frames.Count, frames.Rate, frames.Longest, result.Counters.Total, control.Rate, control.Longest)
 				if frames.Rate >= 20*min(1, control.Rate/60) && frames.Longest <= 250+control.Longest {
 					return
@@ -108,7 +111,8 @@ func TestDemoRunsTenThousand(t *testing.T) {
 	settings := demopage.Settings{Guest: "c", Fibers: 10_000, Latency: 2}
 	result := openDemo(t).demo(t, settings)
 	expectRun(t, settings, result)
-	t.Logf("%.0f frames a second, the longest gap %.0f ms; %.0f ms in all", result.Frames.Rate, result.Frames.Longest, result.Counters.Total)
+	t.Logf("%.0f frames a second, the longest gap %.0f ms; %.0f ms in all", result.Frames.Rate, result.Frames.Longest,
+		result.Counters.Total)
 }
 
 func TestDemoCancels(t *testing.T) {
@@ -121,7 +125,8 @@ func TestDemoCancels(t *testing.T) {
 			if err := demopage.Begin(ctx, tab.Tab, demopage.Settings{Guest: guest, Fibers: 20, Latency: 5000}); err != nil {
 				t.Fatal(err)
 			}
-			tab.Traffic(t, func(now webserver.Stats) bool { return now.InFlight == 6 }) // as many as a browser sends at once
+			// as many as a browser sends at once
+			tab.Traffic(t, func(now webserver.Stats) bool { return now.InFlight == 6 })
 
 			// A click in the middle of a lane cancels the fiber of that lane, and no other.
 			var live int
@@ -187,8 +192,8 @@ func TestDemoShowsFailedLanes(t *testing.T) {
 	}
 }
 
-// The page fits the screen, from a phone to a desk, while fibers live and after: nothing has to be scrolled sideways; and
-// what can be used has a name.
+// The page fits the screen, from a phone to a desk, while fibers live and after: nothing has to be scrolled sideways;
+// and what can be used has a name.
 func TestDemoFitsTheScreen(t *testing.T) {
 	tab := openDemo(t)
 	ctx, cancel := limit(t)
@@ -199,7 +204,9 @@ func TestDemoFitsTheScreen(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got struct{ Page, Screen int }
-			tab.Eval(t, `() => ({ page: document.documentElement.scrollWidth, screen: document.documentElement.clientWidth })`, &got)
+			tab.Eval(t,
+				`() => ({ page: document.documentElement.scrollWidth, screen: document.documentElement.clientWidth })`,
+				&got)
 			if got.Page > got.Screen {
 				t.Errorf("%s the page is %d pixels wide where %d fit", when, got.Page, got.Screen)
 			}
@@ -235,7 +242,8 @@ func TestDemoInFirefox(t *testing.T) {
 	for _, guest := range []string{"c", "wat", "go"} {
 		settings := demopage.Settings{Guest: guest, Fibers: 200, Latency: 20, Failure: 10}
 		expectRun(t, settings, got[guest])
-		t.Logf("%s: %.0f frames a second, the longest gap %.0f ms; %.0f ms in all", guest, got[guest].Frames.Rate, got[guest].Frames.Longest,
+		t.Logf("%s: %.0f frames a second, the longest gap %.0f ms; %.0f ms in all", guest, got[guest].Frames.Rate,
+			got[guest].Frames.Longest,
 			got[guest].Counters.Total)
 	}
 }

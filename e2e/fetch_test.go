@@ -8,8 +8,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// The scenario of fetching fibers (S-FETCH) and its variants: the C guest, real requests whose order of arrival the server
-// is told, and the scheduler's log event by event. What is expected stands in testdata/pages/fetch.js.
+// The scenario of fetching fibers (S-FETCH) and its variants: the C guest, real requests whose order of arrival the
+// server is told, and the scheduler's log event by event. What is expected stands in testdata/pages/fetch.js.
 func TestS_FETCH(t *testing.T) {
 	tab := open(t, "fetch.html")
 	for _, variant := range []string{
@@ -48,15 +48,16 @@ func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 			t.Errorf("a turn had %v steps of %d ms, want at most 10", seen.Steps, step)
 		}
 		if turns := float64(fibers*rounds*step) / 10; seen.Messages < turns || seen.Timeouts < turns/2 {
-			t.Errorf("%v messages and %v timers in %v ms, want %v and half as many", seen.Messages, seen.Timeouts, seen.Total, turns)
+			t.Errorf("%v messages and %v timers in %v ms, want %v and half as many", seen.Messages, seen.Timeouts,
+				seen.Total, turns)
 		}
 		if frames := seen.Total / 100; seen.Frames < frames {
 			t.Errorf("%v frames in %v ms, want at least %v", seen.Frames, seen.Total, frames)
 		}
 	})
 
-	// When steps that took next to no time suddenly take a millisecond, the scheduler finds out at most sixteen steps late.
-	// How late is a matter of when it last read the clock, so the change comes at different steps.
+	// When steps that took next to no time suddenly take a millisecond, the scheduler finds out at most sixteen steps
+	// late. How late is a matter of when it last read the clock, so the change comes at different steps.
 	t.Run("SuddenlyLonger", func(t *testing.T) {
 		tab := open(t, "fetch.html", isolated)
 		var most float64
@@ -71,8 +72,8 @@ func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 		}
 	})
 
-	// Completions that are there at once make turns that follow each other without the event loop: together they have the
-	// budget of one.
+	// Completions that are there at once make turns that follow each other without the event loop: together they have
+	// the budget of one.
 	t.Run("CompletedAtOnce", func(t *testing.T) {
 		var seen seen
 		open(t, "fetch.html", isolated).Eval(t, "fetching.atOnce", &seen, 300000)
@@ -98,7 +99,8 @@ func TestAMillionFibersAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d calls made in %.1f s and over after %.1f s; the tab's process needed %d MB", calls, got.Calling/1000, got.MS/1000, peak>>20)
+	t.Logf("%d calls made in %.1f s and over after %.1f s; the tab's process needed %d MB", calls, got.Calling/1000,
+		got.MS/1000, peak>>20)
 	if want := calls*(calls-1)/2 + calls; got.Sum != want || got.Left != 0 {
 		t.Errorf("the answers add up to %d, want %d; %d fibers are left", got.Sum, want, got.Left)
 	}
@@ -107,7 +109,8 @@ func TestAMillionFibersAtOnce(t *testing.T) {
 	}
 }
 
-// 10,000 calls at once, each of which fetches, all succeed; in plain JavaScript the browser refuses most of so many fetches.
+// 10,000 calls at once, each of which fetches, all succeed; in plain JavaScript the browser refuses most of so many
+// fetches.
 func TestTenThousandCallsAtOnce(t *testing.T) {
 	const calls, limit = 10000, 1000
 	tab := open(t, "cost.html")
@@ -124,8 +127,8 @@ func TestTenThousandCallsAtOnce(t *testing.T) {
 	}
 }
 
-// 1,000 fetches by fibers of one C instance take hardly longer than by plain JavaScript, and little of the main thread. Both
-// have all 1,000 in flight at once, in the same page, in turn.
+// 1,000 fetches by fibers of one C instance take hardly longer than by plain JavaScript, and little of the main thread.
+// Both have all 1,000 in flight at once, in the same page, in turn.
 func TestCostOfAThousandFetches(t *testing.T) {
 	const count, rounds, mostRatio, mostAdded = 1000, 9, 1.15, 20.0
 	tab := open(t, "cost.html", isolated)
@@ -158,13 +161,14 @@ func TestCostOfAThousandFetches(t *testing.T) {
 	inTurn("cost.localFibers", "cost.localPlain") // warm up
 
 	ms, cpu := inTurn("cost.fibers", "cost.plain")
-	t.Logf("%d fetches: %.0f ms by fibers, %.0f ms plainly, ratio %.3f; main thread %.1f and %.1f us a fetch", count, ms[0], ms[1], ms[0]/ms[1], cpu[0], cpu[1])
+	t.Logf("%d fetches: %.0f ms by fibers, %.0f ms plainly, ratio %.3f; main thread %.1f and %.1f us a fetch", count,
+		ms[0], ms[1], ms[0]/ms[1], cpu[0], cpu[1])
 	if ms[0]/ms[1] > mostRatio {
 		t.Errorf("by fibers it takes %.3f times as long, more than %v", ms[0]/ms[1], mostRatio)
 	}
 
-	// A fetch costs the main thread some 250 us, and that varies by more than what fibers add. So what they add is measured
-	// without the network: the function that the guest imports answers by itself, in a task for each answer.
+	// A fetch costs the main thread some 250 us, and that varies by more than what fibers add. So what they add is
+	// measured without the network: the function that the guest imports answers by itself, in a task for each answer.
 	ms, cpu = inTurn("cost.localFibers", "cost.localPlain")
 	t.Logf("main thread without the network: %.1f us a call by fibers, %.1f plainly, %.1f added (by the clock: %.1f)",
 		cpu[0], cpu[1], cpu[0]-cpu[1], (ms[0]-ms[1])*1000/count)

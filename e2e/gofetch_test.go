@@ -29,8 +29,8 @@ func (tab *tab) answer(t *testing.T, id uint64) {
 	}
 }
 
-// The scheduler of a Go program logs the same events as that of a wasm guest, one by one; and the same as natively, since
-// package asyncio's own test has this very log.
+// The scheduler of a Go program logs the same events as that of a wasm guest, one by one; and the same as natively,
+// since package asyncio's own test has this very log.
 func TestS_FETCH_TheSameLogOfGoAndWasm(t *testing.T) {
 	want := strings.Split(strings.TrimSpace(read(t, "../asyncio/testdata/s-fetch.log")), "\n")
 	for _, who := range []string{"go-fetch", "c-fetch", "wat-fetch"} {
@@ -50,15 +50,16 @@ func TestS_FETCH_TheSameLogOfGoAndWasm(t *testing.T) {
 			got := plain(told.Log)
 			for i := range max(len(got), len(want)) {
 				if i >= len(got) || i >= len(want) || got[i] != want[i] {
-					t.Fatalf("event %d is wrong: got\n%s\nwant\n%s", i+1, strings.Join(got, "\n"), strings.Join(want, "\n"))
+					t.Fatalf("event %d is wrong: "+
+						"got\n%s\nwant\n%s", i+1, strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 			}
 		})
 	}
 }
 
-// plain calls the fibers of a log f0, f1, ... as they were spawned, and joins turns that the time budget has cut: such a
-// one pauses, and is entered again without a notification.
+// plain calls the fibers of a log f0, f1, ... as they were spawned, and joins turns that the time budget has cut: such
+// a one pauses, and is entered again without a notification.
 func plain(log []string) (events []string) {
 	names := map[string]string{}
 	for i := 0; i < len(log); i++ {
@@ -84,8 +85,8 @@ func TestGoFetchesAThousand(t *testing.T) {
 	expectItems(t, "Go", values, 1000)
 }
 
-// A Go function that waits may be called from a JavaScript callback while others wait; with bare goroutines in a js.Func
-// that is a deadlock (golang/go#37136).
+// A Go function that waits may be called from a JavaScript callback while others wait; with bare goroutines in a
+// js.Func that is a deadlock (golang/go#37136).
 func TestGoIsCalledFromCallbacksWhileOthersWait(t *testing.T) {
 	tab := ask(t, "go-fetch")
 	var values []uint64
@@ -103,8 +104,8 @@ func TestGoIsCalledFromCallbacksWhileOthersWait(t *testing.T) {
 	}
 }
 
-// An AbortSignal ends its call with the signal's reason itself, and the request: the server sees its client go. The others
-// go on. A call that is aborted before makes no request.
+// An AbortSignal ends its call with the signal's reason itself, and the request: the server sees its client go. The
+// others go on. A call that is aborted before makes no request.
 func TestGoCancelStopsTheRequest(t *testing.T) {
 	tab := ask(t, "go-fetch")
 	tab.Eval(t, "gofetch.never", nil)

@@ -6,8 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// The guests over the engine's own JSPI, without fiberfill: what they do right there is the guests' doing, and what goes
-// wrong there is why fiberfill exists.
+// The guests over the engine's own JSPI, without fiberfill: what they do right there is the guests' doing, and what
+// goes wrong there is why fiberfill exists.
 
 func TestGuestsOverRawJSPI(t *testing.T) {
 	var got struct {

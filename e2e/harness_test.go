@@ -35,8 +35,8 @@ func isolated(o *webserver.Options) { o.CrossOriginIsolated = true }
 // bench serves the benchmark's guest.
 func bench(o *webserver.Options) { o.Files["/bench/"] = os.DirFS("../bench/js") }
 
-// serve starts a server of its own for a test, so that the test's traffic and its origin are its own: the pages at /, the
-// built files at /dist/, the guests at /examples/.
+// serve starts a server of its own for a test, so that the test's traffic and its origin are its own: the pages at /,
+// the built files at /dist/, the guests at /examples/.
 func serve(t *testing.T, options ...func(*webserver.Options)) *webserver.Server {
 	t.Helper()
 	o := webserver.Options{Files: map[string]fs.FS{
@@ -61,8 +61,8 @@ func serve(t *testing.T, options ...func(*webserver.Options)) *webserver.Server 
 	return server
 }
 
-// open opens a page in a fresh tab. When the test ends it fails if an error or a rejection has escaped in the page, and if
-// it failed, for whatever reason, the console is logged and the screen is kept (go test -artifacts says where).
+// open opens a page in a fresh tab. When the test ends it fails if an error or a rejection has escaped in the page, and
+// if it failed, for whatever reason, the console is logged and the screen is kept (go test -artifacts says where).
 func open(t *testing.T, page string, options ...func(*webserver.Options)) *tab {
 	t.Helper()
 	server := serve(t, options...)
@@ -96,8 +96,8 @@ func (tab *tab) Eval(t *testing.T, function string, result any, args ...any) {
 	}
 }
 
-// Escaped returns the uncaught errors and unhandled rejections of the page so far, and forgets them. A test that expects
-// some calls it; all others leave it to the end.
+// Escaped returns the uncaught errors and unhandled rejections of the page so far, and forgets them. A test that
+// expects some calls it; all others leave it to the end.
 func (tab *tab) Escaped(t *testing.T) []string {
 	t.Helper()
 	ctx, cancel := limit(t)
@@ -147,9 +147,9 @@ func limit(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.Background(), deadline)
 }
 
-// inFirefox opens a page in a Firefox of its own, has it call the function of that name ("smoke.run") without arguments,
-// and decodes what the function returns into result. If the function throws or rejects, or anything escapes in the page
-// until it has returned, the test fails at once. The page has to load report.js, which does the calling.
+// inFirefox opens a page in a Firefox of its own, has it call the function of that name ("smoke.run") without
+// arguments, and decodes what the function returns into result. If the function throws or rejects, or anything escapes
+// in the page until it has returned, the test fails at once. The page has to load report.js, which does the calling.
 func inFirefox(t *testing.T, page, function string, result any, options ...func(*webserver.Options)) {
 	t.Helper()
 	if err := callInFirefox(t, page, function, result, options...); err != nil {

@@ -1,13 +1,14 @@
 // Package e2e_test runs what fiberfill ships, the built files of web/dist and the guests of examples, in real browsers
 // against a real server.
 //
-// A test opens a page of testdata/pages in a fresh tab and calls functions that the page's script has put into a global:
+// A test opens a page of testdata/pages in a fresh tab and calls functions that the page's script has put into a
+// global:
 //
 //	tab := open(t, "smoke.html")
 //	tab.Eval(t, `() => smoke.fetch("c-fetch", 100)`, &values)
 //
-// It fails by itself for every error and every rejection that escapes in the page. More than a line or two of JavaScript
-// belongs into a file beside the page.
+// It fails by itself for every error and every rejection that escapes in the page. More than a line or two of
+// JavaScript belongs into a file beside the page.
 package e2e_test
 
 import (
@@ -57,7 +58,8 @@ var (
 		"go.mod", "package-lock.json", "cmd/build", "asyncio", "polyfill", "examples/c-fetch", "examples/wat-fetch", "examples/go-fetch", "web",
 		"jsglue/src", "jsglue/worker.wasm", "jsglue/fiber.wasm", "jsglue/core/core.wasm", "jsglue/proposals/proposals.wasm", "jsglue/actors", "include",
 	}
-	buildWrites = []string{"web/dist/fiberfill.js", "web/dist/fiberfill-proposals.js", "web/dist/fiberfill-actors.js", "web/dist/npm/package.json", "web/dist/demo/index.html"}
+	buildWrites = []string{"web/dist/fiberfill.js", "web/dist/fiberfill-proposals.js", "web/dist/fiberfill-actors.js",
+		"web/dist/npm/package.json", "web/dist/demo/index.html"}
 )
 
 // rebuild builds web/dist if a source is newer, so that nobody tests the script of an hour ago. The parts are as old as

@@ -14,8 +14,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// A guest runs under the strictest policy that allows wasm at all, and the script asks for nothing beside itself and the
-// guest: neither for another file nor at another address.
+// A guest runs under the strictest policy that allows wasm at all, and the script asks for nothing beside itself and
+// the guest: neither for another file nor at another address.
 func TestPolicyAndRequests(t *testing.T) {
 	var files record
 	tab := open(t, "policy.html", policy, files.keep)
@@ -85,8 +85,8 @@ func TestModuleAddsNoGlobal(t *testing.T) {
 	}
 }
 
-// Fibers, and a Go program's, go on when their page comes back out of the back-forward cache, also if a turn has been cut when
-// it went there: Firefox loses what is on its way to such a page through a MessageChannel.
+// Fibers, and a Go program's, go on when their page comes back out of the back-forward cache, also if a turn has been
+// cut when it went there: Firefox loses what is on its way to such a page through a MessageChannel.
 func TestBackForwardCache(t *testing.T) {
 	for _, function := range []string{"cache.guest", "cache.go"} {
 		t.Run(function, func(t *testing.T) {
@@ -102,9 +102,9 @@ func TestValuesOfAnotherWindow(t *testing.T) {
 }
 
 // The first fiber runs within 10 ms of the script being there, loaded and run, on the machine of the project's first
-// measurements, where a round trip of raw JSPI took Chromium 147 ns at most; on a slower one it has as much more as that
-// takes more, measured in the same tab. Whatever else the machine does only makes a tab slower; so what is judged is whether
-// the line is reached at all, by one of nine tabs, or of more if all of those were slow.
+// measurements, where a round trip of raw JSPI took Chromium 147 ns at most; on a slower one it has as much more as
+// that takes more, measured in the same tab. Whatever else the machine does only makes a tab slower; so what is judged
+// is whether the line is reached at all, by one of nine tabs, or of more if all of those were slow.
 func TestFirstFiberRunsSoon(t *testing.T) {
 	const target, roundTrip = 10, 147 // ms, ns
 	opener := open(t, "first.html", isolated, bench)
@@ -123,15 +123,16 @@ func TestFirstFiberRunsSoon(t *testing.T) {
 	}
 	slices.SortFunc(all, func(a, b measured) int { return cmp.Compare(a.MS, b.MS) })
 	median := all[len(all)/2]
-	t.Logf("first fiber running after the script is there: %.1f ms in the median of %d tabs (target %d), %.1f to %.1f; the script itself %.1f; raw JSPI %.0f ns a round trip",
+	t.Logf("first fiber running after the script is there: %.1f ms in the median of %d tabs (target %d), %.1f to "+
+		"%.1f; the script itself %.1f; raw JSPI %.0f ns a round trip",
 		median.MS, len(all), target, all[0].MS, all[len(all)-1].MS, median.Script, median.Raw)
 	if !reached {
 		t.Errorf("more than %d ms in each of %d tabs", target, len(all))
 	}
 }
 
-// In an engine without JSPI the import works, and the first use is refused with one error that names the feature and the
-// engines that have it.
+// In an engine without JSPI the import works, and the first use is refused with one error that names the feature and
+// the engines that have it.
 func TestNode20IsToldWhatIsMissing(t *testing.T) {
 	command := exec.Command("node", "testdata/node20.mjs")
 	command.Stderr = os.Stderr
@@ -152,7 +153,8 @@ func TestNode20IsToldWhatIsMissing(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if got.JSPI {
-		t.Fatalf("the node on the PATH is %s, which has JSPI; this test needs version 20, the base of the project", got.Version)
+		t.Fatalf("the node on the PATH is %s, which has JSPI; this test needs version 20, the base of the "+
+			"project", got.Version)
 	}
 	if got.Touched {
 		t.Error("importing has touched a global")
@@ -164,7 +166,8 @@ func TestNode20IsToldWhatIsMissing(t *testing.T) {
 		if r.Code != "no-jspi" || !r.FiberError {
 			t.Errorf("%s: code %q: %s", r.What, r.Code, r.Message)
 		}
-		for _, word := range []string{"JavaScript Promise Integration", "Chrome", "137", "Firefox", "153", "Safari", "27", "Node", "25"} {
+		for _, word := range []string{"JavaScript Promise Integration", "Chrome", "137", "Firefox", "153", "Safari",
+			"27", "Node", "25"} {
 			if !strings.Contains(r.Message, word) {
 				t.Errorf("%s: %q does not speak of %s", r.What, r.Message, word)
 			}

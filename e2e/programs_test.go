@@ -22,8 +22,8 @@ type programShown struct {
 	Chosen  []string // the program and the input
 }
 
-// playProgram chooses a program and an input by the demo's own controls, plays it and waits until it is over. Without an
-// input it plays all programs with all inputs.
+// playProgram chooses a program and an input by the demo's own controls, plays it and waits until it is over. Without
+// an input it plays all programs with all inputs.
 const playProgram = `async (scenario, input, slowly) => {
 	const by = (id) => document.getElementById(id);
 	const form = by("scenario-form");
@@ -51,8 +51,8 @@ const playProgram = `async (scenario, input, slowly) => {
 	};
 }`
 
-// The programs of the documents in the demo page: each shows its code, its events as they happen, and what was expected beside
-// what came of it.
+// The programs of the documents in the demo page: each shows its code, its events as they happen, and what was expected
+// beside what came of it.
 func TestProgramsInTheDemo(t *testing.T) {
 	var files record
 	tab := open(t, demoPage, demoPolicy, files.keep)
@@ -74,25 +74,40 @@ func TestProgramsInTheDemo(t *testing.T) {
 		checks                [][]string
 	}{
 		{"S-GEN-A", "four elements", "arrayGenerator(ff_fiber thisTask", []string{"consumer", "generator"},
-			[]string{"consumer to generator: spawn", "generator to consumer: identify", "consumer to generator: next", "generator to consumer: yield 10",
-				"consumer to generator: next", "generator to consumer: yield 20", "consumer to generator: next", "generator to consumer: yield 30",
-				"consumer to generator: next", "generator to consumer: yield 40", "consumer to generator: next", "generator to consumer: returned", "consumer: resumeAgain: trap"},
-			[][]string{{"addAllElements([10, 20, 30, 40], 4)", "100", "100", "right"}, {"events in their order", "all 12", "all 12", "right"}}},
-		{"S-GEN-A", "four elements, in WAT", "(func $arrayGenerator (param $thisTask i32)", []string{"consumer", "generator"}, nil,
+			[]string{"consumer to generator: spawn", "generator to consumer: identify", "consumer to generator: next",
+				"generator to consumer: yield 10",
+				"consumer to generator: next", "generator to consumer: yield 20", "consumer to generator: " +
+					"next", "generator to consumer: yield 30",
+				"consumer to generator: next", "generator to consumer: yield 40", "consumer to generator: " +
+					"next", "generator to consumer: returned", "consumer: resumeAgain: trap"},
+			[][]string{{"addAllElements([10, 20, 30, 40], 4)", "100", "100", "right"},
+				{"events in their order", "all 12", "all 12", "right"}}},
+		{"S-GEN-A", "four elements, in WAT", "(func $arrayGenerator (param $thisTask i32)",
+			[]string{"consumer", "generator"}, nil,
 			[][]string{{"addAllElements([10, 20, 30, 40], 4)", "100", "100", "right"}}},
 		{"S-ADDER", "four elements, cancelled after 2", "adderThread(ff_fiber thisThread", []string{"arena", "t0"},
-			[]string{"arena to t0: go_ahead", "t0 to arena: pause_", "arena to t0: go_ahead", "t0 to arena: pause_", "arena to t0: cancel_thread", "t0 to arena: finish_(30)", "arena to t0: go_ahead", "arena: goAhead: trap"},
-			[][]string{{"runThread([10, 20, 30, 40], 4, 2)", "30", "30", "right"}, {"alive after it", "no fiber", "no fiber", "right"}}},
-		{"S-ARENA-A", "the first of three finishes", "int cancelingArena(int first, int len)", []string{"arena", "t0", "t1", "t2"},
-			[]string{"arena to t0: go_ahead", "t0 to arena: pause_", "arena to t1: go_ahead", "t1 to arena: pause_", "arena to t2: go_ahead", "t2 to arena: pause_",
+			[]string{"arena to t0: go_ahead", "t0 to arena: pause_", "arena to t0: go_ahead", "t0 to arena: pause_",
+				"arena to t0: cancel_thread", "t0 to arena: finish_(30)", "arena to t0: go_ahead",
+				"arena: goAhead: trap"},
+			[][]string{{"runThread([10, 20, 30, 40], 4, 2)", "30", "30", "right"},
+				{"alive after it", "no fiber", "no fiber", "right"}}},
+		{"S-ARENA-A", "the first of three finishes", "int cancelingArena(int first, int len)",
+			[]string{"arena", "t0", "t1", "t2"},
+			[]string{"arena to t0: go_ahead", "t0 to arena: pause_", "arena to t1: go_ahead", "t1 to arena: pause_",
+				"arena to t2: go_ahead", "t2 to arena: pause_",
 				"arena to t0: go_ahead", "t0 to arena: pause_", "arena to t1: go_ahead", "t1 to arena: finish_(10)",
-				"arena to t0: cancel_thread", "t0 to arena: finish_(3)", "arena to t2: cancel_thread", "t2 to arena: finish_(5)", "arena to t0: go_ahead", "arena: goAhead: trap"},
+				"arena to t0: cancel_thread", "t0 to arena: finish_(3)", "arena to t2: cancel_thread", "t2 to arena: " +
+					"finish_(5)", "arena to t0: go_ahead", "arena: goAhead: trap"},
 			[][]string{{"cancelingArena(0, 3)", "10", "10", "right"}}},
-		{"S-FETCH", "f1 is answered first, then f2, then f0", "fetch_text(url, url_len, body, sizeof body)", []string{"scheduler", "f0", "f1", "f2"}, nil,
-			[][]string{{"they end in the order", "f1, f2, f0", "f1, f2, f0", "right"}, {"entries from the event loop", "4", "4", "right"},
+		{"S-FETCH", "f1 is answered first, then f2, then f0", "fetch_text(url, url_len, body, sizeof body)",
+			[]string{"scheduler", "f0", "f1", "f2"}, nil,
+			[][]string{{"they end in the order", "f1, f2, f0", "f1, f2, f0", "right"},
+				{"entries from the event loop", "4", "4", "right"},
 				{"pauses", "3", "3", "right"}, {"events in their order", "all 26", "all 26", "right"}}},
-		{"S-SLEEP", "50 ms in the middle of a handler", "mk_sleep_ms(50)", []string{"tester T", "actor W", "native N"}, nil,
-			[][]string{{"W answers", `"slept"`, `"slept"`, "right"}, {"what was not as it must be", "nothing", "nothing", "right"}}},
+		{"S-SLEEP", "50 ms in the middle of a handler", "mk_sleep_ms(50)", []string{"tester T", "actor W", "native " +
+			"N"}, nil,
+			[][]string{{"W answers", `"slept"`, `"slept"`, "right"},
+				{"what was not as it must be", "nothing", "nothing", "right"}}},
 	} {
 		t.Run("jspi/"+c.scenario+" "+c.input, func(t *testing.T) {
 			var got programShown
@@ -133,7 +148,8 @@ func TestProgramsInTheDemo(t *testing.T) {
 			t.Errorf("%d programs were played, want %d: %s: %q", len(got.Titles), want, got.Verdict, got.Checks)
 		}
 		// The controls and the code have gone along.
-		if !slices.Equal(got.Chosen, []string{"S-SLEEP", "50 ms in the middle of a handler"}) || !strings.Contains(got.Code, "mk_sleep_ms(50)") {
+		if !slices.Equal(got.Chosen, []string{"S-SLEEP", "50 ms in the middle of a handler"}) ||
+			!strings.Contains(got.Code, "mk_sleep_ms(50)") {
 			t.Errorf("chosen are %q in the end, with the code\n%s", got.Chosen, got.Code)
 		}
 		for _, check := range got.Checks {
@@ -160,7 +176,8 @@ func TestProgramsThatGoWrongInTheDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := strings.Replace(strings.Replace(string(text), `"returns": 100`, `"returns": 101`, 1), "yield 40", "yield 41", 1)
+	other := strings.Replace(strings.Replace(string(text), `"returns": 100`, `"returns": 101`, 1), "yield 40",
+		"yield 41", 1)
 	tab := open(t, demoPage, demoPolicy, func(o *webserver.Options) {
 		o.Files["/dist/demo/"] = overlay{fstest.MapFS{"scenarios.json": {Data: []byte(other)}}, os.DirFS("../web/dist/demo")}
 	})
@@ -169,12 +186,14 @@ func TestProgramsThatGoWrongInTheDemo(t *testing.T) {
 	if !strings.HasPrefix(got.Verdict, "Wrong") {
 		t.Error(got.Verdict)
 	}
-	if len(got.Checks) < 2 || !slices.Equal(got.Checks[0][1:], []string{"101", "100", "wrong"}) || got.Checks[1][3] != "wrong" || !strings.Contains(got.Checks[1][2], "yield 40") {
+	if len(got.Checks) < 2 || !slices.Equal(got.Checks[0][1:], []string{"101", "100", "wrong"}) ||
+		got.Checks[1][3] != "wrong" || !strings.Contains(got.Checks[1][2], "yield 40") {
 		t.Errorf("%q", got.Checks)
 	}
 }
 
-// Who chooses a program and presses Play at once, before its inputs are offered, sees that program and not the last one.
+// Who chooses a program and presses Play at once, before its inputs are offered, sees that program and not the last
+// one.
 func TestPlayAtOnceInTheDemo(t *testing.T) {
 	var got struct {
 		Verdict string

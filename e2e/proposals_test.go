@@ -22,14 +22,15 @@ type proposalsRun struct {
 }
 
 var wantProposals = proposalsRun{
-	Sum: 5050, Values: 0, Spawn: 2, Waits: 7, Same: true, Trap: "trap", Refused: "receiver has no handler for the event [A-HDL-7]",
+	Sum: 5050, Values: 0, Spawn: 2, Waits: 7, Same: true, Trap: "trap", Refused: "receiver has no handler for the " +
+		"event [A-HDL-7]",
 	Entries: []int{55, 210, 465}, Generators: 6000, Kept: 20, More: 9, Left: 0,
 }
 
-func guests(o *webserver.Options) { o.Files["/guests/"] = os.DirFS("../jsglue/testdata") }
+func guests(o *webserver.Options) { o.Files["/guests/"] = os.DirFS("../jsglue/test/testdata") }
 
-// Guests with fibers of their own run wherever fiberfill does, under the strictest policy that allows wasm at all. What only
-// they need is asked for when the first of them is instantiated, beside the script.
+// Guests with fibers of their own run wherever fiberfill does, under the strictest policy that allows wasm at all. What
+// only they need is asked for when the first of them is instantiated, beside the script.
 func TestProposals(t *testing.T) {
 	for name, in := range map[string]struct{ page, function string }{
 		"page":           {"proposals.html", "proposals.run"},
@@ -47,7 +48,8 @@ func TestProposals(t *testing.T) {
 			if tab.Eval(t, in.function, &got); !reflect.DeepEqual(got, wantProposals) {
 				t.Errorf("got %+v\nwant %+v", got, wantProposals)
 			}
-			if second := slices.Contains(files.paths(), "/dist/fiberfill-proposals.js"); second != (name != "module worker") {
+			if second := slices.Contains(files.paths(), "/dist/fiberfill-proposals.js"); second != (name != "module "+
+				"worker") {
 				t.Errorf("the script tag's second file was loaded: %t", second)
 			}
 		})
@@ -73,7 +75,8 @@ func TestProposalsWithoutTheirFile(t *testing.T) {
 	})
 	var got string
 	tab.Eval(t, "proposals.fails", &got)
-	for _, want := range []string{"load-failed: fiberfill-proposals.js, which guests that import fiberfill/fibers1 need, cannot be loaded", "/dist/fiberfill-proposals.js"} {
+	for _, want := range []string{"load-failed: fiberfill-proposals.js, which guests that import fiberfill/fibers1 " +
+		"need, cannot be loaded", "/dist/fiberfill-proposals.js"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q does not say %q", got, want)
 		}
@@ -85,7 +88,8 @@ func TestProposalsWithoutTheirFile(t *testing.T) {
 		await new Promise((loaded) => { script.onload = loaded; document.head.append(script); });
 		return proposals.fails();
 	}`, &got)
-	if want := "load-failed: fiberfill-proposals.js, which guests that import fiberfill/fibers1 need, cannot be loaded"; !strings.Contains(got, want) {
+	if want := "load-failed: fiberfill-proposals.js, which guests that import fiberfill/fibers1 need, cannot be " +
+		"loaded"; !strings.Contains(got, want) {
 		t.Errorf("from a blob: %q does not say %q", got, want)
 	}
 }

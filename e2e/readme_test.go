@@ -52,7 +52,8 @@ func TestReadmeGoProgram(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	slices.Sort(lines)
-	if len(lines) != 2 || !strings.Contains(lines[0], "/item?id=1 200 ") || !strings.Contains(lines[1], "/item?id=2&fail=100 500 ") {
+	if len(lines) != 2 || !strings.Contains(lines[0], "/item?id=1 200 ") ||
+		!strings.Contains(lines[1], "/item?id=2&fail=100 500 ") {
 		t.Errorf("%v printed\n%s", run.Args, out)
 	}
 }

@@ -18,21 +18,21 @@ func TestJ_EXP_1_EveryCallIsAFiber(t *testing.T) { obeys(t, "J_EXP_1") }
 // What the export returns resolves the Promise; an exception or a trap rejects it. A call never throws.
 func TestJ_EXP_2_ReturnResolvesThrowRejects(t *testing.T) { obeys(t, "J_EXP_2") }
 
-// The fiber is known inside: as current(), since a guest cannot take it as its first argument. The arguments are passed in
-// their order.
+// The fiber is known inside: as current(), since a guest cannot take it as its first argument. The arguments are passed
+// in their order.
 func TestJ_EXP_3_CurrentIsTheFiber(t *testing.T) { obeys(t, "J_EXP_3") }
 
 // A call that never waits resolves as well.
 func TestJ_EXP_4_ACallWithoutAWaitResolves(t *testing.T) { obeys(t, "J_EXP_4") }
 
-// The call returns with its Promise pending. It settles once, when the function ends; concurrent calls settle in the order
-// in which they end.
+// The call returns with its Promise pending. It settles once, when the function ends; concurrent calls settle in the
+// order in which they end.
 func TestJ_EXP_5_SettlesOnceInOrderOfCompletion(t *testing.T) { obeys(t, "J_EXP_5") }
 
 // --- imports
 
-// An import that may wait is called with the guest's arguments, and current() is the fiber. The fiber is suspended until
-// the Promise settles, and goes on with its value.
+// An import that may wait is called with the guest's arguments, and current() is the fiber. The fiber is suspended
+// until the Promise settles, and goes on with its value.
 func TestJ_IMP_1_APromiseSuspendsItsCaller(t *testing.T) { obeys(t, "J_IMP_1") }
 
 // A thenable that calls back at once does so after the fiber is suspended.
@@ -76,7 +76,8 @@ func TestJ_MUX_7_LateCompletionsAreDropped(t *testing.T) { obeys(t, "J_MUX_7") }
 // A client is told of success, of an error, and of its cancellation.
 func TestJ_MUX_8_SuccessErrorCancel(t *testing.T) { obeys(t, "J_MUX_8") }
 
-// With nothing ready the scheduler pauses, and completes when nothing is outstanding. It neither spins nor pauses for ever.
+// With nothing ready the scheduler pauses, and completes when nothing is outstanding. It neither spins nor pauses for
+// ever.
 func TestJ_MUX_10_Termination(t *testing.T) { obeys(t, "J_MUX_10") }
 
 // --- identity

@@ -26,8 +26,8 @@ func expectedScenarios(t *testing.T) []played {
 	return all.Scenarios
 }
 
-// The programs of the documents, in C and WAT, do in browsers what they do in Node and on wazero; also if whatever fiber
-// tells of an event waits there for a moment.
+// The programs of the documents, in C and WAT, do in browsers what they do in Node and on wazero; also if whatever
+// fiber tells of an event waits there for a moment.
 func TestScenarios(t *testing.T) {
 	check := func(t *testing.T, got []played) {
 		for i, want := range expectedScenarios(t) {

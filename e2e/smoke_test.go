@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// One page with the script tag runs both guests, every fiber with its own answer: the shortest sign that the built files
-// work together. It also runs in Firefox.
+// One page with the script tag runs both guests, every fiber with its own answer: the shortest sign that the built
+// files work together. It also runs in Firefox.
 func TestSmoke(t *testing.T) {
 	check := func(t *testing.T, got map[string][]uint64) {
 		t.Helper()

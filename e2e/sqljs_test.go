@@ -16,8 +16,8 @@ func withSQLite(o *webserver.Options) {
 	o.Files["/web/dist/"] = os.DirFS("../web/dist")
 }
 
-// A module from npm through Emscripten's own glue: SQLite reads a database page by page over HTTP, and while it waits in
-// the middle of a read others run.
+// A module from npm through Emscripten's own glue: SQLite reads a database page by page over HTTP, and while it waits
+// in the middle of a read others run.
 func TestSQLiteOverHTTP(t *testing.T) {
 	type result struct {
 		Waiting []string
@@ -41,7 +41,8 @@ func TestSQLiteOverHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Traffic.Size != file.Size() || got.Traffic.Requests == 0 || got.Traffic.Received == 0 || got.Traffic.Received > file.Size()/8 {
+		if got.Traffic.Size != file.Size() || got.Traffic.Requests == 0 || got.Traffic.Received == 0 ||
+			got.Traffic.Received > file.Size()/8 {
 			t.Errorf("traffic for one row: %+v", got.Traffic)
 		}
 	}
@@ -77,7 +78,8 @@ func TestSQLitePage(t *testing.T) {
 		return [output.value, ...Array.from(document.querySelectorAll("tr"), (row) => Array.from(row.cells, (cell) => cell.textContent).join("|"))];
 	}`
 	for _, c := range []struct{ sql, output, rows string }{
-		{"", "requests brought 8208 of the file's 67584 bytes", "id|value|title\n1863|999494|Item 1863\n1309|999559|Item 1309\n755|999624|Item 755\n201|999689|Item 201"},
+		{"", "requests brought 8208 of the file's 67584 bytes",
+			"id|value|title\n1863|999494|Item 1863\n1309|999559|Item 1309\n755|999624|Item 755\n201|999689|Item 201"},
 		{"SELECT count(*) AS n FROM items", "of the file's", "n\n2000"},
 		{"SELECT author FROM items", "no such column: author", ""},
 	} {

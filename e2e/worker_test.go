@@ -34,7 +34,8 @@ func TestHarnessSeesWhatEscapesInAWorker(t *testing.T) {
 	tab := open(t, "worker.html")
 	tab.Eval(t, "inWorker.letEscape", nil)
 	texts := strings.Join(tab.Escaped(t), "\n")
-	for _, want := range []string{"escaped in the worker: Error: nobody catches", "escaped in the worker: Error: nobody listens"} {
+	for _, want := range []string{"escaped in the worker: Error: nobody catches",
+		"escaped in the worker: Error: nobody listens"} {
 		if strings.Count(texts, want) != 1 {
 			t.Errorf("%q is not told once in %q", want, texts)
 		}
@@ -49,7 +50,8 @@ func TestServiceWorker(t *testing.T) {
 	}
 	check := func(t *testing.T, got result) {
 		expectItems(t, "service worker", got.Items, 100)
-		if !strings.HasPrefix(got.Own, "load-failed: ") || !strings.HasSuffix(got.Own, ". A service worker may load nothing on demand; a page or a Web Worker may") {
+		if !strings.HasPrefix(got.Own, "load-failed: ") || !strings.HasSuffix(got.Own,
+			". A service worker may load nothing on demand; a page or a Web Worker may") {
 			t.Errorf("a guest with fibers of its own ended with %s, want load-failed and what to do", got.Own)
 		}
 	}

@@ -212,7 +212,8 @@ func TestCOtherExports(t *testing.T) {
 	if _, err := g.ExportedFunction("trap").Call(ctx); err == nil || !strings.Contains(err.Error(), "unreachable") {
 		t.Errorf("trap: %v", err)
 	}
-	if _, err := g.ExportedFunction("endless").Call(ctx, 0); err == nil || !strings.Contains(err.Error(), "stack overflow") {
+	if _, err := g.ExportedFunction("endless").Call(ctx, 0); err == nil ||
+		!strings.Contains(err.Error(), "stack overflow") {
 		t.Errorf("endless: %v", err)
 	}
 	// It is the module editor's task to find the shadow stack, so the guest must not help.

@@ -1,8 +1,8 @@
 ;; Recipe (Binaryen 132), in this folder:
 ;;   wasm-as --enable-mutable-globals --enable-reference-types --enable-gc --enable-exception-handling --enable-multivalue fiber.wat -o fiber.wasm
 ;;
-;; The job of a guest's own fibers (src/machine.ts): what package wasm's thunks are for the calls of exports. One instance for
-;; each guest that has such fibers. It calls the function of the fiber that runs now through the guest's table, so that no
+;; The job of a guest's own fibers (src/proposals/jumps.ts): what package stubs' thunks are for the calls of exports. One instance for
+;; each guest that has such fibers. It is given the fiber, calls that one's function through the guest's table, so that no
 ;; frame of JavaScript stands below it, and lets no exception out.
 (module
   (type $body (func (param i32 i32 i32) (result i32)))
@@ -13,25 +13,29 @@
   (import "guest" "sp" (global $sp (mut i32))) ;; one that nobody reads, if the guest has no stack in memory
   (import "js" "base" (global $base i32))
   (import "worker" "exn" (global $exn (mut exnref)))
-  ;; Of the fiber that starts: 0 its own reference, 1 what it was made with, 2 its first event, which lies at the top of its
-  ;; region, so that its stack begins there, 3 its function.
-  (import "js" "arg" (func $arg (param i32) (result i32)))
-  (import "js" "returned" (func $returned (param i32)))
-  (import "js" "failed" (func $failed))
+  ;; Of the fiber: 0 its own reference, 1 what it was made with, 2 its first event, which lies at the top of its region, so that
+  ;; its stack begins there, 3 its function.
+  (import "js" "arg" (func $arg (param externref i32) (result i32)))
+  (import "js" "returned" (func $returned (param externref i32)))
+  (import "js" "failed" (func $failed (param externref)))
 
-  (func (export "fiber")
+  (func (export "fiber") (param $fiber externref)
     (block $caught (result exnref)
       (try_table (catch_all_ref $caught)
-        (global.set $sp (call $arg (i32.const 2)))
+        (global.set $sp (call $arg (local.get $fiber) (i32.const 2)))
         (call $returned
+          (local.get $fiber)
           (call_indirect $table (type $body)
-            (call $arg (i32.const 0)) (call $arg (i32.const 1)) (call $arg (i32.const 2)) (call $arg (i32.const 3))))
+            (call $arg (local.get $fiber) (i32.const 0))
+            (call $arg (local.get $fiber) (i32.const 1))
+            (call $arg (local.get $fiber) (i32.const 2))
+            (call $arg (local.get $fiber) (i32.const 3))))
         (global.set $sp (global.get $base))
         (return))
       (unreachable))
     (global.set $exn)
     (global.set $sp (global.get $base))
-    (call $failed))
+    (call $failed (local.get $fiber)))
 
   ;; What is at an index of the table: 0 nothing, 1 a body, 2 a raise, 3 an admits, 4 another function.
   (func (export "kind") (param $i i32) (result i32)

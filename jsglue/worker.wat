@@ -1,19 +1,22 @@
 ;; Recipe (Binaryen 132), in this folder:
 ;;   wasm-as --enable-mutable-globals --enable-reference-types --enable-gc --enable-exception-handling --enable-multivalue --enable-tail-call worker.wat -o worker.wasm
 ;;
-;; A worker is a stack that is kept. JavaScript calls it once under WebAssembly.promising; it then asks for a job, does it, and
-;; asks again. A job is a thunk (package wasm), which fetches its own arguments and delivers its own results: so one worker
-;; serves any export of any instance. A thunk lets no exception out; what passes through here is a trap, and it ends the worker.
+;; A worker is a stack that is kept. JavaScript calls it once under WebAssembly.promising, with the object that stands for it; it then
+;; asks for a runner, does that one's job, and asks again. A job is a thunk (package jsglue/stubs), which is given the runner, fetches
+;; its own arguments from it and delivers its own results to it: so one worker serves any export of any instance. A thunk lets no
+;; exception out; what passes through here is a trap, and it ends the worker.
 ;;
 ;; One instance of this module is shared by all guests of a page.
 (module
-  (type $job (func))
+  (type $job (func (param externref)))
 
-  ;; Suspending: resolves when there is a job.
-  (import "js" "next" (func $next))
+  ;; Suspending: resolves when the worker has a runner.
+  (import "js" "next" (func $next (param externref)))
 
-  ;; Which it is. Not what next resolves with: to resolve a Promise with a function, the engine looks for its method then.
-  (import "js" "job" (func $job (result (ref $job))))
+  ;; Its job, and the runner itself. Not what next resolves with: to resolve a Promise with a function or an object, the engine
+  ;; looks for its method then.
+  (import "js" "job" (func $job (param externref) (result (ref $job))))
+  (import "js" "runner" (func $runner (param externref) (result externref)))
 
   ;; The exception that a thunk or a stub caught last, by reference. JavaScript cannot read it ...
   (global $exn (export "exn") (mut exnref) (ref.null exn))
@@ -31,7 +34,7 @@
 
   ;; The job is in no local: a worker that waits for the next one would keep the last one's instance alive. And there is no
   ;; loop: engines replace the code of a function by better code when it is called.
-  (func $worker (export "worker")
-    (call $next)
-    (call_ref $job (call $job))
-    (return_call $worker)))
+  (func $worker (export "worker") (param $self externref)
+    (call $next (local.get $self))
+    (call_ref $job (call $runner (local.get $self)) (call $job (local.get $self)))
+    (return_call $worker (local.get $self))))

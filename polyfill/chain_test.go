@@ -6,8 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// machine is the machine with expectations: each method performs an operation
-// and fails the test unless control goes where it should.
+// machine is the machine with expectations: each method performs an operation and fails the test unless control goes
+// where it should.
 type machine struct {
 	polyfill.Machine
 	t *testing.T
@@ -87,7 +87,8 @@ func TestChains(t *testing.T) {
 				m.t.Errorf("started %v, active %#x, leaf %#x, live %d", m.Started(f), m.Active(), m.Leaf(f), m.Live())
 			}
 		}},
-		{"K-1: the zero machine has the root active, and exactly one computation is active ever after", func(m *machine) {
+		{"K-1: the zero machine has the root active, and exactly one computation is active ever " +
+			"after", func(m *machine) {
 			p, c, _ := m.fibers()
 			active := func(want polyfill.Fiber) {
 				m.t.Helper()
@@ -177,8 +178,8 @@ func TestChains(t *testing.T) {
 			m.is(c, polyfill.Active, p)
 		}},
 		{"S-EDGE 9, A-RELEASE-1: a moribund fiber is told from a mounted one", func(m *machine) {
-			// A traps on the second release and B is silent: the machine has to
-			// tell the two cases apart, the view decides.
+			// A traps on the second release and B is silent: the machine has to tell the two cases apart, the view
+			// decides.
 			p, c, _ := m.fibers()
 			m.kill(c)
 			m.refuses("release a moribund", m.Kill(c), polyfill.Over)

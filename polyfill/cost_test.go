@@ -6,8 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Nothing is allocated but by the growth of one slice: once a machine has held
-// as many fibers as it holds now, no operation allocates.
+// Nothing is allocated but by the growth of one slice: once a machine has held as many fibers as it holds now, no
+// operation allocates.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	var m polyfill.Machine
 	// A slot serves 1,024 fibers; the spares stand in for those that retire on the way.

@@ -1,36 +1,32 @@
 package polyfill
 
-// Tag names a kind of event. Tags are compared by identity, never by name or
-// types (K-3). The zero Tag is none.
+// Tag names a kind of event. Tags are compared by identity, never by name or types (K-3). The zero Tag is none.
 type Tag uint32
 
-// Table names the list of tags that one instruction takes: its event blocks
-// from the innermost out, its handlers, its filter. The zero Table is empty.
-// Tables are made once for an instruction, not once for a switch, and are never
-// freed; the same list has the same number.
+// Table names the list of tags that one instruction takes: its event blocks from the innermost out, its handlers, its
+// filter. The zero Table is empty. Tables are made once for an instruction, not once for a switch, and are never freed;
+// the same list has the same number.
 type Table uint32
 
 // Next is the label of the instruction after the waiting one.
 const Next int32 = -1
 
-// Event is what a computation sends: a tag, and the types of the values that
-// go with it. The values themselves travel with the substrate; they cannot be
-// stored here, because an event is gone when it has arrived (K-5).
+// Event is what a computation sends: a tag, and the types of the values that go with it. The values themselves travel
+// with the substrate; they cannot be stored here, because an event is gone when it has arrived (K-5).
 type Event struct {
 	Tag     Tag
 	Payload Types
 }
 
-// Transition is what an operation answers: To runs now, null is the root, and
-// goes on at Label, the number of the tag in its wait table, or Next.
+// Transition is what an operation answers: To runs now, null is the root, and goes on at Label, the number of the tag
+// in its wait table, or Next.
 type Transition struct {
 	To    Fiber
 	Label int32
 }
 
-// Events holds the tags of one machine and what each of its computations waits
-// for (P3). The zero Events is ready for use. It has no pointers in what grows
-// with the number of fibers, and nothing but the making of tags and tables, and
+// Events holds the tags of one machine and what each of its computations waits for (P3). The zero Events is ready for
+// use. It has no pointers in what grows with the number of fibers, and nothing but the making of tags and tables, and
 // growth, allocates.
 type Events struct {
 	tags   []signature // of tag number i+1
@@ -43,16 +39,15 @@ type signature struct{ params, results Types }
 
 type span struct{ from, to uint32 }
 
-// NewTag makes a tag, different from all others (K-3). Results are the types
-// of the values that come back, in the one system that has them (D-TYPE-2).
+// NewTag makes a tag, different from all others (K-3). Results are the types of the values that come back, in the one
+// system that has them (D-TYPE-2).
 func (e *Events) NewTag(params, results Types) Tag {
 	e.tags = append(e.tags, signature{params, results})
 	return Tag(len(e.tags))
 }
 
-// NewTable returns the number of a list of tags; ok is false if one of them is
-// not a tag of this machine. A tag that stands in the list twice is taken at
-// its first place (B-EVT-1). It looks through all tables that there are.
+// NewTable returns the number of a list of tags; ok is false if one of them is not a tag of this machine. A tag that
+// stands in the list twice is taken at its first place (B-EVT-1). It looks through all tables that there are.
 func (e *Events) NewTable(tags ...Tag) (table Table, ok bool) {
 	for _, t := range tags {
 		if !e.Known(t) {
@@ -103,8 +98,8 @@ func (e *Events) First(t Table) Tag {
 	return e.lists[e.tables[t-1].from]
 }
 
-// Check returns why an event with this tag and payload cannot be sent by
-// anybody: static typing, enforced when the operation runs (K-4).
+// Check returns why an event with this tag and payload cannot be sent by anybody: static typing, enforced when the
+// operation runs (K-4).
 func (e *Events) Check(v Event, wait Table) Trap {
 	if !e.Known(v.Tag) || !e.KnownTable(wait) {
 		return UnknownTag
@@ -115,8 +110,8 @@ func (e *Events) Check(v Event, wait Table) Trap {
 	return OK
 }
 
-// Wait records by which table f will be woken, null is the root. For a fiber
-// that has never run it is the list of events that start it.
+// Wait records by which table f will be woken, null is the root. For a fiber that has never run it is the list of
+// events that start it.
 func (e *Events) Wait(f Fiber, t Table) {
 	i := f.Index()
 	for i >= len(e.waits) {
@@ -125,8 +120,7 @@ func (e *Events) Wait(f Fiber, t Table) {
 	e.waits[i] = t
 }
 
-// Accepts returns the label at which f, which waits, takes the tag: the first
-// place of the tag in its table. Pure (P3).
+// Accepts returns the label at which f, which waits, takes the tag: the first place of the tag in its table. Pure (P3).
 func (e *Events) Accepts(f Fiber, t Tag) (label int32, ok bool) {
 	if f.Index() >= len(e.waits) {
 		return Next, false

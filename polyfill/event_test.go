@@ -32,7 +32,8 @@ func TestK_4_lists_of_types(t *testing.T) {
 	if _, ok := list.After(List(I32, I32)); ok {
 		t.Error("After a list that is no prefix")
 	}
-	for suffix, want := range map[Types]bool{0: true, List(Ref): true, List(F64, Ref): true, list: true, List(F64): false, List(I32, I32, F64, Ref): false} {
+	for suffix, want := range map[Types]bool{0: true, List(Ref): true, List(F64, Ref): true, list: true,
+		List(F64): false, List(I32, I32, F64, Ref): false} {
 		if got := list.EndsWith(suffix); got != want {
 			t.Errorf("EndsWith(%#x) = %v, want %v", suffix, got, want)
 		}

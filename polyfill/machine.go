@@ -1,7 +1,6 @@
 package polyfill
 
-// slot holds one fiber. It has no pointers, so a garbage collector has nothing
-// to look at however many there are.
+// slot holds one fiber. It has no pointers, so a garbage collector has nothing to look at however many there are.
 type slot struct {
 	parent     uint32 // slot of the parent while in the live chain or carried; 0: the root
 	leaf       uint32 // while suspended: the slot that control re-enters
@@ -11,8 +10,7 @@ type slot struct {
 	started    bool
 }
 
-// Machine holds all fibers of one thread of control. The zero Machine is ready
-// for use, with the root active.
+// Machine holds all fibers of one thread of control. The zero Machine is ready for use, with the root active.
 type Machine struct {
 	slots  []slot
 	free   uint32 // first free slot, chained through parent; 0: none
@@ -20,9 +18,8 @@ type Machine struct {
 	live   int32  // fibers that are not moribund
 }
 
-// New makes a fiber: suspended, never started, without parent (P1). Nothing of
-// it runs. It returns the null reference when [MaxFibers] are alive or all
-// 2^32 references have been used.
+// New makes a fiber: suspended, never started, without parent (P1). Nothing of it runs. It returns the null reference
+// when [MaxFibers] are alive or all 2^32 references have been used.
 func (m *Machine) New() Fiber {
 	i := m.free
 	if i != 0 {
@@ -84,8 +81,8 @@ func (m *Machine) Active() Fiber { return m.reference(m.active) }
 // Live returns the number of fibers that are not over.
 func (m *Machine) Live() int { return int(m.live) }
 
-// Leaf returns the fiber in which control reappears when f, which is suspended,
-// is entered: f itself unless fibers are carried with it. Null if f is not suspended.
+// Leaf returns the fiber in which control reappears when f, which is suspended, is entered: f itself unless fibers are
+// carried with it. Null if f is not suspended.
 func (m *Machine) Leaf(f Fiber) Fiber {
 	if m.State(f) != Suspended {
 		return 0
@@ -93,8 +90,8 @@ func (m *Machine) Leaf(f Fiber) Fiber {
 	return m.reference(m.slots[f.Index()].leaf)
 }
 
-// Parent returns the fiber that f returns to. It is null if that is the root,
-// and also if f is not part of the live chain or carried.
+// Parent returns the fiber that f returns to. It is null if that is the root, and also if f is not part of the live
+// chain or carried.
 func (m *Machine) Parent(f Fiber) Fiber {
 	switch m.State(f) {
 	case Active, Busy, Carried:
@@ -103,9 +100,8 @@ func (m *Machine) Parent(f Fiber) Fiber {
 	return 0
 }
 
-// CheckReference returns why f is no reference of this machine, OK if it is
-// one, be the fiber over or not. It is what every operation asks first, for all
-// its operands (K-2). Pure, as the other checks are.
+// CheckReference returns why f is no reference of this machine, OK if it is one, be the fiber over or not. It is what
+// every operation asks first, for all its operands (K-2). Pure, as the other checks are.
 func (m *Machine) CheckReference(f Fiber) Trap {
 	if m.State(f) == Invalid {
 		return unknown(f)
@@ -126,8 +122,7 @@ func (m *Machine) CheckSuspended(f Fiber) Trap {
 	return NotSuspended
 }
 
-// CheckInChain returns why f may not be detached, OK if it may: it is the
-// active fiber or an ancestor of it.
+// CheckInChain returns why f may not be detached, OK if it may: it is the active fiber or an ancestor of it.
 func (m *Machine) CheckInChain(f Fiber) Trap {
 	switch m.State(f) {
 	case Active, Busy:
@@ -147,8 +142,7 @@ func unknown(f Fiber) Trap {
 	return UnknownReference
 }
 
-// Enter links f below the active computation and returns the leaf that runs now
-// (P4, P5). f must be suspended.
+// Enter links f below the active computation and returns the leaf that runs now (P4, P5). f must be suspended.
 func (m *Machine) Enter(f Fiber) (leaf Fiber, trap Trap) {
 	if trap := m.Resume(f); trap != OK {
 		return 0, trap
@@ -184,9 +178,8 @@ func (m *Machine) attach(i, parent uint32) Fiber {
 	return m.reference(leaf)
 }
 
-// Detach takes f and everything below it out of the live chain and returns f's
-// parent, which runs now; null means the root. f must be active or an ancestor
-// of the active fiber.
+// Detach takes f and everything below it out of the live chain and returns f's parent, which runs now; null means the
+// root. f must be active or an ancestor of the active fiber.
 func (m *Machine) Detach(f Fiber) (parent Fiber, trap Trap) {
 	if trap := m.CheckInChain(f); trap != OK {
 		return 0, trap
@@ -209,10 +202,9 @@ func (m *Machine) detach(i uint32) (parent uint32) {
 	return parent
 }
 
-// Replace detaches s and enters t in its place: t takes over the parent of s,
-// which is neither woken nor told (A-SWITCH-2, B-SWITCH-4). It returns the leaf
-// of t, which runs now. If s and t are the same fiber nothing moves and the
-// active fiber is returned (A-SWITCH-6, B-SWITCH-6).
+// Replace detaches s and enters t in its place: t takes over the parent of s, which is neither woken nor told
+// (A-SWITCH-2, B-SWITCH-4). It returns the leaf of t, which runs now. If s and t are the same fiber nothing moves and
+// the active fiber is returned (A-SWITCH-6, B-SWITCH-6).
 func (m *Machine) Replace(s, t Fiber) (leaf Fiber, trap Trap) {
 	if trap := m.CheckInChain(s); trap != OK {
 		return 0, trap
@@ -230,8 +222,8 @@ func (m *Machine) Replace(s, t Fiber) (leaf Fiber, trap Trap) {
 	return m.attach(uint32(t)&indexMask, parent), OK
 }
 
-// Kill ends f, which must be suspended, and everything that is carried with it
-// (P6). None of their code runs. Whoever holds their stacks drops them.
+// Kill ends f, which must be suspended, and everything that is carried with it (P6). None of their code runs. Whoever
+// holds their stacks drops them.
 func (m *Machine) Kill(f Fiber) Trap {
 	if trap := m.CheckSuspended(f); trap != OK {
 		return trap
@@ -246,8 +238,8 @@ func (m *Machine) Kill(f Fiber) Trap {
 	return OK
 }
 
-// Return ends the active fiber, whose function has returned or thrown, and
-// returns its parent, which runs now; null means the root (P7).
+// Return ends the active fiber, whose function has returned or thrown, and returns its parent, which runs now; null
+// means the root (P7).
 func (m *Machine) Return() (parent Fiber, trap Trap) {
 	i := m.active
 	if i == 0 {
@@ -262,8 +254,8 @@ func (m *Machine) Return() (parent Fiber, trap Trap) {
 	return m.reference(p), OK
 }
 
-// Unwind ends the whole live chain, as a trap does (K-9), and makes the root
-// active. Fibers that are not in the chain keep their state.
+// Unwind ends the whole live chain, as a trap does (K-9), and makes the root active. Fibers that are not in the chain
+// keep their state.
 func (m *Machine) Unwind() {
 	for i := m.active; i != 0; {
 		parent := m.slots[i].parent

@@ -35,8 +35,8 @@ func (s *situation) clone() Machine {
 	return m
 }
 
-// What every operation does to a fiber in every state: the table of the package
-// comment, and the clause of K-2 that a refused operation changes nothing.
+// What every operation does to a fiber in every state: the table of the package comment, and the clause of K-2 that a
+// refused operation changes nothing.
 func TestOperationByState(t *testing.T) {
 	columns := []struct {
 		name  string
@@ -132,8 +132,8 @@ func TestReplaceChecksTheFirstOperandFirst(t *testing.T) {
 	}
 }
 
-// The pure tests answer for every state; what they answer for a fiber without
-// the property asked for is the null reference, or false.
+// The pure tests answer for every state; what they answer for a fiber without the property asked for is the null
+// reference, or false.
 func TestAnswersByState(t *testing.T) {
 	s := newSituation()
 	for _, c := range []struct {
@@ -175,7 +175,8 @@ func TestAnswersByState(t *testing.T) {
 
 // The words that users see in messages.
 func TestNames(t *testing.T) {
-	states := map[State]string{Invalid: "invalid", Suspended: "suspended", Active: "active", Busy: "busy", Carried: "carried", Moribund: "moribund", 99: "invalid"}
+	states := map[State]string{Invalid: "invalid", Suspended: "suspended", Active: "active", Busy: "busy",
+		Carried: "carried", Moribund: "moribund", 99: "invalid"}
 	for s, want := range states {
 		if s.String() != want {
 			t.Errorf("State(%d).String() = %q, want %q", s, s, want)

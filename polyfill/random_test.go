@@ -24,10 +24,10 @@ type duel struct {
 	last    string
 }
 
-// play takes two bytes an operation: what, and on which operands. Every list of
-// bytes is a list of operations.
+// play takes two bytes an operation: what, and on which operands. Every list of bytes is a list of operations.
 func play(t testing.TB, list []byte) {
-	d := &duel{t: t, twin: twin{all: map[polyfill.Fiber]*twinFiber{}}, tokens: make([]polyfill.Token, 1), twins: make([]*twinToken, 1)}
+	d := &duel{t: t, twin: twin{all: map[polyfill.Fiber]*twinFiber{}}, tokens: make([]polyfill.Token, 1),
+		twins: make([]*twinToken, 1)}
 	for i := 0; i+1 < len(list); i += 2 {
 		d.step(list[i], list[i+1])
 		d.compare()
@@ -97,8 +97,8 @@ func (d *duel) step(op, operands byte) {
 	}
 }
 
-// create makes a fiber and keeps the number of known ones below 15, at the cost
-// of the oldest that is over, else of not making it.
+// create makes a fiber and keeps the number of known ones below 15, at the cost of the oldest that is over, else of not
+// making it.
 func (d *duel) create() {
 	if len(d.known) == 15 {
 		for i, f := range d.known {
@@ -120,8 +120,7 @@ func (d *duel) create() {
 	if len(d.tokens) > 100 {
 		d.tokens, d.twins = d.tokens[80:], d.twins[80:]
 	}
-	// A fiber that is over for long is not looked at any more, except by chance:
-	// it must not slow the twin down.
+	// A fiber that is over for long is not looked at any more, except by chance: it must not slow the twin down.
 	if len(d.twin.all) > 40 {
 		for r, f := range d.twin.all {
 			if f.over && !d.isKnown(r) {
@@ -165,8 +164,7 @@ func (d *duel) compare() {
 	}
 }
 
-// The machine and its twin agree on 200,000 random operations. The lists are
-// long enough for slots to be retired.
+// The machine and its twin agree on 200,000 random operations. The lists are long enough for slots to be retired.
 func TestMachineAgainstTwin(t *testing.T) {
 	s := *seed
 	if s == 0 {

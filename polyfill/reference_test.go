@@ -9,8 +9,8 @@ import (
 // The number of references that one slot can give out; see polyfill.Fiber.
 const generations = 1 << 10
 
-// J-ID-1: a reference names one fiber for ever. The loop makes and ends enough
-// fibers to use up one slot three times over.
+// J-ID-1: a reference names one fiber for ever. The loop makes and ends enough fibers to use up one slot three times
+// over.
 func TestReferencesAreNeverReused(t *testing.T) {
 	var m polyfill.Machine
 	seen := map[polyfill.Fiber]bool{}
@@ -47,9 +47,8 @@ func TestReferencesAreNeverReused(t *testing.T) {
 	}
 }
 
-// An invented reference is refused whatever is wrong with it: a slot that does
-// not exist, the slot of the root, a generation that is still to come, and the
-// next generation of a slot that is free or in use.
+// An invented reference is refused whatever is wrong with it: a slot that does not exist, the slot of the root, a
+// generation that is still to come, and the next generation of a slot that is free or in use.
 func TestInventedReferences(t *testing.T) {
 	var m polyfill.Machine
 	if m.State(1) != polyfill.Invalid {
@@ -103,8 +102,7 @@ func TestIndexIsUniqueAmongTheLiving(t *testing.T) {
 	}
 }
 
-// MaxFibers can be alive at once; one more is the null reference, and the end
-// of any one makes room again.
+// MaxFibers can be alive at once; one more is the null reference, and the end of any one makes room again.
 func TestMaxFibers(t *testing.T) {
 	var m polyfill.Machine
 	var last polyfill.Fiber

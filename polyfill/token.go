@@ -1,15 +1,13 @@
 package polyfill
 
-// Token is a single-use reference: it denotes one suspension of one fiber and
-// is consumed by entering it (C-REF-1, D-ONE-1). The zero Token is null. A
-// token that is consumed or outdated stays a legal value that is refused.
+// Token is a single-use reference: it denotes one suspension of one fiber and is consumed by entering it (C-REF-1,
+// D-ONE-1). The zero Token is null. A token that is consumed or outdated stays a legal value that is refused.
 type Token struct {
 	fiber  Fiber
 	number uint32
 }
 
-// Mint returns a token for the suspended fiber f and makes every earlier token
-// of f stale (P8, C-BIND-2).
+// Mint returns a token for the suspended fiber f and makes every earlier token of f stale (P8, C-BIND-2).
 func (m *Machine) Mint(f Fiber) (Token, Trap) {
 	if trap := m.CheckSuspended(f); trap != OK {
 		return Token{}, trap
@@ -19,8 +17,8 @@ func (m *Machine) Mint(f Fiber) (Token, Trap) {
 	return Token{f, s.token}, OK
 }
 
-// Check reports whether t would be redeemed, without consuming it: an operation
-// that traps for another reason consumes nothing (C-SWITCH-4).
+// Check reports whether t would be redeemed, without consuming it: an operation that traps for another reason consumes
+// nothing (C-SWITCH-4).
 func (m *Machine) Check(t Token) Trap {
 	if t.fiber == 0 {
 		return NullReference

@@ -2,8 +2,8 @@ package polyfill
 
 // Trap says why an operation was refused. Zero means that it was not.
 //
-// It is a number and not an error because the machine is also compiled for
-// places where an interface costs more than everything else together.
+// It is a number and not an error because the machine is also compiled for places where an interface costs more than
+// everything else together.
 type Trap uint8
 
 const (

@@ -2,10 +2,9 @@ package polyfill_test
 
 import "github.com/fiberfill/fiberfill/polyfill"
 
-// twin is the machine once more, slow and plain: the live chain is a slice of
-// pointers, a suspended piece is a slice of pointers, and every other state is
-// found by looking for the fiber in them. It shares nothing with the machine but
-// the names of states and traps.
+// twin is the machine once more, slow and plain: the live chain is a slice of pointers, a suspended piece is a slice of
+// pointers, and every other state is found by looking for the fiber in them. It shares nothing with the machine but the
+// names of states and traps.
 type twin struct {
 	chain []*twinFiber // from the fiber below the root to the active one
 	all   map[polyfill.Fiber]*twinFiber

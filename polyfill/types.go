@@ -13,9 +13,8 @@ const (
 	NullRef
 )
 
-// Types is a list of at most [MaxValues] types, four bits each, the first in
-// the lowest bits. It is a number, so that a list is compared in one step and
-// crosses the border to wasm as one i32. The zero Types is the empty list.
+// Types is a list of at most [MaxValues] types, four bits each, the first in the lowest bits. It is a number, so that a
+// list is compared in one step and crosses the border to wasm as one i32. The zero Types is the empty list.
 type Types uint32
 
 // MaxValues is how many values one switch can carry.
@@ -43,9 +42,8 @@ func (l Types) Len() (n int) {
 // At returns type number i, 0 beyond the end.
 func (l Types) At(i int) Type { return Type(l >> (4 * i) & 15) }
 
-// Takes reports whether values of the types sent may arrive where l is
-// expected: the same number of values, each of the same type, or a reference
-// that is not null where one that may be null is expected (K-4, C-TYPE-3).
+// Takes reports whether values of the types sent may arrive where l is expected: the same number of values, each of the
+// same type, or a reference that is not null where one that may be null is expected (K-4, C-TYPE-3).
 func (l Types) Takes(sent Types) bool {
 	if l == sent {
 		return true // nearly always
@@ -60,8 +58,8 @@ func (l Types) Takes(sent Types) bool {
 
 func (t Type) takes(sent Type) bool { return t == sent || t == NullRef && sent == Ref }
 
-// After returns what is expected once values of the types sent have been
-// supplied as the first ones; ok is false if l does not begin so (C-BIND-1).
+// After returns what is expected once values of the types sent have been supplied as the first ones; ok is false if l
+// does not begin so (C-BIND-1).
 func (l Types) After(sent Types) (rest Types, ok bool) {
 	for ; sent != 0; l, sent = l>>4, sent>>4 {
 		if !l.At(0).takes(sent.At(0)) {

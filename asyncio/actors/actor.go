@@ -9,8 +9,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wheel"
 )
 
-// ID names an actor for ever: no other actor of its runtime gets the same. The
-// first is 1; 0 is the world outside, as the source of a message.
+// ID names an actor for ever: no other actor of its runtime gets the same. The first is 1; 0 is the world outside, as
+// the source of a message.
 type ID int64
 
 // Message is what an actor is sent. The payload is the receiver's own copy.
@@ -20,8 +20,7 @@ type Message struct {
 	Payload []byte
 }
 
-// StackClass is the size of a guest's stack in bytes. Values other than the
-// constants are refused (E-CLASS-2).
+// StackClass is the size of a guest's stack in bytes. Values other than the constants are refused (E-CLASS-2).
 type StackClass int32
 
 const (
@@ -33,15 +32,15 @@ const (
 
 // Guest is the code of a guest actor.
 type Guest interface {
-	// HandleMessage is called for one message at a time, on the actor's own stack. It returns 1 to stay
-	// alive and 0 to end. A panic is a trap: it ends the actor and nothing else.
+	// HandleMessage is called for one message at a time, on the actor's own stack. It returns 1 to stay alive and 0 to
+	// end. A panic is a trap: it ends the actor and nothing else.
 	HandleMessage(h *Host, m Message) int32
 }
 
 // Resources is what a [Guest] implements that owns something beside its code, as an instance of a wasm module does.
 type Resources interface {
-	// Open is called once, by [Runtime.Spawn], and allocates what an actor of the class needs, its part of the
-	// stack among it. If it fails so does the spawn, and Close is not called.
+	// Open is called once, by [Runtime.Spawn], and allocates what an actor of the class needs, its part of the stack
+	// among it. If it fails so does the spawn, and Close is not called.
 	Open(class StackClass) error
 	// Close is called once, when the actor is over and none of its code will run.
 	Close()
@@ -53,13 +52,12 @@ type GuestFunc func(h *Host, m Message) int32
 // HandleMessage calls the function.
 func (f GuestFunc) HandleMessage(h *Host, m Message) int32 { return f(h, m) }
 
-// Native is the code of a native actor, which is called on the runtime's stack
-// and cannot block. It returns whether the actor stays alive. A panic ends the
-// actor, as a guest's does.
+// Native is the code of a native actor, which is called on the runtime's stack and cannot block. It returns whether the
+// actor stays alive. A panic ends the actor, as a guest's does.
 type Native func(h *Host, m Message) bool
 
-// Factory is all that it takes to spawn a guest, again and again if need be: the
-// argument of whoever restarts actors. See [Runtime.Spawn] for the parts.
+// Factory is all that it takes to spawn a guest, again and again if need be: the argument of whoever restarts actors.
+// See [Runtime.Spawn] for the parts.
 type Factory struct {
 	Guest   func() Guest // called once for each actor
 	Mailbox int
@@ -125,8 +123,8 @@ var refusals = map[wheel.Verdict]error{
 	wheel.NoMemory:    ErrNoStack,
 }
 
-// actor is what the wheel does not know of one: its code, its stack, and what its messages are. If it has a stack, fiber
-// is not nil.
+// actor is what the wheel does not know of one: its code, its stack, and what its messages are. If it has a stack,
+// fiber is not nil.
 type actor struct {
 	id      ID
 	runtime *Runtime

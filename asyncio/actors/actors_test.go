@@ -34,8 +34,8 @@ func echo(h *Host, m Message) int32 {
 	return 1
 }
 
-// world is a runtime on a virtual clock that moves by 1 ms a step, and a tester,
-// a native actor that notes what it is sent.
+// world is a runtime on a virtual clock that moves by 1 ms a step, and a tester, a native actor that notes what it is
+// sent.
 type world struct {
 	testing.TB
 	*Runtime

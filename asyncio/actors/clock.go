@@ -18,8 +18,7 @@ type realClock struct{ start time.Time }
 func (c realClock) Now() time.Duration    { return time.Since(c.start) }
 func (c realClock) Sleep(d time.Duration) { time.Sleep(d) }
 
-// VirtualClock stands still unless somebody sleeps by it, which takes no time.
-// The zero clock shows zero.
+// VirtualClock stands still unless somebody sleeps by it, which takes no time. The zero clock shows zero.
 type VirtualClock struct{ now time.Duration }
 
 func (c *VirtualClock) Now() time.Duration { return c.now }

@@ -7,8 +7,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// fiber is the stack on which a guest's handler runs, one call after the other.
-// It is a coroutine of Go; a guest in wasm runs on top of it.
+// fiber is the stack on which a guest's handler runs, one call after the other. It is a coroutine of Go; a guest in
+// wasm runs on top of it.
 type fiber struct {
 	actor   *actor
 	ref     polyfill.Fiber
@@ -22,8 +22,8 @@ type fiber struct {
 	released bool
 }
 
-// released unwinds the frames of a handler whose fiber is dropped. Go cannot
-// drop them otherwise: deferred functions run, nothing else does.
+// released unwinds the frames of a handler whose fiber is dropped. Go cannot drop them otherwise: deferred functions
+// run, nothing else does.
 type released struct{}
 
 // newFiber allocates the stack.

@@ -21,8 +21,7 @@ func (descriptors) Ready(fd int32, write bool) bool {
 	return n > 0 || err != nil // select counts the end of the file and a hang-up as ready
 }
 
-// A guest reads what another one writes, through a pipe of the system; then the
-// writer hangs up.
+// A guest reads what another one writes, through a pipe of the system; then the writer hangs up.
 func TestReal_descriptors_and_hang_up(t *testing.T) {
 	t.Run("E-FD-3", func(t *testing.T) {
 		from, to, err := os.Pipe()

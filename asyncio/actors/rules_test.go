@@ -14,7 +14,8 @@ import (
 func TestClasses(t *testing.T) {
 	t.Run("E-CLASS-1 E-CLASS-2", func(t *testing.T) {
 		w := newWorld(t, Config{})
-		for class, bytes := range map[StackClass]int32{StackNone: 0, Stack32K: 32 << 10, Stack64K: 64 << 10, Stack128K: 128 << 10} {
+		for class, bytes := range map[StackClass]int32{StackNone: 0, Stack32K: 32 << 10, Stack64K: 64 << 10,
+			Stack128K: 128 << 10} {
 			if int32(class) != bytes {
 				t.Errorf("a class has the value %d, want %d", class, bytes)
 			}
@@ -68,7 +69,8 @@ func TestThe_stack_is_allocated_at_spawn(t *testing.T) {
 		}
 		first := w.guest(Stack64K, echo)
 		if w.machine.Live() != 1 || runtime.NumGoroutine() != goroutines+1 || w.memory != 64<<10 {
-			t.Errorf("%d fibers, %d goroutines more, %d bytes", w.machine.Live(), runtime.NumGoroutine()-goroutines, w.memory)
+			t.Errorf("%d fibers, %d goroutines more, %d "+
+				"bytes", w.machine.Live(), runtime.NumGoroutine()-goroutines, w.memory)
 		}
 		if id, err := w.Spawn(GuestFunc(echo), 1, Stack64K); err != ErrNoStack || id != 0 || w.machine.Live() != 1 {
 			t.Errorf("Spawn beyond the memory = %d, %v", id, err)
@@ -101,7 +103,8 @@ func TestState_of_an_actor(t *testing.T) {
 		step(1, Info{Class: Stack128K, Blocked: true, WaitsFor: "a timer", Deadline: 10 * time.Millisecond})
 		step(11, Info{Class: Stack128K, Blocked: true, WaitsFor: "a message"})
 		w.from(guest, 2, "")
-		step(2, Info{Class: Stack128K, Blocked: true, WaitsFor: "descriptor 7 to be writable", Deadline: 18 * time.Millisecond})
+		step(2, Info{Class: Stack128K, Blocked: true, WaitsFor: "descriptor 7 to be " +
+			"writable", Deadline: 18 * time.Millisecond})
 		step(7, Info{Class: Stack128K})
 		if _, ok := w.Info(99); ok {
 			t.Error("there is an actor 99")
@@ -228,7 +231,8 @@ func TestHandler_0_stops_1_keeps_a_trap_stops(t *testing.T) {
 				h.Send(m.Source, msgPong, nil)
 				return m.Type
 			}
-			one, zero, trap, other := w.guest(class, handler), w.guest(class, handler), w.guest(class, handler), w.guest(class, handler)
+			one, zero, trap, other := w.guest(class, handler), w.guest(class, handler), w.guest(class,
+				handler), w.guest(class, handler)
 			w.from(one, 1, "")
 			w.from(zero, 0, "")
 			w.from(zero, 1, "")
@@ -238,7 +242,8 @@ func TestHandler_0_stops_1_keeps_a_trap_stops(t *testing.T) {
 			w.from(other, 1, "")
 			w.steps(2)
 			var trapped *TrapError
-			if err, ok := w.ended[trap]; !ok || !errors.As(err, &trapped) || trapped.Actor != trap || !errors.Is(err, boom) || !strings.Contains(string(trapped.Stack), "TestHandler_0_stops") {
+			if err, ok := w.ended[trap]; !ok || !errors.As(err, &trapped) || trapped.Actor != trap ||
+				!errors.Is(err, boom) || !strings.Contains(string(trapped.Stack), "TestHandler_0_stops") {
 				t.Errorf("class %d: the one that trapped ended with %v", class, err)
 			}
 			if err, ok := w.ended[zero]; !ok || err != nil || len(w.ended) != 2 {

@@ -12,11 +12,13 @@ import (
 
 // Config is what a runtime gets from its program. All fields may be left out.
 type Config struct {
-	Clock       Clock                                   // nil: a [RealClock]
-	Readiness   Readiness                               // nil: waits for descriptors return -1
-	StackMemory int64                                   // bytes that the stacks of all guests may have together; 0: any number
+	Clock     Clock     // nil: a [RealClock]
+	Readiness Readiness // nil: waits for descriptors return -1
+	// bytes that the stacks of all guests may have together; 0: any number
+	StackMemory int64
 	Log         func(from ID, level int32, text string) // nil: what actors log is dropped
-	Ended       func(id ID, err error)                  // told each actor that is over; err is a *[TrapError] if it trapped, else nil
+	// told each actor that is over; err is a *[TrapError] if it trapped, else nil
+	Ended func(id ID, err error)
 }
 
 // Runtime owns actors and turns the wheel. It is made by [New].
@@ -29,8 +31,7 @@ type Runtime struct {
 	inStep  bool
 }
 
-// New returns a runtime without actors. One whose guests have stacks must be
-// closed, unless all of them are over.
+// New returns a runtime without actors. One whose guests have stacks must be closed, unless all of them are over.
 func New(config Config) *Runtime {
 	if config.Clock == nil {
 		config.Clock = RealClock()
@@ -41,10 +42,9 @@ func New(config Config) *Runtime {
 
 func (r *Runtime) now() wheel.Time { return wheel.Time(r.config.Clock.Now()) }
 
-// Spawn makes a guest actor with room for mailbox messages and a stack of the
-// given class, which is allocated now. The guest's code runs when a message comes. The error
-// is one of [ErrClass], [ErrMailbox], [ErrNoStack] and [ErrClosed], or what the guest's [Resources] say. Handlers may
-// call it.
+// Spawn makes a guest actor with room for mailbox messages and a stack of the given class, which is allocated now. The
+// guest's code runs when a message comes. The error is one of [ErrClass], [ErrMailbox], [ErrNoStack] and [ErrClosed],
+// or what the guest's [Resources] say. Handlers may call it.
 func (r *Runtime) Spawn(guest Guest, mailbox int, class StackClass) (ID, error) {
 	a := &actor{class: class}
 	a.handle = func(m Message) bool { return guest.HandleMessage(&a.host, m) != 0 }
@@ -97,9 +97,8 @@ func (r *Runtime) allocate(a *actor) error {
 	return nil
 }
 
-// Send puts a message from outside, source 0, into an actor's mailbox. The
-// payload is copied. The error is [ErrNoActor], [ErrMailboxFull] or nil. Nothing runs yet.
-// Handlers send by [Host.Send].
+// Send puts a message from outside, source 0, into an actor's mailbox. The payload is copied. The error is
+// [ErrNoActor], [ErrMailboxFull] or nil. Nothing runs yet. Handlers send by [Host.Send].
 func (r *Runtime) Send(to ID, typ int32, payload []byte) error { return r.send(0, to, typ, payload) }
 
 func (r *Runtime) send(from, to ID, typ int32, payload []byte) error {
@@ -111,24 +110,23 @@ func (r *Runtime) send(from, to ID, typ int32, payload []byte) error {
 	return nil
 }
 
-// Info returns what there is to know of an actor; ok is false if it is over or
-// never was. Handlers may call it.
+// Info returns what there is to know of an actor; ok is false if it is over or never was. Handlers may call it.
 func (r *Runtime) Info(id ID) (info Info, ok bool) {
 	i, ok := r.wheel.Info(wheel.ID(id))
 	if !ok {
 		return Info{}, false
 	}
-	info = Info{Class: StackClass(i.Class), Native: i.Native, Blocked: i.Blocked, Deadline: time.Duration(i.Deadline), Mailbox: int(i.Mailbox)}
+	info = Info{Class: StackClass(i.Class), Native: i.Native, Blocked: i.Blocked, Deadline: time.Duration(i.Deadline),
+		Mailbox: int(i.Mailbox)}
 	if i.Blocked {
 		info.WaitsFor = r.actors[id].what
 	}
 	return info, true
 }
 
-// Stop ends an actor and drops its messages. One that is blocked does not go on: its fiber is dropped
-// with what it waits for, and of its code only deferred functions run, in which nothing may
-// block. One that runs ends when its handler returns or blocks. Stop reports
-// whether there was such an actor. Handlers may call it, also for themselves.
+// Stop ends an actor and drops its messages. One that is blocked does not go on: its fiber is dropped with what it
+// waits for, and of its code only deferred functions run, in which nothing may block. One that runs ends when its
+// handler returns or blocks. Stop reports whether there was such an actor. Handlers may call it, also for themselves.
 func (r *Runtime) Stop(id ID) bool {
 	verdict := r.wheel.Stop(wheel.ID(id))
 	if verdict == wheel.OK {
@@ -153,7 +151,8 @@ func (r *Runtime) end(a *actor, err error) {
 	}
 }
 
-// Close stops all actors, the last spawned first, and there will be no others. It may be called again, but not by a handler.
+// Close stops all actors, the last spawned first, and there will be no others. It may be called again, but not by a
+// handler.
 func (r *Runtime) Close() {
 	if r.inStep {
 		panic("actors: Runtime.Close inside a step")

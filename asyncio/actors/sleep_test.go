@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The source document's test, on the virtual clock: t=0 W blocks, t=1 N answers, t=50 W's deadline is
-// seen, t=51 W goes on, t=52 its answer is read.
+// The source document's test, on the virtual clock: t=0 W blocks, t=1 N answers, t=50 W's deadline is seen, t=51 W goes
+// on, t=52 its answer is read.
 func TestSleep_in_the_middle_of_a_handler(t *testing.T) {
 	t.Run("S-SLEEP E-TEST-1 E-STEP-5", func(t *testing.T) {
 		w := newWorld(t, Config{})
@@ -20,7 +20,8 @@ func TestSleep_in_the_middle_of_a_handler(t *testing.T) {
 		w.from(native, msgPing, "")
 
 		w.steps(1)
-		if info, _ := w.Info(guest); !info.Blocked || info.Deadline != 50*time.Millisecond || info.WaitsFor != "a timer" {
+		if info, _ := w.Info(guest); !info.Blocked || info.Deadline != 50*time.Millisecond || info.WaitsFor != "a "+
+			"timer" {
 			t.Errorf("at t=0 W is %+v", info)
 		}
 		w.steps(9)
@@ -180,7 +181,8 @@ func TestMessages_wait_for_the_end_of_the_handler(t *testing.T) {
 		w.from(guest, msgSleepTest, "c")
 		w.from(guest, msgPing, "d")
 		w.steps(40)
-		w.want("t=0 begins a", "t=21 ends a", "t=21 begins b", "t=21 ends b", "t=22 begins c", "t=43 ends c", "t=43 begins d", "t=43 ends d")
+		w.want("t=0 begins a", "t=21 ends a", "t=21 begins b", "t=21 ends b", "t=22 begins c", "t=43 ends c",
+			"t=43 begins d", "t=43 ends d")
 	})
 }
 
@@ -188,7 +190,12 @@ func TestTwo_sleepers_the_shorter_wakes_first(t *testing.T) {
 	t.Run("S-SLEEP", func(t *testing.T) {
 		w := newWorld(t, Config{})
 		for _, ms := range []int32{50, 20} {
-			guest := w.guest(Stack32K, func(h *Host, m Message) int32 { h.SleepMs(ms); w.note("slept %d", ms); return 1 })
+			guest := w.guest(Stack32K, func(h *Host, m Message) int32 {
+				h.SleepMs(ms)
+				w.note("slept "+
+					"%d", ms)
+				return 1
+			})
 			w.from(guest, 1, "")
 		}
 		w.steps(60)
@@ -196,8 +203,8 @@ func TestTwo_sleepers_the_shorter_wakes_first(t *testing.T) {
 	})
 }
 
-// All that are found in one step go on in the next, by deadline and then by ID,
-// those without a deadline last; no message is needed.
+// All that are found in one step go on in the next, by deadline and then by ID, those without a deadline last; no
+// message is needed.
 func TestOrder_of_those_that_wake_in_one_step(t *testing.T) {
 	t.Run("E-STEP-3 E-STEP-4", func(t *testing.T) {
 		w := newWorld(t, Config{})

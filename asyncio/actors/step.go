@@ -10,8 +10,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wheel"
 )
 
-// Step does one turn of the wheel, see the package comment, and never waits. It
-// reports whether the next step has something to do even if no time passes. It panics inside a step.
+// Step does one turn of the wheel, see the package comment, and never waits. It reports whether the next step has
+// something to do even if no time passes. It panics inside a step.
 func (r *Runtime) Step() (more bool) {
 	if r.inStep {
 		panic("actors: Runtime.Step inside a step")
@@ -53,7 +53,8 @@ func (r *Runtime) look() {
 	}
 }
 
-// ask asks whether what the actor waits for is ready, and makes a panic a trap: it is the actor's, as if its handler had asked.
+// ask asks whether what the actor waits for is ready, and makes a panic a trap: it is the actor's, as if its handler
+// had asked.
 func (a *actor) ask() (ready bool, trap error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -85,10 +86,10 @@ func (r *Runtime) run(what wheel.Command, a *actor) {
 // pollInterval is how often Run looks whether something outside is ready.
 const pollInterval = time.Millisecond
 
-// Run steps until the condition is met, which it asks before each step and each sleep. While
-// no step could do anything it sleeps by the runtime's clock, to the next deadline or, if
-// an actor waits for something outside, for a millisecond. It returns nil, or an [*IdleError] when
-// the condition can never be met: no message is left, and no actor waits for anything but messages.
+// Run steps until the condition is met, which it asks before each step and each sleep. While no step could do anything
+// it sleeps by the runtime's clock, to the next deadline or, if an actor waits for something outside, for a
+// millisecond. It returns nil, or an [*IdleError] when the condition can never be met: no message is left, and no actor
+// waits for anything but messages.
 func (r *Runtime) Run(until func() bool) error {
 	for !until() {
 		if r.Step() || until() || r.wheel.More() { // the condition may have sent something

@@ -1,14 +1,19 @@
-// What the tests in js_test.go do with the program. Each scenario returns what
-// the test compares; "never" is a URL whose answer does not come.
+// What the tests in js_test.go do with the program. Each scenario returns what the test compares; "never" is a URL
+// whose answer does not come.
 
 // outcome tells how a promise was settled.
-const outcome = (promise) => promise.then(
-  (value) => `fulfilled ${value}`,
-  (reason) => `rejected ${reason instanceof Error ? reason.message : String(reason)}`,
-);
+const outcome = (promise) =>
+  promise.then(
+    (value) => `fulfilled ${value}`,
+    (reason) => `rejected ${reason instanceof Error ? reason.message : String(reason)}`,
+  );
 
 // same checks that promise is rejected with reason itself.
-const same = (promise, reason) => promise.then(() => "fulfilled", (r) => (Object.is(r, reason) ? "same" : `other: ${r}`));
+const same = (promise, reason) =>
+  promise.then(
+    () => "fulfilled",
+    (r) => (Object.is(r, reason) ? "same" : `other: ${r}`),
+  );
 
 const macrotask = () => new Promise((resolve) => setTimeout(resolve, 0));
 
@@ -19,8 +24,15 @@ const get = async (url) => {
   return response.text();
 };
 
-// bare is the log without the fibers' names. On a slow machine a turn may be cut by its time budget, which changes nothing else.
-const bare = (program) => program.log().map((line) => line.split(" ")[0]).join(" ").replaceAll(" paused entered", "").split(" ");
+// bare is the log without the fibers' names. On a slow machine a turn may be cut by its time budget, which changes
+// nothing else.
+const bare = (program) =>
+  program
+    .log()
+    .map((line) => line.split(" ")[0])
+    .join(" ")
+    .replaceAll(" paused entered", "")
+    .split(" ");
 
 export const scenarios = {
   async sfetch(program, server) {
@@ -29,32 +41,54 @@ export const scenarios = {
     (program.startLog ?? program.log)();
     const order = [];
     const next = { 1: 2, 2: 0 };
-    await Promise.all([0, 1, 2].map(async (i) => {
-      await fetchOne(`${server}/${i}`);
-      order.push(i);
-      if (next[i] !== undefined) await get(`${server}/open/${next[i]}`);
-    }));
+    await Promise.all(
+      [0, 1, 2].map(async (i) => {
+        await fetchOne(`${server}/${i}`);
+        order.push(i);
+        if (next[i] !== undefined) await get(`${server}/open/${next[i]}`);
+      }),
+    );
     return { order, log: program.log() };
   },
 
   // golang/go#37136, #65773: a Go function called from a JavaScript callback waits.
   async callbacks(program, server) {
     const waits = [program.text(`${server}/never`), program.text(`${server}/never`)];
-    const fromTimer = await new Promise((resolve, reject) => setTimeout(() => program.text(`${server}/a`).then(resolve, reject), 0));
+    const fromTimer = await new Promise((resolve, reject) =>
+      setTimeout(() => program.text(`${server}/a`).then(resolve, reject), 0),
+    );
     const fromMicrotask = await Promise.resolve().then(() => program.text(`${server}/b`));
     const fromFiber = await program.call(() => program.text(`${server}/c`));
     const nested = await program.call(() => program.call(() => program.call(() => program.text(`${server}/d`))));
-    const fromPlainFiber = await new Promise((resolve, reject) => program.spawn("plain", () => program.text(`${server}/e`).then(resolve, reject)));
-    return { fromTimer, fromMicrotask, fromFiber, nested, fromPlainFiber, stillWaiting: await Promise.race([...waits, macrotask().then(() => true)]) };
+    const fromPlainFiber = await new Promise((resolve, reject) =>
+      program.spawn("plain", () => program.text(`${server}/e`).then(resolve, reject)),
+    );
+    return {
+      fromTimer,
+      fromMicrotask,
+      fromFiber,
+      nested,
+      fromPlainFiber,
+      stillWaiting: await Promise.race([...waits, macrotask().then(() => true)]),
+    };
   },
 
   // golang/go#69720: Go code waits for a Promise that JavaScript settles later.
   async promises(program) {
     let settle;
-    const waits = program.call(() => new Promise((resolve) => { settle = resolve; }));
+    const waits = program.call(
+      () =>
+        new Promise((resolve) => {
+          settle = resolve;
+        }),
+    );
     const meanwhile = await program.call(() => 7); // not a Promise
     settle("later");
-    return { meanwhile, value: await waits, thenable: await program.call(() => ({ then: (resolve) => resolve("thenable") })) };
+    return {
+      meanwhile,
+      value: await waits,
+      thenable: await program.call(() => ({ then: (resolve) => resolve("thenable") })),
+    };
   },
 
   async errors(program) {
@@ -64,14 +98,36 @@ export const scenarios = {
       fail: await outcome(program.fail()),
       panics: await outcome(program.panics()),
       unsupported: await outcome(program.unsupported()),
-      rejectedObject: await same(program.wrap(() => Promise.reject(object)), object),
-      rejectedError: await same(program.wrap(() => Promise.reject(error)), error),
-      rejectedUndefined: await same(program.wrap(() => Promise.reject(undefined)), undefined),
-      rejectedString: await same(program.wrap(() => Promise.reject("text")), "text"),
+      rejectedObject: await same(
+        program.wrap(() => Promise.reject(object)),
+        object,
+      ),
+      rejectedError: await same(
+        program.wrap(() => Promise.reject(error)),
+        error,
+      ),
+      rejectedUndefined: await same(
+        program.wrap(() => Promise.reject(undefined)),
+        undefined,
+      ),
+      rejectedString: await same(
+        program.wrap(() => Promise.reject("text")),
+        "text",
+      ),
       message: await outcome(program.message(() => Promise.reject(new Error("one", { cause: error })))),
       noMessage: await outcome(program.message(() => Promise.reject(Object.create(null)))),
-      thrown: await same(program.call(() => { throw error; }), error),
-      thrownUndefined: await same(program.call(() => { throw undefined; }), undefined),
+      thrown: await same(
+        program.call(() => {
+          throw error;
+        }),
+        error,
+      ),
+      thrownUndefined: await same(
+        program.call(() => {
+          throw undefined;
+        }),
+        undefined,
+      ),
       refused: await outcome(program.text("http://127.0.0.1:1/")),
       after: await outcome(program.noop()),
     };
@@ -92,7 +148,12 @@ export const scenarios = {
     const inside = asked; // nothing has run yet
     await Promise.all(begun.map(({ promise }) => promise));
     const settled = [];
-    waits.forEach((wait, i) => wait.then((v) => settled.push(`${i} ${v}`), (e) => settled.push(`${i} failed ${e}`)));
+    waits.forEach((wait, i) =>
+      wait.then(
+        (v) => settled.push(`${i} ${v}`),
+        (e) => settled.push(`${i} failed ${e}`),
+      ),
+    );
     doors[2].resolve("c");
     doors[0].reject("a");
     doors[2].resolve("again");
@@ -122,30 +183,61 @@ export const scenarios = {
     const object = {};
     const seen = [];
     const [begun, done] = [Promise.withResolvers(), Promise.withResolvers()];
-    const waits = program.call((...args) => { seen.push(args); begun.resolve(); return done.promise; }, -1, "x", object);
+    const waits = program.call(
+      (...args) => {
+        seen.push(args);
+        begun.resolve();
+        return done.promise;
+      },
+      -1,
+      "x",
+      object,
+    );
     await begun.promise;
     await macrotask(); // its turn is over
     program.startLog();
     const meanwhile = await program.call(async () => 7);
     const log = bare(program);
     done.resolve("done");
-    return { meanwhile, value: await waits, args: seen[0].slice(0, 2), same: seen[0][2] === object, calls: seen.length, log };
+    return {
+      meanwhile,
+      value: await waits,
+      args: seen[0].slice(0, 2),
+      same: seen[0][2] === object,
+      calls: seen.length,
+      log,
+    };
   },
 
   // A thenable that calls back at once.
   async thenable(program) {
     program.startLog();
     let log;
-    const value = await program.call(() => ({ then(resolve) { log = bare(program); resolve("thenable"); } }));
+    const value = await program.call(() => ({
+      then(resolve) {
+        log = bare(program);
+        resolve("thenable");
+      },
+    }));
     return { value, log, after: bare(program) };
   },
 
   // Resumed from a callback: a fiber waits again, a thousand times, returns, fails, and panics.
   async again(program) {
-    const upTo = (n, end) => async (i) => { await undefined; if (i < n) return i; return end(); };
+    const upTo = (n, end) => async (i) => {
+      await undefined;
+      if (i < n) return i;
+      return end();
+    };
     return {
       sum: await program.sum(upTo(1000, () => null)),
-      fails: await outcome(program.sum(upTo(10, () => { throw "no"; }))),
+      fails: await outcome(
+        program.sum(
+          upTo(10, () => {
+            throw "no";
+          }),
+        ),
+      ),
       panics: await outcome(program.callThenPanic(async () => "out of a microtask")),
     };
   },
@@ -157,13 +249,36 @@ export const scenarios = {
     process.on("uncaughtException", note);
     process.on("unhandledRejection", note);
     let settle;
-    const other = program.call(() => new Promise((resolve) => { settle = resolve; }));
+    const other = program.call(
+      () =>
+        new Promise((resolve) => {
+          settle = resolve;
+        }),
+    );
     const reason = { any: "thing" };
     const results = {
       panics: await outcome(program.callThenPanic(async () => "one")),
-      rejected: await same(program.call(async () => { await undefined; throw reason; }), reason),
-      thenThrows: await same(program.call(() => ({ then() { throw reason; } })), reason),
-      tooLate: await same(program.callUntil(AbortSignal.abort(reason), async () => { throw "nobody waits for this"; }), reason),
+      rejected: await same(
+        program.call(async () => {
+          await undefined;
+          throw reason;
+        }),
+        reason,
+      ),
+      thenThrows: await same(
+        program.call(() => ({
+          then() {
+            throw reason;
+          },
+        })),
+        reason,
+      ),
+      tooLate: await same(
+        program.callUntil(AbortSignal.abort(reason), async () => {
+          throw "nobody waits for this";
+        }),
+        reason,
+      ),
     };
     settle("unharmed");
     const otherOne = await other;
@@ -183,7 +298,15 @@ export const scenarios = {
     await get(`${server}/left`); // and the server has seen it go
     const before = await same(program.text(`${server}/never`, AbortSignal.abort(reason)), reason);
     let listeners = 0; // a signal that nobody aborts is let go in the end
-    const signal = { aborted: false, addEventListener: () => { listeners++; }, removeEventListener: () => { listeners--; } };
+    const signal = {
+      aborted: false,
+      addEventListener: () => {
+        listeners++;
+      },
+      removeEventListener: () => {
+        listeners--;
+      },
+    };
     const after = await program.text(`${server}/a`, signal);
     await program.tooLate(signal);
     return { inFlight, before, after, listeners };
@@ -195,7 +318,12 @@ export const scenarios = {
     const spins = program.spin(flag);
     let timers = 0;
     await new Promise((resolve) => {
-      const timer = setInterval(() => { if (++timers === 3) { clearInterval(timer); resolve(); } }, 0);
+      const timer = setInterval(() => {
+        if (++timers === 3) {
+          clearInterval(timer);
+          resolve();
+        }
+      }, 0);
     });
     flag.enough = true;
     return { timers, spun: (await spins) > 0 };
@@ -236,13 +364,19 @@ export const scenarios = {
       await fn(n);
       const start = performance.now();
       await fn(n);
-      return Math.round((performance.now() - start) / n * 1e6);
+      return Math.round(((performance.now() - start) / n) * 1e6);
     };
     return {
-      "ns/plain-js.Func": await each(20_000, async (n) => { for (let i = 0; i < n; i++) await program.nothing(); }),
-      "ns/call": await each(20_000, async (n) => { for (let i = 0; i < n; i++) await program.noop(); }),
+      "ns/plain-js.Func": await each(20_000, async (n) => {
+        for (let i = 0; i < n; i++) await program.nothing();
+      }),
+      "ns/call": await each(20_000, async (n) => {
+        for (let i = 0; i < n; i++) await program.noop();
+      }),
       "ns/call-of-1000": await each(1000, (n) => Promise.all(Array.from({ length: n }, () => program.noop()))),
-      "ns/await-call": await each(20_000, async (n) => { for (let i = 0; i < n; i++) await program.call(() => 1); }),
+      "ns/await-call": await each(20_000, async (n) => {
+        for (let i = 0; i < n; i++) await program.call(() => 1);
+      }),
       "ns/yield": Math.round(await program.yields(200_000)),
     };
   },

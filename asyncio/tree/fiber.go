@@ -9,9 +9,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Fiber is what a scheduler has as client: a leaf, made by [Scheduler.Go], or
-// another scheduler. A leaf's function gets it and waits with it, by [Await] and
-// [Fiber.Yield].
+// Fiber is what a scheduler has as client: a leaf, made by [Scheduler.Go], or another scheduler. A leaf's function gets
+// it and waits with it, by [Await] and [Fiber.Yield].
 type Fiber struct {
 	name  string
 	tree  *Tree
@@ -25,8 +24,8 @@ type Fiber struct {
 	err   error // that main has returned
 }
 
-// released unwinds the stack of a fiber whose tree is stopped: a coroutine of
-// Go cannot be dropped otherwise. Deferred functions run, nothing else does.
+// released unwinds the stack of a fiber whose tree is stopped: a coroutine of Go cannot be dropped otherwise. Deferred
+// functions run, nothing else does.
 type released struct{}
 
 // init makes f a fiber of t that has not started.
@@ -69,11 +68,12 @@ func (f *Fiber) run(yield func(promise) bool) {
 	returned = true
 }
 
-// suspend gives control to whoever entered f, with what f waits for: nil if
-// it could go on. It returns when f is entered again.
+// suspend gives control to whoever entered f, with what f waits for: nil if it could go on. It returns when f is
+// entered again.
 func (f *Fiber) suspend(waitsFor promise) {
 	if active := f.tree.machine.Active(); active != f.ref {
-		panic(fmt.Sprintf("asyncio/tree: fiber %s is to wait, but it is not the one that runs: a fiber waits for itself only", f.name))
+		panic(fmt.Sprintf("asyncio/tree: fiber %s is to wait, but it is not the one that runs: a fiber waits for "+
+			"itself only", f.name))
 	}
 	if waitsFor == nil {
 		f.note("yields")
@@ -86,8 +86,7 @@ func (f *Fiber) suspend(waitsFor promise) {
 	}
 }
 
-// enter runs f until it suspends itself, and returns what it waits for then,
-// or until it is over.
+// enter runs f until it suspends itself, and returns what it waits for then, or until it is over.
 func (f *Fiber) enter() (waitsFor promise, suspended bool) {
 	if _, trap := f.tree.machine.Enter(f.ref); trap != polyfill.OK {
 		panic(fmt.Sprintf("asyncio/tree: enter fiber %s: %v", f.name, trap))
@@ -103,16 +102,15 @@ func (f *Fiber) note(event string) {
 	}
 }
 
-// Yield lets the other clients of the leaf's scheduler run, and then the
-// scheduler's siblings, before it returns. Like [Await] it panics if f is not the fiber that runs.
+// Yield lets the other clients of the leaf's scheduler run, and then the scheduler's siblings, before it returns. Like
+// [Await] it panics if f is not the fiber that runs.
 func (f *Fiber) Yield() { f.suspend(nil) }
 
-// Await waits until p is settled and returns its value, or its error if it was
-// rejected. It always gives the others a turn, even if p is settled already.
+// Await waits until p is settled and returns its value, or its error if it was rejected. It always gives the others a
+// turn, even if p is settled already.
 //
-// Several leaves may wait for one promise. Await panics if f is not the fiber
-// that runs: nobody waits on behalf of another, and so suspends frames that are
-// not its own (J-SAND-1). When the tree is stopped it does not return.
+// Several leaves may wait for one promise. Await panics if f is not the fiber that runs: nobody waits on behalf of
+// another, and so suspends frames that are not its own (J-SAND-1). When the tree is stopped it does not return.
 func Await[T any](f *Fiber, p *Promise[T]) (T, error) {
 	if p == nil { // else it is the scheduler that fails, and leaves its other clients behind
 		panic("asyncio/tree: Await of a nil promise in fiber " + f.name)

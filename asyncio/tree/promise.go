@@ -1,8 +1,7 @@
 package tree
 
-// Promise is a value that will be there later, or the reason why not. It is
-// made with [NewPromise], waited for by leaves with [Await], and settled once by whoever
-// completes the I/O that it stands for.
+// Promise is a value that will be there later, or the reason why not. It is made with [NewPromise], waited for by
+// leaves with [Await], and settled once by whoever completes the I/O that it stands for.
 type Promise[T any] struct {
 	settled bool
 	value   T
@@ -13,9 +12,8 @@ type Promise[T any] struct {
 // NewPromise returns a promise that is not settled.
 func NewPromise[T any]() *Promise[T] { return new(Promise[T]) }
 
-// Settle gives the promise its value or, if err is not nil, rejects it. It
-// wakes nobody by itself: the leaves that wait run in the next turn of their tree.
-// The first call counts; it reports whether this was the first.
+// Settle gives the promise its value or, if err is not nil, rejects it. It wakes nobody by itself: the leaves that wait
+// run in the next turn of their tree. The first call counts; it reports whether this was the first.
 func (p *Promise[T]) Settle(value T, err error) bool {
 	if p.settled {
 		return false

@@ -2,9 +2,8 @@ package tree
 
 import "errors"
 
-// Scheduler enters its clients in turn, leaves or further schedulers. It is a
-// fiber itself. It is made by [New] or [Scheduler.Scheduler] and is over when
-// all its clients are.
+// Scheduler enters its clients in turn, leaves or further schedulers. It is a fiber itself. It is made by [New] or
+// [Scheduler.Scheduler] and is over when all its clients are.
 type Scheduler struct {
 	fiber     Fiber
 	ready     []*Fiber
@@ -18,10 +17,9 @@ func (s *Scheduler) init(t *Tree, under *Scheduler, name string) {
 	s.fiber.init(t, under, name, s.schedule)
 }
 
-// Go makes a leaf that will call fn when its turn comes: it starts after the
-// clients of s that are ready now. fn's error, or a [*asyncio.PanicError] if it
-// panics, becomes that of s; the other clients go on. Go may be called from any fiber of
-// the tree and from outside. It panics if s is over or the tree has been stopped.
+// Go makes a leaf that will call fn when its turn comes: it starts after the clients of s that are ready now. fn's
+// error, or a [*asyncio.PanicError] if it panics, becomes that of s; the other clients go on. Go may be called from any
+// fiber of the tree and from outside. It panics if s is over or the tree has been stopped.
 func (s *Scheduler) Go(name string, fn func(f *Fiber) error) *Fiber {
 	s.mustLive("Go")
 	f := new(Fiber)
@@ -30,8 +28,8 @@ func (s *Scheduler) Go(name string, fn func(f *Fiber) error) *Fiber {
 	return f
 }
 
-// Scheduler makes a scheduler that is a client of s, like a leaf by [Scheduler.Go]. Give it
-// clients before s enters it: without any it is over at once.
+// Scheduler makes a scheduler that is a client of s, like a leaf by [Scheduler.Go]. Give it clients before s enters it:
+// without any it is over at once.
 func (s *Scheduler) Scheduler(name string) *Scheduler {
 	s.mustLive("Scheduler")
 	sub := new(Scheduler)
@@ -91,8 +89,8 @@ func (s *Scheduler) schedule() error {
 	}
 }
 
-// wake makes a client ready. If s waits, the client is the first to be ready, and
-// settles the composite; so the schedulers above are woken as well.
+// wake makes a client ready. If s waits, the client is the first to be ready, and settles the composite; so the
+// schedulers above are woken as well.
 func (s *Scheduler) wake(client *Fiber) {
 	composite := s.composite
 	if composite == nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Tree is an outermost scheduler with all that is below it, and the border to
-// the event loop.
+// Tree is an outermost scheduler with all that is below it, and the border to the event loop.
 type Tree struct {
 	machine polyfill.Machine
 	root    Scheduler
@@ -23,10 +22,9 @@ type Tree struct {
 	trace   func(event string, f *Fiber) // set by tests
 }
 
-// New returns a tree that consists of an outermost scheduler with the given name. When
-// I/O that the tree waits for is complete, wanted is called, once: the event
-// loop then calls [Tree.Turn], which is the only way into the tree. The first turn needs
-// no such call. A tree that will not be brought to its end must be stopped, by [Tree.Stop].
+// New returns a tree that consists of an outermost scheduler with the given name. When I/O that the tree waits for is
+// complete, wanted is called, once: the event loop then calls [Tree.Turn], which is the only way into the tree. The
+// first turn needs no such call. A tree that will not be brought to its end must be stopped, by [Tree.Stop].
 func New(name string, wanted func()) *Tree {
 	t := &Tree{wanted: wanted, done: NewPromise[struct{}](), live: make(map[*Fiber]int)}
 	t.root.init(t, nil, name)
@@ -36,19 +34,17 @@ func New(name string, wanted func()) *Tree {
 // Root returns the outermost scheduler.
 func (t *Tree) Root() *Scheduler { return &t.root }
 
-// Done returns the promise of the whole: it settles when all fibers are over,
-// and is rejected with their errors if some have failed, an only one unchanged.
-// That of a tree that is stopped never settles.
+// Done returns the promise of the whole: it settles when all fibers are over, and is rejected with their errors if some
+// have failed, an only one unchanged. That of a tree that is stopped never settles.
 func (t *Tree) Done() *Promise[struct{}] { return t.done }
 
-// Turn enters the outermost scheduler and returns when everything in the tree
-// is suspended. After each round through its clients, if any are ready, the
-// scheduler asks pausing whether to give control back to the event loop all the same, so that it
-// can draw and complete I/O; nil means that it never does. again reports that it did, and that
-// the event loop is to call Turn again. A turn that nobody wanted, or after the end, does nothing.
+// Turn enters the outermost scheduler and returns when everything in the tree is suspended. After each round through
+// its clients, if any are ready, the scheduler asks pausing whether to give control back to the event loop all the
+// same, so that it can draw and complete I/O; nil means that it never does. again reports that it did, and that the
+// event loop is to call Turn again. A turn that nobody wanted, or after the end, does nothing.
 //
-// Turn panics inside a turn of the same tree: what re-enters it through frames
-// of others would suspend those together with its own (J-SAND-1).
+// Turn panics inside a turn of the same tree: what re-enters it through frames of others would suspend those together
+// with its own (J-SAND-1).
 func (t *Tree) Turn(pausing func() bool) (again bool) {
 	switch {
 	case t.turning:
@@ -81,9 +77,8 @@ func (t *Tree) Turn(pausing func() bool) (again bool) {
 	return again
 }
 
-// Stop ends all fibers, children before parents and the last made first. Those
-// that have not started never do; of the others the deferred functions run, in which
-// nothing may wait. It may be called again, but not inside a turn.
+// Stop ends all fibers, children before parents and the last made first. Those that have not started never do; of the
+// others the deferred functions run, in which nothing may wait. It may be called again, but not inside a turn.
 func (t *Tree) Stop() {
 	if t.turning {
 		panic("asyncio/tree: Tree.Stop inside a turn")

@@ -14,9 +14,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// world is a tree on a real loop, which is its event loop. It notes what happens, and
-// checks between turns that all is suspended and while something runs that each
-// fiber has been entered by its own scheduler.
+// world is a tree on a real loop, which is its event loop. It notes what happens, and checks between turns that all is
+// suspended and while something runs that each fiber has been entered by its own scheduler.
 type world struct {
 	t       *testing.T
 	loop    *asyncio.Loop
@@ -94,13 +93,14 @@ func (w *world) run(want string) {
 		w.t.Errorf("the tree is over: %t; %d fibers are left", ok, w.tree.machine.Live())
 	}
 	if got := strings.Join(w.trail, ", "); got != want {
-		w.t.Errorf("happened\n\t%s\nwant\n\t%s", strings.ReplaceAll(got, "t=", "\n\tt="), strings.ReplaceAll(want, "t=", "\n\tt="))
+		w.t.Errorf("happened\n\t%s\nwant\n\t%s", strings.ReplaceAll(got, "t=", "\n\tt="),
+			strings.ReplaceAll(want, "t=", "\n\tt="))
 	}
 }
 
-// J-TREE-1: each scheduler yields to the one above. J-TREE-2: between turns all is suspended (see turn).
-// J-TREE-3: the way in is from the root to the leaf. J-TREE-4: a scheduler is one promise to the one above.
-// J-TREE-5: the composite names the first, and is made anew from those that are left.
+// J-TREE-1: each scheduler yields to the one above. J-TREE-2: between turns all is suspended (see turn). J-TREE-3: the
+// way in is from the root to the leaf. J-TREE-4: a scheduler is one promise to the one above. J-TREE-5: the composite
+// names the first, and is made anew from those that are left.
 func TestTree_is_woken_from_the_root_to_the_leaf(t *testing.T) {
 	t.Run("S-TREE J-TREE-1 J-TREE-2 J-TREE-3 J-TREE-4 J-TREE-5", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,8 @@ func TestTree_is_woken_from_the_root_to_the_leaf(t *testing.T) {
 			w.fetcher(l1, "a", 20, nil)
 			w.fetcher(l1, "b", 40, nil)
 			w.fetcher(l2, "c", 30, nil)
-			w.run("t=0:, R entered, L1 entered, a entered, a waits, b entered, b waits, L1 waits, L2 entered, c entered, c waits, L2 waits, R waits, " +
+			w.run("t=0:, R entered, L1 entered, a entered, a waits, b entered, b waits, L1 waits, L2 entered, c " +
+				"entered, c waits, L2 waits, R waits, " +
 				"t=20:, R entered, L1 entered, a entered, a over, L1 waits, R waits, " +
 				"t=30:, R entered, L2 entered, c entered, c over, L2 over, R waits, " +
 				"t=40:, R entered, L1 entered, b entered, b over, L1 over, R over")
@@ -128,7 +129,8 @@ func TestThree_levels(t *testing.T) {
 			inner := l1.Scheduler("L11")
 			w.fetcher(inner, "a", 20, nil)
 			w.fetcher(l1, "b", 10, nil)
-			w.run("t=0:, R entered, L1 entered, L11 entered, a entered, a waits, L11 waits, b entered, b waits, L1 waits, R waits, " +
+			w.run("t=0:, R entered, L1 entered, L11 entered, a entered, a waits, L11 waits, b entered, b waits, L1 " +
+				"waits, R waits, " +
 				"t=10:, R entered, L1 entered, b entered, b over, L1 waits, R waits, " +
 				"t=20:, R entered, L1 entered, L11 entered, a entered, a over, L11 over, L1 over, R over")
 		})
@@ -142,10 +144,15 @@ func TestTwo_settlements_in_one_turn(t *testing.T) {
 			under [2]int // the schedulers of a and b
 			want  string
 		}{
-			"of one scheduler": {[2]int{0, 0}, "t=0:, R entered, L0 entered, b entered, b waits, a entered, a waits, L0 waits, L1 entered, L1 over, R waits, " +
-				"t=20:, R entered, L0 entered, b entered, b over, a entered, a over, L0 over, R over"},
-			"of two schedulers": {[2]int{0, 1}, "t=0:, R entered, L0 entered, a entered, a waits, L0 waits, L1 entered, b entered, b waits, L1 waits, R waits, " +
-				"t=20:, R entered, L0 entered, a entered, a over, L0 over, L1 entered, b entered, b over, L1 over, R over"},
+			"of one scheduler": {[2]int{0, 0},
+				"t=0:, R entered, L0 entered, b entered, b waits, a entered, a waits, L0 waits, L1 entered, L1 over, " +
+					"R waits, " +
+					"t=20:, R entered, L0 entered, b entered, b over, a entered, a over, L0 over, R over"},
+			"of two schedulers": {[2]int{0, 1},
+				"t=0:, R entered, L0 entered, a entered, a waits, L0 waits, L1 entered, b entered, b waits, L1 " +
+					"waits, R waits, " +
+					"t=20:, R entered, L0 entered, a entered, a over, L0 over, L1 entered, b entered, b over, L1 " +
+					"over, R over"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -184,8 +191,10 @@ func TestBusy_clients_starve_nobody(t *testing.T) {
 				l1.Go(name, func(f *Fiber) error { f.Yield(); return nil })
 			}
 			l2.Go("c", func(f *Fiber) error { f.Yield(); return nil })
-			w.run("t=0:, R entered, L1 entered, a entered, a yields, b entered, b yields, L1 yields, L2 entered, c entered, c yields, L2 yields, R yields, " +
-				"t=0:, R entered, L1 entered, a entered, a over, b entered, b over, L1 over, L2 entered, c entered, c over, L2 over, R over")
+			w.run("t=0:, R entered, L1 entered, a entered, a yields, b entered, b yields, L1 yields, L2 entered, c " +
+				"entered, c yields, L2 yields, R yields, " +
+				"t=0:, R entered, L1 entered, a entered, a over, b entered, b over, L1 over, L2 entered, c entered, " +
+				"c over, L2 over, R over")
 		})
 	})
 }
@@ -238,8 +247,8 @@ func TestTurn_that_nobody_wanted_does_nothing(t *testing.T) {
 	}
 }
 
-// A leaf may wake another one, in the scheduler beside its own or the one above,
-// and start new ones there; that needs no event loop either.
+// A leaf may wake another one, in the scheduler beside its own or the one above, and start new ones there; that needs
+// no event loop either.
 func TestLeaves_wake_each_other_within_the_turn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -282,7 +291,8 @@ func TestFailure_ends_its_leaf_and_is_that_of_the_tree(t *testing.T) {
 	tree.Root().Go("b", func(f *Fiber) error { return errors.New("failure") })
 	tree.Turn(nil)
 	var p *asyncio.PanicError
-	if _, err, _ := tree.Done().Settled(); !errors.As(err, &p) || p.Fiber != "a" || err.Error() != "asyncio: fiber a panicked: boom\nfailure" {
+	if _, err, _ := tree.Done().Settled(); !errors.As(err, &p) || p.Fiber != "a" ||
+		err.Error() != "asyncio: fiber a panicked: boom\nfailure" {
 		t.Errorf("Done() is rejected with %v", err)
 	}
 }
@@ -296,7 +306,8 @@ func TestAwait_of_nil_fails_its_leaf_only(t *testing.T) {
 	l1.Go("b", func(f *Fiber) error { f.Yield(); other = true; return nil })
 	tree.Turn(nil)
 	var p *asyncio.PanicError
-	if _, err, _ := tree.Done().Settled(); !errors.As(err, &p) || p.Fiber != "a" || !strings.Contains(err.Error(), "Await of a nil promise in fiber a") {
+	if _, err, _ := tree.Done().Settled(); !errors.As(err, &p) || p.Fiber != "a" ||
+		!strings.Contains(err.Error(), "Await of a nil promise in fiber a") {
 		t.Errorf("Done() is rejected with %v", err)
 	}
 	if !other || tree.machine.Live() != 0 {
@@ -319,8 +330,8 @@ func TestNothing_to_do(t *testing.T) {
 	})
 }
 
-// What is refused: entering the tree from inside, waiting on behalf of another,
-// and so suspending frames that are not one's own.
+// What is refused: entering the tree from inside, waiting on behalf of another, and so suspending frames that are not
+// one's own.
 func TestMisuse_is_refused(t *testing.T) {
 	t.Run("J-MUX-5", func(t *testing.T) {
 		p := NewPromise[int]()

@@ -1,7 +1,7 @@
 // Command channels is the contestant "Go channels" of the benchmark (package bench), built for js/wasm.
 //
-// It sets the global function channels(workload, width, n, done), which runs a workload and calls done with its sum. The
-// work is that of bench/js/guest.wat, with goroutines for fibers and a channel for whatever they wait on.
+// It sets the global function channels(workload, width, n, done), which runs a workload and calls done with its sum.
+// The work is that of bench/js/guest.wat, with goroutines for fibers and a channel for whatever they wait on.
 package main
 
 import "syscall/js"
@@ -37,8 +37,8 @@ func run(workload string, width, n int) int32 {
 	panic("channels: unknown workload " + workload)
 }
 
-// turns passes a token n times around a ring of goroutines: who has it runs, all others wait on their channels. A ring of
-// one has this goroutine for a partner.
+// turns passes a token n times around a ring of goroutines: who has it runs, all others wait on their channels. A ring
+// of one has this goroutine for a partner.
 func turns(width, n int) int32 {
 	first := make(chan int32)
 	last := first

@@ -92,5 +92,6 @@ func alive(n int) (map[string][]float64, error) {
 		err = fmt.Errorf("of %d fibers %d were alive, %d have ended, and %d are left", n, live, ended, v.Live())
 	}
 	taken := m.HeapInuse + m.StackInuse - before.HeapInuse - before.StackInuse
-	return map[string][]float64{"alive": {float64(live)}, "alive-bytes": {float64(taken) / float64(n)}, "alive-gb": {float64(m.Sys) / 1e9}}, err
+	return map[string][]float64{"alive": {float64(live)}, "alive-bytes": {float64(taken) / float64(n)},
+		"alive-gb": {float64(m.Sys) / 1e9}}, err
 }

@@ -1,8 +1,9 @@
-// Command costs performs single operations of the four systems in Go, for the table of costs of the benchmark (package bench):
-// natively it measures them itself, and the same in wazero; compiled for js/wasm it is called by bench/js.
+// Command costs performs single operations of the four systems in Go, for the table of costs of the benchmark (package
+// bench): natively it measures them itself, and the same in wazero; compiled for js/wasm it is called by bench/js.
 //
-// An operation performs its work n times and returns the sum of the ones that were sent in it, which is n, as the guests of
-// bench/js/costs do: what is made once is not counted by its cost, and a sample is long enough to make nothing of it.
+// An operation performs its work n times and returns the sum of the ones that were sent in it, which is n, as the
+// guests of bench/js/costs do: what is made once is not counted by its cost, and a sample is long enough to make
+// nothing of it.
 package main
 
 import (
@@ -172,8 +173,8 @@ func mounted(n int) (sum int, err error) {
 	return sum, err
 }
 
-// stack switches to a coroutine and back. That one sends back the first value that it is sent, and retires when it is 0.
-// With bind, that value is bound before.
+// stack switches to a coroutine and back. That one sends back the first value that it is sent, and retires when it is
+// 0. With bind, that value is bound before.
 func stack(awaits stacks.Awaits, bind bool) func(n int) (int, error) {
 	return func(n int) (sum int, err error) {
 		s := run.NewStacks()
@@ -201,7 +202,8 @@ func stack(awaits stacks.Awaits, bind bool) func(n int) (int, error) {
 	}
 }
 
-// answered answers one who asks until the answer is 0; if forwarded, there is one in between who hands on what is asked.
+// answered answers one who asks until the answer is 0; if forwarded, there is one in between who hands on what is
+// asked.
 func answered(forwarded bool) func(n int) (int, error) {
 	return func(n int) (sum int, err error) {
 		c := run.NewCont()

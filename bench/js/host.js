@@ -16,7 +16,10 @@ export async function script(name) {
   if (inNode) {
     const vm = await import("node:vm");
     // What the script imports is looked for beside it.
-    const options = { filename: new URL(name, import.meta.url).href, importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER };
+    const options = {
+      filename: new URL(name, import.meta.url).href,
+      importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    };
     vm.runInThisContext((await bytes(name)).toString(), options);
     return;
   }

@@ -13,7 +13,10 @@ function bench(job, mayGoOn) {
 let goOn; // for a job that waits to
 let step; // the one that is under way
 
-/** Begins the job, or goes on with it to its next sample: resolves with null there, and in the end with what was measured. */
+/**
+ * Begins the job, or goes on with it to its next sample: resolves with null there, and in the end with what was
+ * measured.
+ */
 globalThis.step = (job) => {
   step = Promise.withResolvers();
   if (goOn) goOn();

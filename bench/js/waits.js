@@ -2,8 +2,8 @@
 // waits of a wave are settled together once all its calls wait, in an order that has nothing to do with that of the
 // calls, from a microtask.
 //
-// A contestant may let only some calls start before others have ended. So when no further call has come to wait during a
-// whole turn of the event loop, those that wait are settled. Only large waves pay for this, all contestants alike.
+// A contestant may let only some calls start before others have ended. So when no further call has come to wait during
+// a whole turn of the event loop, those that wait are settled. Only large waves pay for this, all contestants alike.
 
 import { later } from "./host.js";
 

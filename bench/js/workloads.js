@@ -6,9 +6,9 @@ import { later } from "./host.js";
 import { Waits, valueOf } from "./waits.js";
 
 /**
- * Runs a job in a process that has run nothing before. Returns what was measured, in nanoseconds or milliseconds:
- * { contestant: { name: [sample, ...] } }. Before each sample of a switch it awaits mayGoOn: other processes may have their
- * turn then.
+ * Runs a job in a process that has run nothing before. Returns what was measured, in nanoseconds or milliseconds: {
+ * contestant: { name: [sample, ...] } }. Before each sample of a switch it awaits mayGoOn: other processes may have
+ * their turn then.
  */
 export async function run(job, mayGoOn = () => {}) {
   const measured = {};
@@ -83,7 +83,8 @@ async function start({ contestants: [name], sizes, calls, samples, warmup }, not
     const began = performance.now();
     await wave(contestant, waits, width, 1);
     note(`start-${width}-cold`, ((performance.now() - began) * 1e6) / width);
-    // Warm is the code. That takes tens of thousands of calls, which raw JSPI survives only in waves that are not large.
+    // Warm is the code. That takes tens of thousands of calls, which raw JSPI survives only in waves that are not
+    // large.
     const small = Math.min(width, 1000);
     for (let i = 0; i < warmup; i++) await wave(contestant, waits, small, Math.ceil(calls / small));
     for (let i = 0; i < samples; i++) {
@@ -127,8 +128,8 @@ function total(n) {
   return sum;
 }
 
-// --- fetch: a fetch a call, at most `limit` in flight; ms for all. The contestants alternate in one tab, since a network
-// is moodier than the little that they differ by. Large waves count once: they are samples enough.
+// --- fetch: a fetch a call, at most `limit` in flight; ms for all. The contestants alternate in one tab, since a
+// network is moodier than the little that they differ by. Large waves count once: they are samples enough.
 
 async function fetches({ contestants: names, sizes, samples, warmup, origin, limit }, note) {
   let inFlight = 0;
@@ -178,8 +179,8 @@ async function bounded(n, limit, call) {
   return sum;
 }
 
-// --- compute: a call that takes 10 ms and imports nothing; ms a call. All contestants share one tab, since a difference
-// of one in a hundred is smaller than that between two tabs.
+// --- compute: a call that takes 10 ms and imports nothing; ms a call. All contestants share one tab, since a
+// difference of one in a hundred is smaller than that between two tabs.
 
 async function compute({ contestants: names, samples, warmup }, note) {
   const contestants = [];
@@ -239,7 +240,7 @@ async function alive({ contestants: [name], limit, seconds }, note) {
     if (--left === 0) finished.resolve();
   };
   while (n < limit && performance.now() < until) {
-    const step = Math.min(limit - n, n < 50_000 ? 1000 : n / 10 | 0); // where stacks run out, finely
+    const step = Math.min(limit - n, n < 50_000 ? 1000 : (n / 10) | 0); // where stacks run out, finely
     if (contestant.hold) {
       await contestant.hold(step);
       n += step;
@@ -292,7 +293,8 @@ async function costs({ contestants: [name], operations, samples, warmup, millis 
   const times = {}; // so many make a sample; of two, because the first loads a guest, and optimised code is faster
   for (const operation of operations) {
     times[operation] = 100;
-    while (Math.min(await once(operation, times[operation]), await once(operation, times[operation])) < millis) times[operation] *= 4;
+    while (Math.min(await once(operation, times[operation]), await once(operation, times[operation])) < millis)
+      times[operation] *= 4;
   }
   for (let i = -warmup; i < samples; i++) {
     for (const operation of i & 1 ? operations.toReversed() : operations) {

@@ -24,7 +24,8 @@ const quickTime = 43 * time.Second
 
 func benchCommand(flags *flag.FlagSet) func() error {
 	quick := flags.Bool("quick", false, "only the ratios, in Chromium, within 50 s; writes no files")
-	only := flags.String("only", "", "only what is measured under this name, everywhere: costs, switch, ...; writes no files")
+	only := flags.String("only", "",
+		"only what is measured under this name, everywhere: costs, switch, ...; writes no files")
 	return func() error {
 		end := time.Now().Add(quickTime)
 		if err := install("npm", "browsers"); err != nil {
@@ -72,7 +73,8 @@ func benchCommand(flags *flag.FlagSet) func() error {
 			fmt.Printf("\n%s\n%s", results.Costs(), results.Alive())
 		}
 		if len(missing) > 0 && *only == "" {
-			failed = errors.Join(failed, fmt.Errorf("could not be measured, the lines above say why: %s", strings.Join(missing, ", ")))
+			failed = errors.Join(failed, fmt.Errorf("could not be measured, the lines above say why: %s",
+				strings.Join(missing, ", ")))
 		}
 		return failed
 	}
@@ -129,8 +131,8 @@ func copyGoLoader(dir string) error {
 	return copyFile(filepath.Join(dir, "wasm_exec.js"), filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
 }
 
-// benchWeights returns what a page has to load for each contestant, in bytes of brotli: all that its library and its guest
-// weigh, without the few lines of the page's own.
+// benchWeights returns what a page has to load for each contestant, in bytes of brotli: all that its library and its
+// guest weigh, without the few lines of the page's own.
 func benchWeights() (map[string]int, error) {
 	weights := map[string]int{}
 	for contestant, files := range map[string][]string{

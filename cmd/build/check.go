@@ -10,8 +10,8 @@ import (
 
 func checkCommand(*flag.FlagSet) func() error {
 	return func() error {
-		// All of them run, so that one look shows all there is to mend. make test runs them too, but for the last: whoever
-		// tests may have a change in hand.
+		// All of them run, so that one look shows all there is to mend. make test runs them too, but for the last:
+		// whoever tests may have a change in hand.
 		return errors.Join(formatted(), vetted(), typed(), clean())
 	}
 }
@@ -28,12 +28,25 @@ func formatted() error {
 	if list != "" {
 		return fmt.Errorf("not formatted by gofmt:\n%s", list)
 	}
-	return nil
+	var scripts []string
+	for _, extension := range []string{".ts", ".js", ".mjs", ".css"} {
+		files, err := sources(extension)
+		if err != nil {
+			return err
+		}
+		scripts = append(scripts, files...)
+	}
+	prettier, err := npmTool("prettier")
+	if err != nil {
+		return err
+	}
+	return shell(prettier, append([]string{"--log-level=warn", "--check"}, scripts...)...)
 }
 
 // vetted runs go vet for this machine and for the browser, whose files the first run does not see.
 func vetted() error {
-	browser := exec.Command("go", "vet", "./polyfill/...", "./asyncio/...", "./jsglue/...", "./examples/...", "./bench/channels")
+	browser := exec.Command("go", "vet", "./polyfill/...", "./asyncio/...", "./jsglue/...", "./examples/...",
+		"./bench/channels")
 	browser.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	return errors.Join(shell("go", "vet", "./..."), run(browser))
 }

@@ -53,7 +53,8 @@ func rebuild(b binary, check bool) error {
 		return err
 	}
 	if !bytes.Equal(built, committed) {
-		return fmt.Errorf("%s is not what its source builds to: committed %s bytes (sha256 %.6x), rebuilt %s bytes (sha256 %.6x); rebuild it and commit the result",
+		return fmt.Errorf("%s is not what its source builds to: committed %s bytes (sha256 %.6x), rebuilt %s bytes "+
+			"(sha256 %.6x); rebuild it and commit the result",
 			b.path, count(len(committed)), sha256.Sum256(committed), count(len(built)), sha256.Sum256(built))
 	}
 	fmt.Printf("%-40s is what its source builds to\n", b.path)
@@ -63,11 +64,12 @@ func rebuild(b binary, check bool) error {
 // compileTinygo is the recipe of the core, and of the actors' rules: TinyGo compiles, Binaryen shrinks.
 //
 // -opt=2 and not -opt=z for the core: measured on one source in Node 26, 11,702 bytes in brotli and 20 to 30 ns a yield
-// against 10,377 bytes and 40 to 46 ns; the script's budget has room for the difference. The proposals' machine is asked
-// once a jump, which takes a promise and a stack switch: there -opt=z saves 2.8 KB of 9.2. A panic traps (it is a bug of
-// ours, and its message would cost kilobytes). Memory is not collected: all that the scheduler allocates are tables that
-// double and never shrink, so what it leaks is never more than what it holds, and the parser's instance is thrown away when
-// it has become large. The collector would be a quarter of what every page loads, and compiles before its first fiber.
+// against 10,377 bytes and 40 to 46 ns; the script's budget has room for the difference. The proposals' machine is
+// asked once a jump, which takes a promise and a stack switch: there -opt=z saves 2.8 KB of 9.2. A panic traps (it is a
+// bug of ours, and its message would cost kilobytes). Memory is not collected: all that the scheduler allocates are
+// tables that double and never shrink, so what it leaks is never more than what it holds, and the parser's instance is
+// thrown away when it has become large. The collector would be a quarter of what every page loads, and compiles before
+// its first fiber.
 func compileTinygo(program, opt string) func(out string) error {
 	return func(out string) error {
 		root, err := tinygo()
@@ -86,7 +88,8 @@ func compileTinygo(program, opt string) func(out string) error {
 		if err := run(c); err != nil {
 			return err
 		}
-		return shell(optimizer, "-Oz", "--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext", "--enable-mutable-globals",
+		return shell(optimizer, "-Oz", "--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext",
+			"--enable-mutable-globals",
 			"--strip-debug", "--strip-producers", "--strip-target-features", compiled, "-o", out)
 	}
 }

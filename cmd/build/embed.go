@@ -11,10 +11,11 @@ import (
 
 // How wasm gets into a script without a further request
 //
-// `import core from "../core/core.wasm"` yields a Uint8Array. The bytes stand in the script in hexadecimal, which survives
-// every charset, proxy and editor. What matters is its size after brotli, which finds repetitions because the same bytes
-// are the same characters wherever they stand, and the time to read it back before the first fiber: engines have a function
-// for hexadecimal. Measured with brotli 11, above the wasm's own size in brotli, and in Chromium, on a slow machine:
+// `import core from "../core/core.wasm"` yields a Uint8Array. The bytes stand in the script in hexadecimal, which
+// survives every charset, proxy and editor. What matters is its size after brotli, which finds repetitions because the
+// same bytes are the same characters wherever they stand, and the time to read it back before the first fiber: engines
+// have a function for hexadecimal. Measured with brotli 11, above the wasm's own size in brotli, and in Chromium, on a
+// slow machine:
 //
 //	                              core, 32 KB   sql.js, 688 KB   reading the core back
 //	one character a small byte       +2 %            +2 %         3 to 6 ms, in JavaScript
@@ -49,7 +50,8 @@ func embedWasm(parts *wasmParts) api.Plugin {
 			}
 			text := hex.EncodeToString(wasm)
 			parts.list = append(parts.list, wasmPart{filepath.ToSlash(path), wasm, text})
-			source := fmt.Sprintf("import decode from \"./cmd/build/decode.js\"\nexport default /* @__PURE__ */ decode(\"%s\")\n", text)
+			source := fmt.Sprintf("import decode from \"./cmd/build/decode.js\"\nexport default /* @__PURE__ */ "+
+				"decode(\"%s\")\n", text)
 			return api.OnLoadResult{Contents: &source, ResolveDir: root, Loader: api.LoaderJS}, nil
 		})
 	}}

@@ -32,8 +32,8 @@ func everyByte() []byte {
 	return b
 }
 
-// An import of a wasm file is, in the built script, a Uint8Array with the same bytes, also in an engine that cannot read
-// hexadecimal by itself. Node runs the script.
+// An import of a wasm file is, in the built script, a Uint8Array with the same bytes, also in an engine that cannot
+// read hexadecimal by itself. Node runs the script.
 func TestEmbeddedBytesArriveUnchanged(t *testing.T) {
 	inRoot(t)
 	node, err := npmTool("node")
@@ -45,7 +45,8 @@ func TestEmbeddedBytesArriveUnchanged(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "bytes.wasm"), want, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	entry := "import bytes from './bytes.wasm'\nconsole.log(bytes.constructor.name, Array.from(bytes, b => b.toString(16).padStart(2, '0')).join(''))"
+	entry := "import bytes from './bytes.wasm'\nconsole.log(bytes.constructor.name, Array.from(bytes, b => " +
+		"b.toString(16).padStart(2, '0')).join(''))"
 	if err := os.WriteFile(filepath.Join(dir, "entry.ts"), []byte(entry), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +66,8 @@ func TestEmbeddedBytesArriveUnchanged(t *testing.T) {
 	}
 }
 
-// A bundle over its budget fails, is not written, and the message of the failure names the parts with their sizes, and no file
-// of which nothing is in the bundle.
+// A bundle over its budget fails, is not written, and the message of the failure names the parts with their sizes, and
+// no file of which nothing is in the bundle.
 func TestOverBudgetFailsWithTheSizes(t *testing.T) {
 	small := target{out: "out.js", budget: 10}
 	s := measure(small, []byte(`console.log("a text that is longer than the budget")`), &wasmParts{

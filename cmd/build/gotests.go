@@ -17,8 +17,8 @@ func goTests(seen func(goEvent)) (tally, error) {
 	return goTest(seen, nil, "-p", "1", "-timeout", "25m", "./...")
 }
 
-// wasmTests is goTests in Go compiled to wasm, in Node, for the packages of the column go: those of
-// the fibers themselves. Others start programs and browsers, which a program in wasm cannot.
+// wasmTests is goTests in Go compiled to wasm, in Node, for the packages of the column go: those of the fibers
+// themselves. Others start programs and browsers, which a program in wasm cannot.
 func wasmTests(seen func(goEvent), flags ...string) (tally, error) {
 	node, err := npmTool("node")
 	if err != nil {
@@ -29,8 +29,10 @@ func wasmTests(seen func(goEvent), flags ...string) (tally, error) {
 		return tally{}, err
 	}
 	// As lib/wasm/go_js_wasm_exec has it, but with the project's Node.
-	wrapper := fmt.Sprintf("'%s' --stack-size=8192 '%s'", node, filepath.Join(goroot, "lib", "wasm", "wasm_exec_node.js"))
-	return goTest(seen, []string{"GOOS=js", "GOARCH=wasm"}, slices.Concat([]string{"-exec", wrapper}, flags, packagesOf("go"))...)
+	wrapper := fmt.Sprintf("'%s' --stack-size=8192 "+
+		"'%s'", node, filepath.Join(goroot, "lib", "wasm", "wasm_exec_node.js"))
+	return goTest(seen, []string{"GOOS=js", "GOARCH=wasm"},
+		slices.Concat([]string{"-exec", wrapper}, flags, packagesOf("go"))...)
 }
 
 func goTest(seen func(goEvent), env []string, args ...string) (tally, error) {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// guests returns the recipes of all committed wasm but the core: every WAT file of the repository, the C guests, those of the
-// benchmark, and the players of conformance scripts. The Go guest is not committed: every machine that builds this repository has a Go
-// toolchain, and its wasm has four megabytes.
+// guests returns the recipes of all committed wasm but the core: every WAT file of the repository, the C guests, those
+// of the benchmark, and the players of conformance scripts. The Go guest is not committed: every machine that builds
+// this repository has a Go toolchain, and its wasm has four megabytes.
 func guests() ([]binary, error) {
 	list := []binary{
 		{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")},
@@ -21,7 +21,7 @@ func guests() ([]binary, error) {
 		{"internal/guest/testdata/generators.wasm", compileC("internal/guest/testdata/generators.c", "-Wl,--export-table")},
 	}
 	for _, system := range []string{"fibers1", "fibers2", "stacks", "cont"} {
-		guest := "jsglue/testdata/" + system
+		guest := "jsglue/test/testdata/" + system
 		list = append(list, binary{guest + ".wasm", compileC(guest+".c", "-mbulk-memory", "-Wl,--export-table")})
 		costs := "bench/js/costs/" + system
 		list = append(list, binary{costs + ".wasm", compileThrowing(costs + ".c")})
@@ -58,7 +58,8 @@ func guestsCommand(flags *flag.FlagSet) func() error {
 
 // assembleFlags are for a WAT file that says nothing else. They enable exactly what guests use: with all features
 // Binaryen writes encodings that no engine reads yet. -g keeps the names of functions for stack traces.
-const assembleFlags = "-g --enable-mutable-globals --enable-exception-handling --enable-reference-types --enable-multivalue"
+const assembleFlags = "-g --enable-mutable-globals --enable-exception-handling --enable-reference-types " +
+	"--enable-multivalue"
 
 // ownRecipe is how a WAT file says else: a comment with the command that assembles it.
 var ownRecipe = regexp.MustCompile(`(?m)^;;\s+wasm-as (.*) \S+\.wat -o \S+\.wasm$`)
@@ -82,8 +83,8 @@ func assemble(source string) func(out string) error {
 	}
 }
 
-// compileC is the recipe of a guest in C without a C library. -fno-builtin keeps the compiler from calling a memcpy that
-// nobody provides.
+// compileC is the recipe of a guest in C without a C library. -fno-builtin keeps the compiler from calling a memcpy
+// that nobody provides.
 func compileC(source string, more ...string) func(out string) error {
 	return func(out string) error { return clang(out, append(more, source)...) }
 }
@@ -95,14 +96,15 @@ func clang(out string, more ...string) error {
 		return err
 	}
 	const tools = "/usr/lib/llvm-19/bin"
-	args := []string{"--target=wasm32", "-nostdlib", "-fno-builtin", "-O2", "-Wall", "-Wextra", "-fuse-ld=" + tools + "/wasm-ld", "-Wl,--no-entry", "-o", out}
+	args := []string{"--target=wasm32", "-nostdlib", "-fno-builtin", "-O2", "-Wall", "-Wextra", "-fuse-ld=" + tools +
+		"/wasm-ld", "-Wl,--no-entry", "-o", out}
 	c := exec.Command("clang-19", append(args, more...)...)
 	c.Env = append(os.Environ(), "PATH="+tools)
 	return run(c)
 }
 
-// compileThrowing is the recipe of a guest with fibers and exceptions of its own: C, and a WAT file for what C has no words
-// for, in one module. -mbulk-memory lets the compiler copy its structs without a memcpy.
+// compileThrowing is the recipe of a guest with fibers and exceptions of its own: C, and a WAT file for what C has no
+// words for, in one module. -mbulk-memory lets the compiler copy its structs without a memcpy.
 func compileThrowing(sources ...string) func(out string) error {
 	return func(out string) error {
 		dir, err := os.MkdirTemp("", "guest")
@@ -111,7 +113,8 @@ func compileThrowing(sources ...string) func(out string) error {
 		}
 		defer os.RemoveAll(dir)
 		loop, exceptions := filepath.Join(dir, "loop.wasm"), filepath.Join(dir, "exceptions.wasm")
-		if err := clang(loop, append([]string{"-mbulk-memory", "-Wl,--export-table", "-Wl,--export=__stack_pointer"}, sources...)...); err != nil {
+		if err := clang(loop, append([]string{"-mbulk-memory", "-Wl,--export-table", "-Wl,--export=__stack_pointer"},
+			sources...)...); err != nil {
 			return err
 		}
 		if err := assemble(playerDir + "exceptions.wat")(exceptions); err != nil {

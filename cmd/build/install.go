@@ -21,7 +21,8 @@ type group struct {
 }
 
 var groups = []group{
-	{name: "npm", about: "what package.json pins: TypeScript, Binaryen, Node 26, Vite, sql.js", present: npmPresent, npm: true},
+	{name: "npm", about: "what package.json pins: TypeScript, Binaryen, Node 26, Vite, sql.js", present: npmPresent,
+		npm: true},
 	{name: "llvm", about: "what TinyGo is built with", present: llvmPresent,
 		debian: []string{"llvm-19-dev", "libclang-19-dev", "lld-19", "clang-19", "gcc", "g++"}},
 	{name: "clang", about: "the compiler of the C guests", present: programs("clang-19", "wasm-ld-19"),
@@ -98,7 +99,8 @@ func programs(names ...string) func() bool {
 	}
 }
 
-// llvmPresent looks for headers and libraries where the packages put them, because TinyGo's cgo flags name these folders.
+// llvmPresent looks for headers and libraries where the packages put them, because TinyGo's cgo flags name these
+// folders.
 func llvmPresent() bool {
 	return exists("/usr/lib/llvm-19/include/llvm-c/Core.h") && exists("/usr/lib/llvm-19/include/clang-c/Index.h") &&
 		programs("clang-19", "wasm-ld-19", "g++")()

@@ -1,5 +1,6 @@
-// Command build is the one build tool of fiberfill. Everything that is generated in this repository is written by one of
-// its commands, and everything that is committed in built form (the core, the guests) can be rebuilt and compared by it.
+// Command build is the one build tool of fiberfill. Everything that is generated in this repository is written by one
+// of its commands, and everything that is committed in built form (the core, the guests) can be rebuilt and compared by
+// it.
 //
 //	go run ./cmd/build bundle     # the script tag and the npm package
 //	go run ./cmd/build demo       # the demo page with its guests
@@ -17,7 +18,8 @@ import (
 	"os"
 )
 
-// command is one word on the command line. Its flags are declared in setup, which returns what runs once they are parsed.
+// command is one word on the command line. Its flags are declared in setup, which returns what runs once they are
+// parsed.
 type command struct {
 	name  string
 	about string
@@ -29,12 +31,15 @@ var commands = []command{
 	{"demo", "bundle, then write web/dist/demo: the page with the guests it runs", demoCommand},
 	{"serve", "serve web/dist/demo on the loopback interface and print its address", serveCommand},
 	{"demo-report", "run the demo in headless Chromium, print the table, write a screenshot", reportCommand},
-	{"bench", "measure fiberfill and its alternatives in real engines, write docs/bench; -quick: only the ratios", benchCommand},
-	{"core", "rebuild the wasm of the core and of the actors' rules with TinyGo; -check compares instead of writing", coreCommand},
+	{"bench", "measure fiberfill and its alternatives in real engines, write docs/bench; -quick: only the ratios",
+		benchCommand},
+	{"core", "rebuild the wasm of the core and of the actors' rules with TinyGo; -check compares instead of writing",
+		coreCommand},
 	{"guests", "rebuild the wasm of the C and WAT sources; -check compares instead of writing", guestsCommand},
 	{"install", "install what the named groups need: " + groupNames(), installCommand},
 	{"check", "gofmt, go vet, TypeScript's checker, and a work tree without leftovers", checkCommand},
-	{"rules", "run the tests that are named for rules, and tell of each rule on which substrate it is tested", rulesCommand},
+	{"rules", "run the tests that are named for rules, and tell of each rule on which substrate it is tested",
+		rulesCommand},
 	{"test", "run every Go and JavaScript test and close with one summary line", testCommand},
 }
 

@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// nodeTests runs node --test with the project's Node, which has JSPI, and counts by the runner's own summary.
-// It runs the files whose paths begin with folder. seen is called with every test that ended.
+// nodeTests runs node --test with the project's Node, which has JSPI, and counts by the runner's own summary. It runs
+// the files whose paths begin with folder. seen is called with every test that ended.
 func nodeTests(seen func(nodeEvent), folder string, flags ...string) (tally, error) {
 	files, err := sources("_test.mjs")
 	if err != nil {

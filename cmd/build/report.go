@@ -34,8 +34,8 @@ func reportCommand(*flag.FlagSet) func() error {
 	}
 }
 
-// report runs 1,000 fetches with each guest by the page's own controls, prints the table and writes the screenshot.
-// Its error names the guests whose results were not all right.
+// report runs 1,000 fetches with each guest by the page's own controls, prints the table and writes the screenshot. Its
+// error names the guests whose results were not all right.
 func report(ctx context.Context) error {
 	// All that is started here ends with this function, however it returns.
 	ctx, stop := context.WithCancel(ctx)
@@ -69,7 +69,8 @@ func report(ctx context.Context) error {
 		n := result.Counters
 		fmt.Fprintf(table, "%s\t%d\t%d\t%.0f\t%.0f\t\n", guest.name, settings.Fibers, n.Right, n.Total, n.Sequential)
 		if n.Right != settings.Fibers {
-			failures = append(failures, fmt.Errorf("guest %s: %d of %d results are right: %s", guest.name, n.Right, settings.Fibers, result.Status))
+			failures = append(failures, fmt.Errorf("guest %s: %d of %d results are right: %s", guest.name, n.Right,
+				settings.Fibers, result.Status))
 		}
 	}
 	table.Flush()
@@ -80,7 +81,8 @@ func report(ctx context.Context) error {
 }
 
 // reportRun makes one run in a tab of its own.
-func reportRun(ctx context.Context, chromium *browser.Browser, url string, settings demopage.Settings, screenshot bool) (demopage.Result, error) {
+func reportRun(ctx context.Context, chromium *browser.Browser, url string, settings demopage.Settings,
+	screenshot bool) (demopage.Result, error) {
 	tab, err := chromium.Open(ctx, url+"/")
 	if err != nil {
 		return demopage.Result{}, err

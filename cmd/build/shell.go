@@ -69,7 +69,8 @@ func sources(suffix string) ([]string, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (path == ".git" || path == ".cache" || path == "node_modules" || path == filepath.Join("web", "dist")):
+		case entry.IsDir() && (path == ".git" || path == ".cache" || path == "node_modules" ||
+			path == filepath.Join("web", "dist")):
 			return filepath.SkipDir
 		case !entry.IsDir() && strings.HasSuffix(path, suffix):
 			files = append(files, path)
@@ -87,9 +88,9 @@ func writeFile(path string, data []byte) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-// replace has write make a file or a folder under a name of its own, and then puts it in the place of path. Who reads path
-// meanwhile, a test or a page, never finds half of it, though a folder may be absent for a moment, between two renames; a
-// build that fails leaves what was there; and of two builds that run at the same time the later one stays.
+// replace has write make a file or a folder under a name of its own, and then puts it in the place of path. Who reads
+// path meanwhile, a test or a page, never finds half of it, though a folder may be absent for a moment, between two
+// renames; a build that fails leaves what was there; and of two builds that run at the same time the later one stays.
 func replace(path string, write func(path string) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

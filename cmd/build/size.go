@@ -45,7 +45,8 @@ func measure(t target, text []byte, wasm *wasmParts, metafile string) sizes {
 			continue // nothing in the bundle uses it
 		}
 		script = before + behind
-		s.parts = append(s.parts, part{fmt.Sprintf("%s (%s as wasm, %s in brotli)", w.path, count(len(w.wasm)), count(brotliSize(w.wasm))), len(w.text), brotliSize([]byte(w.text))})
+		s.parts = append(s.parts, part{fmt.Sprintf("%s (%s as wasm, %s in brotli)", w.path, count(len(w.wasm)),
+			count(brotliSize(w.wasm))), len(w.text), brotliSize([]byte(w.text))})
 	}
 	s.parts = append(s.parts, part{"JavaScript", len(script), brotliSize([]byte(script))})
 

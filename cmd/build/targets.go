@@ -21,7 +21,8 @@ type target struct {
 	budget int // most bytes in brotli; 0: no limit
 }
 
-// scriptBudget is what a page may have to load before its first fiber runs: the decision of the design, 30 KB in brotli.
+// scriptBudget is what a page may have to load before its first fiber runs: the decision of the design, 30 KB in
+// brotli.
 const scriptBudget = 30 * 1024
 
 // proposalsBudget is what guests with fibers of their own may cost on top.

@@ -32,7 +32,8 @@ func tinygo() (root string, err error) {
 		return "", err
 	}
 
-	// The module cache is read-only and TinyGo wants to be in its root, so it is copied; half a copy never gets the name.
+	// The module cache is read-only and TinyGo wants to be in its root, so it is copied; half a copy never gets the
+	// name.
 	fmt.Println("building TinyGo", tinygoVersion, "in", root)
 	work := root + ".building"
 	if err := os.RemoveAll(work); err != nil {
@@ -41,7 +42,8 @@ func tinygo() (root string, err error) {
 	if err := os.CopyFS(work, os.DirFS(source)); err != nil {
 		return "", err
 	}
-	// A submodule that no module archive contains. TinyGo links the folder into the GOROOT it presents, so it has to exist.
+	// A submodule that no module archive contains. TinyGo links the folder into the GOROOT it presents, so it has to
+	// exist.
 	if err := os.MkdirAll(filepath.Join(work, "src", "net"), 0o755); err != nil {
 		return "", err
 	}

@@ -1,5 +1,5 @@
-// Command fiberfill runs the guests of a page on a server: wasm modules whose imports may wait, many calls at once in one
-// instance. `fiberfill --help` says how.
+// Command fiberfill runs the guests of a page on a server: wasm modules whose imports may wait, many calls at once in
+// one instance. `fiberfill --help` says how.
 package main
 
 import (

@@ -59,7 +59,8 @@ func TestHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"--help"}, {"-h"}, {"help"}, {"run", "--help"}, {"run", "-h"}, {"run", "--fibers", "3", "-help"}} {
+	for _, args := range [][]string{{"--help"}, {"-h"}, {"help"}, {"run", "--help"}, {"run", "-h"},
+		{"run", "--fibers", "3", "-help"}} {
 		if code, out, errs := program(args...); code != 0 || out != string(golden) || errs != "" {
 			t.Errorf("%v: exit code %d, on stderr %q, and on stdout not what is in help.txt", args, code, errs)
 		}
@@ -95,7 +96,8 @@ func TestHelpExamples(t *testing.T) {
 	for _, e := range examples {
 		t.Run(e[1], func(t *testing.T) {
 			var args []string
-			for _, m := range regexp.MustCompile(`'([^']*)'|(\S+)`).FindAllStringSubmatch(strings.ReplaceAll(e[1], "SERVER", server.URL), -1) {
+			for _, m := range regexp.MustCompile(`'([^']*)'|(\S+)`).FindAllStringSubmatch(strings.ReplaceAll(e[1],
+				"SERVER", server.URL), -1) {
 				args = append(args, m[1]+m[2])
 			}
 			code, out, errs := program(args...)
@@ -142,29 +144,43 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "--dir", "examples", "--dir", "docs:./", cGuest, "trap"}, "examples is shown as / already"},
 		{[]string{"run", "--env", "NAME", cGuest, "trap"}, "NAME=VALUE"},
 		{[]string{"run", "absent.wasm", "trap"}, "absent.wasm"},
-		{[]string{"run", "go.mod", "trap"}, "go.mod is not a WebAssembly module: such a file begins with the bytes 00 61 73 6d, this one with 6d 6f 64 75"},
+		{[]string{"run", "go.mod", "trap"},
+			"go.mod is not a WebAssembly module: such a file begins with the bytes 00 61 73 6d, this one with 6d 6f " +
+				"64 75"},
 		{[]string{"run", "examples/wat-fetch/guest.wat", "item"}, "WebAssembly text: assemble it"},
 		{[]string{"run", write("component.wasm", "\x00asm\x0d\x00\x01\x00"), "item"}, "component"},
 		{[]string{"run", write("empty.wasm", ""), "item"}, "empty.wasm is empty"},
-		{[]string{"run", write("cut.wasm", preamble+"\x01\x09"), "item"}, "cut.wasm is not a WebAssembly module that fiberfill can read"},
-		{[]string{"run", write("code.wasm", preamble+"\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a\x05\x01\x03\x00\x6a\x0b"), "item"}, "wazero, the runtime, refuses code.wasm"},
-		{[]string{"run", foreign, "item"}, "foreign.wasm imports what is not there: env.paint(); there are env.fetch_text(i32, i32, i32, i32) -> i32, env.log"},
+		{[]string{"run", write("cut.wasm", preamble+"\x01\x09"), "item"},
+			"cut.wasm is not a WebAssembly module that fiberfill can read"},
+		{[]string{"run", write("code.wasm",
+			preamble+"\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a\x05\x01\x03\x00\x6a\x0b"), "item"},
+			"wazero, the runtime, refuses code.wasm"},
+		{[]string{"run", foreign, "item"},
+			"foreign.wasm imports what is not there: env.paint(); there are env.fetch_text(i32, i32, i32, i32) -> " +
+				"i32, env.log"},
 		{[]string{"run", otherType, "item"}, "type.wasm imports what is not there: env.fetch_text(); there are"},
 		{[]string{"run", memory, "item"}, "env.memory (a memory)"},
-		{[]string{"run", cGuest}, "name what to call: guest.wasm exports add64(i64, i64) -> i64, addf(f64, f32) -> f64, "},
+		{[]string{"run", cGuest}, "name what to call: guest.wasm exports add64(i64, i64) -> i64, addf(f64, f32) -> " +
+			"f64, "},
 		{[]string{"run", cGuest, "items"}, `guest.wasm exports no function "items"; it exports add64(i64, i64) -> i64, `},
-		{[]string{"run", cGuest, "--fibers", "3", "yielding", "1"}, `exports no function "--fibers"; flags stand before the file; it exports add64`},
+		{[]string{"run", cGuest, "--fibers", "3", "yielding", "1"},
+			`exports no function "--fibers"; flags stand before the file; it exports add64`},
 		{[]string{"run", cGuest, "add64", "1"}, "add64(i64, i64) -> i64: after 1 arguments there is none for i64"},
 		{[]string{"run", cGuest, "add64", "1", "2", "3"}, `argument 3, "3", is one too many`},
-		{[]string{"run", cGuest, "yielding", "1", "--fibers", "3"}, `argument 2, "--fibers", is one too many; flags stand before the file`},
-		{[]string{"run", cGuest, "add64", "1", "two"}, `argument 2, "two", is for a parameter of type i64: it must be a whole number of 64 bits`},
+		{[]string{"run", cGuest, "yielding", "1", "--fibers", "3"},
+			`argument 2, "--fibers", is one too many; flags stand before the file`},
+		{[]string{"run", cGuest, "add64", "1", "two"},
+			`argument 2, "two", is for a parameter of type i64: it must be a whole number of 64 bits`},
 		{[]string{"run", cGuest, "add64", "1", "0.5"}, "a whole number of 64 bits"},
-		{[]string{"run", cGuest, "addf", "1", "1e39"}, "argument 2, \"1e39\", is for a parameter of type f32: it must be a number such as 0.5"},
+		{[]string{"run", cGuest, "addf", "1", "1e39"},
+			"argument 2, \"1e39\", is for a parameter of type f32: it must be a number such as 0.5"},
 		{[]string{"run", cGuest, "yielding", "4294967296"}, "a whole number of 32 bits"},
-		{[]string{"run", cGuest, "yielding", "text:1"}, "argument 1 is a text, which takes two parameters of type i32, an address and a length; there is i32"},
+		{[]string{"run", cGuest, "yielding", "text:1"},
+			"argument 1 is a text, which takes two parameters of type i32, an address and a length; there is i32"},
 		{[]string{"run", "--fibers", "2", cGuest, "yielding", "{j}"}, `"{j}"`},
 	} {
-		if code, out, errs := program(c.args...); code != exitUsage || !strings.Contains(errs, c.want) || !strings.HasPrefix(errs, "fiberfill: ") || out != "" {
+		if code, out, errs := program(c.args...); code != exitUsage || !strings.Contains(errs, c.want) ||
+			!strings.HasPrefix(errs, "fiberfill: ") || out != "" {
 			t.Errorf("%v: exit code %d, %q, want %q in it", c.args, code, errs, c.want)
 		}
 	}
@@ -178,7 +194,8 @@ func TestNumbers(t *testing.T) {
 		{"addf 1e300 inf", "+Inf"},
 		{"yielding 3", "3"},
 	} {
-		if code, out, errs := program(append([]string{"run", cGuest}, strings.Fields(c.args)...)...); code != 0 || out != c.want+"\n" {
+		if code, out, errs := program(append([]string{"run", cGuest}, strings.Fields(c.args)...)...); code != 0 ||
+			out != c.want+"\n" {
 			t.Errorf("%s: exit code %d, %q, %s, want %s", c.args, code, out, errs, c.want)
 		}
 	}
@@ -205,9 +222,11 @@ func TestOneFails(t *testing.T) {
 	for !webserver.Fails(seed, 11, 50) || webserver.Fails(seed, 10, 50) || webserver.Fails(seed, 12, 50) {
 		seed++
 	}
-	code, out, errs := program("run", "--fibers", "3", watGuest, "item", fmt.Sprint(server.URL, "/item?id=1{i}&fail=50&seed=", seed))
+	code, out, errs := program("run", "--fibers", "3", watGuest, "item",
+		fmt.Sprint(server.URL, "/item?id=1{i}&fail=50&seed=", seed))
 	want := fmt.Sprintf("item#0\t%d\nitem#2\t%d\n", webserver.Value(10), webserver.Value(12))
-	line := fmt.Sprintf("fiberfill: fiber item#1 failed in export item: env.fetch_text: GET %s/item?id=11&fail=50&seed=%d: 500 Internal Server Error\n", server.URL, seed)
+	line := fmt.Sprintf("fiberfill: fiber item#1 failed in export item: env.fetch_text: GET "+
+		"%s/item?id=11&fail=50&seed=%d: 500 Internal Server Error\n", server.URL, seed)
 	if !strings.Contains(errs, line) || strings.Count(errs, "fiberfill:") != 1 {
 		t.Errorf("stderr\n%swant\n%s", errs, line)
 	}
@@ -225,7 +244,8 @@ func TestOverflow(t *testing.T) {
 	if code, out, errs := program("run", advice[1], advice[2], cGuest, "overflow", "100"); code != 0 || out != "100\n" {
 		t.Errorf("with the stack it was advised to ask for: exit code %d, %q, %s", code, out, errs)
 	}
-	if code, out, errs := program("run", "--stack-size", "0x40000000", cGuest, "overflow", "100"); code != 0 || out != "100\n" {
+	if code, out, errs := program("run", "--stack-size", "0x40000000", cGuest, "overflow", "100"); code != 0 ||
+		out != "100\n" {
 		t.Errorf("with the largest stack: exit code %d, %q, %s", code, out, errs)
 	}
 }
@@ -233,7 +253,8 @@ func TestOverflow(t *testing.T) {
 // A guest with fibers of its own: its calls run one after the other, and what a trap has ended is listed.
 func TestProposal(t *testing.T) {
 	server := serve(t)
-	if code, out, errs := program("run", "--fibers", "3", generators, "nap", "1"); code != 0 || out != "nap#0\t1\nnap#1\t2\nnap#2\t3\n" {
+	if code, out, errs := program("run", "--fibers", "3", generators, "nap", "1"); code != 0 ||
+		out != "nap#0\t1\nnap#1\t2\nnap#2\t3\n" {
 		t.Errorf("nap: exit code %d, %q, %s", code, out, errs)
 	}
 	if code, out, errs := program("run", generators, "twice", server.URL+"/item?id=1"); code != 0 || out == "0\n" {
@@ -249,7 +270,9 @@ func TestProposal(t *testing.T) {
 			t.Errorf("trap: exit code %d, %s is not in\n%s", code, pattern, errs)
 		}
 	}
-	if code, out, errs := program("run", generators, "over"); code != exitFailed || out != "" || !strings.HasPrefix(errs, "fiberfill: fiber over trapped in export over: fibers1.resume refused: fiber is moribund [A-STATE-2]\n") {
+	if code, out, errs := program("run", generators, "over"); code != exitFailed || out != "" ||
+		!strings.HasPrefix(errs,
+			"fiberfill: fiber over trapped in export over: fibers1.resume refused: fiber is moribund [A-STATE-2]\n") {
 		t.Errorf("over: exit code %d, %q, %q", code, out, errs)
 	}
 }
@@ -259,7 +282,8 @@ func TestSystem(t *testing.T) {
 	if err := os.WriteFile(dir+"/some.txt", []byte("the text\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := program("run", "--dir", dir+":/", files, "cat", "some.txt"); code != 0 || out != "the text\n9\n" {
+	if code, out, errs := program("run", "--dir", dir+":/", files, "cat", "some.txt"); code != 0 || out != "the "+
+		"text\n9\n" {
 		t.Errorf("cat: exit code %d, %q, %s", code, out, errs)
 	}
 	if code, out, errs := program("run", files, "_start", "any", "words"); code != 7 || out != "" || errs != "" {
@@ -290,7 +314,8 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 	for _, fibers := range []string{"1", "3"} {
 		var errs bytes.Buffer
 		code := fiberfill([]string{"run", "--fibers", fibers, cGuest, "add64", "1", "2"}, strings.NewReader(""), full, &errs)
-		if code != exitFailed || errs.String() != "fiberfill: the results cannot be written: no space left on device\n" {
+		if code != exitFailed || errs.String() != "fiberfill: the results cannot be written: no space left on "+
+			"device\n" {
 			t.Errorf("%s fibers: exit code %d, %q", fibers, code, errs.String())
 		}
 	}

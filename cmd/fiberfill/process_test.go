@@ -102,7 +102,8 @@ func TestTrapAndInterrupt(t *testing.T) {
 	}
 	p.signal(os.Interrupt)
 	code, rest := p.end()
-	if code != 130 || !strings.Contains(rest, "fiberfill: interrupt: the fibers are cancelled") || !strings.Contains(rest, "fiberfill: 3 of 4 fibers were cancelled\n") {
+	if code != 130 || !strings.Contains(rest, "fiberfill: interrupt: the fibers are cancelled") ||
+		!strings.Contains(rest, "fiberfill: 3 of 4 fibers were cancelled\n") {
 		t.Errorf("exit code %d, %s", code, rest)
 	}
 	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.Abandoned == 3 }); err != nil {

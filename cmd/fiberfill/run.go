@@ -88,7 +88,8 @@ func parseRun(args []string) (*run, error) {
 		r.export, r.args = flags.Arg(1), flags.Args()[2:]
 	}
 	if numbered && r.export == start { // the libraries of C, Rust and Go trap in the second call, or worse
-		return nil, fmt.Errorf("--fibers %d: the fibers share one instance, and %s is the entry of a program, which runs once in its own; name another export, or start fiberfill once for each", r.fibers, start)
+		return nil, fmt.Errorf("--fibers %d: the fibers share one instance, and %s is the entry of a program, which "+
+			"runs once in its own; name another export, or start fiberfill once for each", r.fibers, start)
 	}
 	return r, nil
 }
@@ -104,7 +105,8 @@ func (r *run) addMount(text string) error {
 	at := func(m guest.Mount) string { return path.Clean("/" + m.Guest) }
 	for _, other := range r.options.Mounts {
 		if at(other) == at(m) { // the runtime would show the last one only
-			return fmt.Errorf("%s is shown as %s already; give one of the two a place of its own, by --dir HOST:GUEST", other.Host, at(m))
+			return fmt.Errorf("%s is shown as %s already; give one of the two a place of its own, by --dir HOST:GUEST",
+				other.Host, at(m))
 		}
 	}
 	r.options.Mounts = append(r.options.Mounts, m)
@@ -228,7 +230,8 @@ func (r *run) list(trapped *guest.Call) {
 	fmt.Fprintln(w, "  FIBER\tEXPORT\tSTATE\tFOR\tWAITS FOR")
 	now := time.Now()
 	for _, c := range append([]*guest.Call{trapped}, live...) {
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%v\t%s\n", c.Name, c.Export, c.State, now.Sub(c.Since).Round(time.Millisecond), c.WaitsFor)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%v\t%s\n", c.Name, c.Export, c.State, now.Sub(c.Since).Round(time.Millisecond),
+			c.WaitsFor)
 	}
 	w.Flush()
 }
@@ -238,7 +241,8 @@ func (r *run) listProposal(fibers []guest.ProposalFiber) {
 	if len(fibers) == 0 {
 		return
 	}
-	fmt.Fprintf(r.stderr, "The guest's own fibers at that moment; the trap has ended the active one and the busy ones:\n")
+	fmt.Fprintf(r.stderr, "The guest's own fibers at that moment; the trap has ended the active one and the busy "+
+		"ones:\n")
 	w := tabwriter.NewWriter(r.stderr, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "  FIBER\tSTATE\tFUNCTION")
 	for _, f := range fibers {
@@ -257,8 +261,8 @@ type interruption struct {
 	stop func()
 }
 
-// atOnce is how soon behind the first signal a second one is still the same: timeout, the command, signals the process and then
-// the group that it is in.
+// atOnce is how soon behind the first signal a second one is still the same: timeout, the command, signals the process
+// and then the group that it is in.
 const atOnce = 500 * time.Millisecond
 
 // untilSignal returns a context that is cancelled by the first signal to end; the second ends the process.

@@ -1,7 +1,7 @@
 // Package browser finds and drives the real browsers that fiberfill is tested in.
 //
-// Chromium is driven over its debugging protocol: [Start] one for a whole test run, [Browser.Open] a fresh [Tab] for each
-// test, and have the tab evaluate functions. What a page lets escape, an uncaught error or a rejection that nobody
+// Chromium is driven over its debugging protocol: [Start] one for a whole test run, [Browser.Open] a fresh [Tab] for
+// each test, and have the tab evaluate functions. What a page lets escape, an uncaught error or a rejection that nobody
 // handled, is kept until [Tab.Uncaught] is asked, so that a test can fail for it.
 //
 // [Firefox] opens one page in a fresh Firefox and waits until that page has sent its result to a server of the caller.
@@ -50,7 +50,8 @@ func (b *Browser) Close() { b.stop() }
 func flags() []chromedp.ExecAllocatorOption {
 	on := func(name string) chromedp.ExecAllocatorOption { return chromedp.Flag(name, true) }
 	options := []chromedp.ExecAllocatorOption{
-		chromedp.Flag("headless", "new"), // the browser that people have, without its window; the old mode was another one
+		// the browser that people have, without its window; the old mode was another one
+		chromedp.Flag("headless", "new"),
 		on("no-first-run"),
 		on("no-default-browser-check"),
 
@@ -93,6 +94,7 @@ func find(variable string, names ...string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("browser: found none of %q on the PATH: install Debian's package %s, or let the variable %s name an executable",
+	return "", fmt.Errorf("browser: found none of %q on the PATH: install Debian's package %s, or let the variable "+
+		"%s name an executable",
 		names, names[0], variable)
 }

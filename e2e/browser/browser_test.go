@@ -88,7 +88,8 @@ func TestEvalEndsWithItsContext(t *testing.T) {
 	tab, ctx := open(t)
 	never, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := tab.Eval(never, `() => new Promise(() => {})`, nil); err == nil || !strings.Contains(err.Error(), "context canceled") {
+	if err := tab.Eval(never, `() => new Promise(() => {})`, nil); err == nil ||
+		!strings.Contains(err.Error(), "context canceled") {
 		t.Errorf("error = %v", err)
 	}
 	var n int
@@ -165,7 +166,9 @@ func TestTabsShareNothing(t *testing.T) {
 		}
 		defer tab.Close()
 		var before *string
-		if err := tab.Eval(ctx, `() => { const old = localStorage.getItem("k"); localStorage.setItem("k", "v"); return old }`, &before); err != nil || before != nil {
+		if err := tab.Eval(ctx,
+			`() => { const old = localStorage.getItem("k"); localStorage.setItem("k", "v"); return old }`,
+			&before); err != nil || before != nil {
 			t.Errorf("found %v, %v", before, err)
 		}
 	}
@@ -181,7 +184,8 @@ func TestScreen(t *testing.T) {
 			Width, Height int
 			Dark          bool
 		}
-		err := tab.Eval(ctx, `() => ({ Width: innerWidth, Height: innerHeight, Dark: matchMedia("(prefers-color-scheme: dark)").matches })`, &got)
+		err := tab.Eval(ctx,
+			`() => ({ Width: innerWidth, Height: innerHeight, Dark: matchMedia("(prefers-color-scheme: dark)").matches })`, &got)
 		if err != nil || got.Width != 390 || got.Height != 844 || got.Dark != dark {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -282,7 +286,8 @@ func TestCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	waited := cpu()
-	if err := tab.Eval(ctx, `() => { for (const end = performance.now() + 300; performance.now() < end; ); }`, nil); err != nil {
+	if err := tab.Eval(ctx, `() => { for (const end = performance.now() + 300; performance.now() < end; ); }`,
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	computed := cpu() - waited

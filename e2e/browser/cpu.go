@@ -13,8 +13,8 @@ import (
 )
 
 // CPU returns how much processor time the page's main thread has used for tasks so far: scripts and their microtasks,
-// the answers of fetches, layout, garbage collection. Time in which the thread waited, or waited for a processor, is not in
-// it. The count begins at the first call; only differences mean something.
+// the answers of fetches, layout, garbage collection. Time in which the thread waited, or waited for a processor, is
+// not in it. The count begins at the first call; only differences mean something.
 func (t *Tab) CPU(ctx context.Context) (used time.Duration, err error) {
 	err = t.do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		domain := performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}

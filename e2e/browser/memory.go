@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// PeakMemory returns the most memory, in bytes, that any process of a page has had so far. A Tab has a process of its own,
-// so after a test that needs much it is the test's. Only on Linux, where the system tells it.
+// PeakMemory returns the most memory, in bytes, that any process of a page has had so far. A Tab has a process of its
+// own, so after a test that needs much it is the test's. Only on Linux, where the system tells it.
 func (b *Browser) PeakMemory(ctx context.Context) (peak int64, err error) {
 	processes, err := b.processes(ctx)
 	if err != nil {

@@ -27,7 +27,8 @@ func TestPinPutsAllPagesOnOneProcessor(t *testing.T) {
 			first = set
 		}
 		if set.Count() != 1 || set != first {
-			t.Errorf("a page's main thread may run on %d processors, and not on one that is the first page's", set.Count())
+			t.Errorf("a page's main thread may run on %d processors, and not on one that is the first "+
+				"page's", set.Count())
 		}
 	}
 	if pages < 2 {

@@ -13,4 +13,4 @@ async () => {
     });
     Promise.reject(last);
   });
-}
+};

@@ -18,9 +18,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Tab is one page in a tab of its own, in a profile of its own: it shares no cache, no storage and no process with other
-// tabs. A process that other tests have used would already have spent some of what Chromium does not give back. One
-// goroutine at a time may use a Tab.
+// Tab is one page in a tab of its own, in a profile of its own: it shares no cache, no storage and no process with
+// other tabs. A process that other tests have used would already have spent some of what Chromium does not give back.
+// One goroutine at a time may use a Tab.
 type Tab struct {
 	ctx  context.Context
 	stop func()
@@ -51,8 +51,8 @@ func (b *Browser) Open(ctx context.Context, url string) (*Tab, error) {
 		t.note(event)
 	})
 	if err == nil {
-		// The debugger would tell of every request from now on, by several messages that nobody here reads. They cost more
-		// than what fiberfill adds to a fetch, and that is measured in these tabs.
+		// The debugger would tell of every request from now on, by several messages that nobody here reads. They cost
+		// more than what fiberfill adds to a fetch, and that is measured in these tabs.
 		noNetwork := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 			_, err := cdp.Call(ctx, target, network.Disable, cdp.Empty{})
 			return err
@@ -70,8 +70,8 @@ func (b *Browser) Open(ctx context.Context, url string) (*Tab, error) {
 func (t *Tab) Close() { t.stop() }
 
 // Eval calls function, the text of a JavaScript function, async or not, in the page with args as JSON, awaits what it
-// returns and decodes that from JSON into result. With a nil result the value is dropped. The error has the text and the
-// stack of what the function threw, and the console's messages so far.
+// returns and decodes that from JSON into result. With a nil result the value is dropped. The error has the text and
+// the stack of what the function threw, and the console's messages so far.
 func (t *Tab) Eval(ctx context.Context, function string, result any, args ...any) error {
 	call := strings.Builder{}
 	for i, arg := range args {
@@ -83,7 +83,8 @@ func (t *Tab) Eval(ctx context.Context, function string, result any, args ...any
 	}
 	// The page makes the JSON, and not the debugger: a value that JSON cannot hold is an error here, and not quietly
 	// something else.
-	expression := fmt.Sprintf("(async (...args) => JSON.stringify(await (\n%s\n)(...args)))(%s)", function, call.String())
+	expression := fmt.Sprintf("(async (...args) => JSON.stringify(await "+
+		"(\n%s\n)(...args)))(%s)", function, call.String())
 	var text string
 	err := t.do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		yes, no := true, false
@@ -155,12 +156,13 @@ func (t *Tab) Screen(ctx context.Context, width, height int, dark bool) error {
 	if dark {
 		scheme = "dark"
 	}
-	return t.do(ctx, chromedp.EmulateViewport(int64(width), int64(height)), chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-		})
-		return err
-	}))
+	return t.do(ctx, chromedp.EmulateViewport(int64(width), int64(height)),
+		chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+			_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			})
+			return err
+		}))
 }
 
 // Screenshot returns what the tab shows now, as PNG.

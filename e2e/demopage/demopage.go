@@ -1,5 +1,5 @@
-// Package demopage uses the demo page as a visitor does, by its own controls, for the end-to-end tests and for the report
-// of HEADLESS=1 make demo.
+// Package demopage uses the demo page as a visitor does, by its own controls, for the end-to-end tests and for the
+// report of HEADLESS=1 make demo.
 package demopage
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/fiberfill/fiberfill/e2e/browser"
 )
 
-// Policy is the content security policy that the page is served under: the one that fiberfill promises to work with, and
-// nothing from elsewhere or written into the page.
+// Policy is the content security policy that the page is served under: the one that fiberfill promises to work with,
+// and nothing from elsewhere or written into the page.
 const Policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'"
 
 //go:embed drive.js

@@ -1,8 +1,8 @@
-// What a visitor does with the demo page, by the page's own controls. The page is a window, so that a frame can be driven
-// as well as the page itself.
+// What a visitor does with the demo page, by the page's own controls. The page is a window, so that a frame can be
+// driven as well as the page itself.
 
-// Chooses the settings, starts a run, and resolves when it is over and measured: with the counters by their ids, what the page
-// says, and how frames came meanwhile, by a clock of its own.
+// Chooses the settings, starts a run, and resolves when it is over and measured: with the counters by their ids, what
+// the page says, and how frames came meanwhile, by a clock of its own.
 async function drive(page, settings) {
   const { document } = page;
   const form = document.getElementById("settings");
@@ -26,6 +26,8 @@ async function drive(page, settings) {
   await over;
   page.cancelAnimationFrame(handle);
   frames.rate = (frames.count * 1000) / (last - start);
-  const counters = Object.fromEntries([...document.querySelectorAll("data[id]")].map((data) => [data.id, Number(data.value)]));
+  const counters = Object.fromEntries(
+    [...document.querySelectorAll("data[id]")].map((data) => [data.id, Number(data.value)]),
+  );
   return { counters, frames, status: document.getElementById("status").textContent };
 }

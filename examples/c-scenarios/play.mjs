@@ -7,10 +7,10 @@ export function words(template, who, value, names = []) {
 }
 
 /**
- * Plays a scenario with a fresh instance of its guest, a module or its bytes. Returns it with what was seen in place of what
- * is expected. told, if given, is called with each event as it happens: in words, whom it is about, and which it is, negative
- * for a trap; if it returns a Promise the fiber that tells waits for it, and so does the whole scenario. Rejects only if the guest cannot be
- * instantiated.
+ * Plays a scenario with a fresh instance of its guest, a module or its bytes. Returns it with what was seen in place of
+ * what is expected. told, if given, is called with each event as it happens: in words, whom it is about, and which it
+ * is, negative for a trap; if it returns a Promise the fiber that tells waits for it, and so does the whole scenario.
+ * Rejects only if the guest cannot be instantiated.
  */
 export async function play(fiberfill, module, scenario, events, told) {
   let log = [];
@@ -40,11 +40,14 @@ export async function play(fiberfill, module, scenario, events, told) {
     const seen = { call: step.call };
     if ("args" in step) seen.args = step.args;
     try {
-      const result = await exports[step.call](...(step.args ?? []).map((arg) => (Array.isArray(arg) ? address(arg) : arg)));
+      const result = await exports[step.call](
+        ...(step.args ?? []).map((arg) => (Array.isArray(arg) ? address(arg) : arg)),
+      );
       if ("returns" in step || "traps" in step) seen.returns = result;
     } catch (error) {
       await told?.(`${step.call}: trap`, 0, -1);
-      seen.traps = error.code === "trap" && "traps" in step && error.message.includes(step.traps) ? step.traps : String(error);
+      seen.traps =
+        error.code === "trap" && "traps" in step && error.message.includes(step.traps) ? step.traps : String(error);
     }
     if ("log" in step) seen.log = log.join(", ");
     if ("live" in step) seen.live = guest.fibers().map(({ state }) => state);

@@ -1,6 +1,5 @@
-// Command go-fetch is one program for two worlds: it fetches items in
-// straight-line code, natively with net/http behind Fetch, and in a page, built for
-// js/wasm, with the page's own fetch.
+// Command go-fetch is one program for two worlds: it fetches items in straight-line code, natively with net/http behind
+// Fetch, and in a page, built for js/wasm, with the page's own fetch.
 package main
 
 import (
@@ -10,8 +9,8 @@ import (
 	"github.com/fiberfill/fiberfill/asyncio"
 )
 
-// item fetches one item and returns its value. It is the whole program; what
-// differs between the worlds is only who calls it.
+// item fetches one item and returns its value. It is the whole program; what differs between the worlds is only who
+// calls it.
 func item(f *asyncio.Fiber, url string) (int, error) {
 	resp, err := asyncio.Fetch(f, url)
 	if err != nil {

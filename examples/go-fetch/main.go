@@ -16,7 +16,8 @@ import (
 )
 
 func main() {
-	url := flag.String("url", "", "address of the items, to which the number of the item is appended: http://host/item?id=")
+	url := flag.String("url", "", "address of the items, to which the number of the item is appended: "+
+		"http://host/item?id=")
 	n := flag.Int("n", 10, "number of items")
 	flag.Parse()
 	if *url == "" || *n < 0 || flag.NArg() > 0 {

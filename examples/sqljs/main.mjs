@@ -1,4 +1,5 @@
-// node main.mjs [SQL]: serves items.sqlite on the loopback interface, asks it over HTTP, and prints the rows and the traffic.
+// node main.mjs [SQL]: serves items.sqlite on the loopback interface, asks it over HTTP, and prints the rows and the
+// traffic.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import initSqlJs from "sql.js/dist/sql-wasm-debug.js";
@@ -8,7 +9,8 @@ import { load } from "./sqlite.mjs";
 const file = await readFile(new URL("items.sqlite", import.meta.url));
 const server = createServer((request, response) => {
   const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range);
-  if (!range) return response.writeHead(200, { "content-length": file.length }).end(request.method === "HEAD" ? "" : file);
+  if (!range)
+    return response.writeHead(200, { "content-length": file.length }).end(request.method === "HEAD" ? "" : file);
   const [from, to] = [Number(range[1]), Math.min(Number(range[2]), file.length - 1)];
   response.writeHead(206, { "content-range": `bytes ${from}-${to}/${file.length}` }).end(file.subarray(from, to + 1));
 });

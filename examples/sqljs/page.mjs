@@ -4,7 +4,9 @@ const form = document.querySelector("form");
 const output = document.querySelector("output");
 const table = document.querySelector("table");
 
-const wasm = await (await fetch(new URL("../../node_modules/sql.js/dist/sql-wasm-browser-debug.wasm", import.meta.url))).arrayBuffer();
+const wasm = await (
+  await fetch(new URL("../../node_modules/sql.js/dist/sql-wasm-browser-debug.wasm", import.meta.url))
+).arrayBuffer();
 const sqlite = await load(fiberfill, initSqlJs, wasm);
 const db = await sqlite.open(new URL("items.sqlite", import.meta.url).href);
 
@@ -14,7 +16,10 @@ function show(rows) {
     for (const value of values) row.append(Object.assign(document.createElement(cell), { textContent: value }));
     return row;
   };
-  table.replaceChildren(...(rows.length > 0 ? [line("th", Object.keys(rows[0]))] : []), ...rows.map((row) => line("td", Object.values(row))));
+  table.replaceChildren(
+    ...(rows.length > 0 ? [line("th", Object.keys(rows[0]))] : []),
+    ...rows.map((row) => line("td", Object.values(row))),
+  );
 }
 
 async function run() {

@@ -1,10 +1,9 @@
-// SQLite from npm (sql.js, unchanged, through Emscripten's own glue) on a
-// database that stays on its server. One import of the module is replaced:
-// fd_read, for the file that is remote, fetches the range of bytes that SQLite
-// wants and has the fiber wait for it. All else is the glue's own.
+// SQLite from npm (sql.js, unchanged, through Emscripten's own glue) on a database that stays on its server. One import
+// of the module is replaced: fd_read, for the file that is remote, fetches the range of bytes that SQLite wants and has
+// the fiber wait for it. All else is the glue's own.
 //
-// This works with the build sql-wasm-debug, whose imports have names; in the
-// other build they are letters that change from release to release.
+// This works with the build sql-wasm-debug, whose imports have names; in the other build they are letters that change
+// from release to release.
 
 const EACCES = 2;
 const EIO = 29; // numbered as in WASI
@@ -17,9 +16,8 @@ const ROW = 100;
 const TRANSIENT = -1; // as a destructor: SQLite shall copy the value
 
 /**
- * Loads SQLite: `initSqlJs` is what sql.js exports, `wasm` the bytes of its
- * sql-wasm-debug.wasm. sql.js makes one instance however often it is asked, so
- * this can be called once for each time the script of sql.js has run.
+ * Loads SQLite: `initSqlJs` is what sql.js exports, `wasm` the bytes of its sql-wasm-debug.wasm. sql.js makes one
+ * instance however often it is asked, so this can be called once for each time the script of sql.js has run.
  */
 export async function load(fiberfill, initSqlJs, wasm) {
   const sqlite = new Sqlite(fiberfill);
@@ -30,8 +28,8 @@ export async function load(fiberfill, initSqlJs, wasm) {
     };
     initSqlJs({ instantiateWasm }).then(resolve, reject);
   });
-  // This build asks before each function whether the stack pointer is on the program's one stack. A fiber has a stack of
-  // its own, so all of memory is allowed; that a fiber stays on its own is watched by fiberfill.
+  // This build asks before each function whether the stack pointer is on the program's one stack. A fiber has a stack
+  // of its own, so all of memory is allowed; that a fiber stays on its own is watched by fiberfill.
   glue.___set_stack_limits(-1, 0);
   return sqlite;
 }
@@ -88,7 +86,10 @@ class Sqlite {
   /** Runs a task when all earlier ones are over: no two fibers may be in SQLite at a time. */
   task(run) {
     const result = this.#last.then(run);
-    this.#last = result.then(() => {}, () => {});
+    this.#last = result.then(
+      () => {},
+      () => {},
+    );
     return result;
   }
 
@@ -242,7 +243,9 @@ class Database {
     this.#file = file;
   }
 
-  /** The rows of one statement as objects; values, which are strings and numbers, take the place of its question marks. */
+  /**
+   * The rows of one statement as objects; values, which are strings and numbers, take the place of its question marks.
+   */
   query(sql, ...values) {
     return this.#sqlite.task(() => this.#sqlite.rows(this.#connection, this.#file, sql, values));
   }
@@ -277,8 +280,8 @@ class RemoteFile {
   }
 
   /**
-   * Resolves to the bytes from a position on, fewer where the file ends, or to undefined if that fails: SQLite shall see an
-   * I/O error, which it can handle, and no exception, which would tear its frames away under it.
+   * Resolves to the bytes from a position on, fewer where the file ends, or to undefined if that fails: SQLite shall
+   * see an I/O error, which it can handle, and no exception, which would tear its frames away under it.
    */
   async read(from, length, signal) {
     const to = Math.min(from + length, this.size);

@@ -38,8 +38,10 @@ var beginTests = []test{
 			s.begin("ends")
 		}), yield)
 		s.loop()
-		s.wantLog("spawned outer, entered, resumed outer, begun waits, waited waits, begun ends, finished ends, yielded outer, "+
-			"resumed outer, finished outer, paused", "notified waits, entered, resumed waits, finished waits, completed")
+		s.wantLog("spawned outer, entered, resumed outer, begun waits, waited waits, begun ends, finished ends, "+
+			"yielded outer, "+
+			"resumed outer, finished outer, paused", "notified waits, entered, resumed waits, finished waits, "+
+			"completed")
 	}},
 	{"calls nest, and each goes back to its own caller", func(s *stage) {
 		s.begin("a", do(func() {

@@ -1,12 +1,9 @@
-// Package conformance is the scheduler's specification as tests. It is run
-// against package asyncio as plain Go and against the core.wasm that pages load,
-// so that what holds here holds there.
+// Package conformance is the scheduler's specification as tests. It is run against package asyncio as plain Go and
+// against the core.wasm that pages load, so that what holds here holds there.
 //
-// Each test drives a [Core] through a stage: an event loop with a virtual clock
-// that obeys the core's commands, asks [Core.Wanted] and [Core.Deadline] and
-// knows nothing else. A completion that the core forgets therefore makes a
-// program stop half-way, and every test ends by judging the log of what the
-// scheduler did.
+// Each test drives a [Core] through a stage: an event loop with a virtual clock that obeys the core's commands, asks
+// [Core.Wanted] and [Core.Deadline] and knows nothing else. A completion that the core forgets therefore makes a
+// program stop half-way, and every test ends by judging the log of what the scheduler did.
 package conformance
 
 import (

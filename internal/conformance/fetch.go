@@ -7,8 +7,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Scenario S-FETCH: fibers that fetch, a scheduler that knows of I/O, and the
-// event loop around them; and its variants.
+// Scenario S-FETCH: fibers that fetch, a scheduler that knows of I/O, and the event loop around them; and its variants.
 var fetchTests = []test{
 	{"S-FETCH J-MUX-2 J-MUX-3: three fetches", func(s *stage) {
 		s.spawn("f0", fetch(30))
@@ -16,7 +15,8 @@ var fetchTests = []test{
 		s.spawn("f2", fetch(20))
 		s.loop()
 		s.wantLog(
-			"spawned f0, spawned f1, spawned f2, entered, resumed f0, waited f0, resumed f1, waited f1, resumed f2, waited f2, paused",
+			"spawned f0, spawned f1, spawned f2, entered, resumed f0, waited f0, resumed f1, waited f1, resumed f2, "+
+				"waited f2, paused",
 			"notified f1, entered, resumed f1, finished f1, paused",
 			"notified f2, entered, resumed f2, finished f2, paused",
 			"notified f0, entered, resumed f0, finished f0, completed",
@@ -53,8 +53,10 @@ var fetchTests = []test{
 		s.spawn("green", yield, spend(2), yield, spend(2), do(s.settle), yield)
 		s.loop()
 		s.wantLog(
-			"spawned fetch, spawned green, entered, resumed fetch, waited fetch, resumed green, yielded green, resumed green, yielded green, " +
-				"resumed green, notified fetch, yielded green, resumed green, finished green, resumed fetch, finished fetch, completed",
+			"spawned fetch, spawned green, entered, resumed fetch, waited fetch, resumed green, yielded green, " +
+				"resumed green, yielded green, " +
+				"resumed green, notified fetch, yielded green, resumed green, finished green, resumed fetch, " +
+				"finished fetch, completed",
 		)
 	}},
 	{"S-FETCH: no fibers at all", func(s *stage) {
@@ -73,7 +75,8 @@ var fetchTests = []test{
 		s.wantBool("Drop(f2) again", s.core.Drop(fibers[2]), false)
 		s.loop()
 		s.wantLog(
-			"spawned f0, spawned f1, spawned f2, spawned f3, dropped f0, dropped f2, entered, resumed f1, waited f1, resumed f3, waited f3, paused",
+			"spawned f0, spawned f1, spawned f2, spawned f3, dropped f0, dropped f2, entered, resumed f1, waited f1, "+
+				"resumed f3, waited f3, paused",
 			"notified f1, notified f3, entered, resumed f1, finished f1, resumed f3, finished f3, completed",
 		)
 		s.wantLive(0)

@@ -60,7 +60,8 @@ var limitTests = []test{
 		}), fetch(10))
 		s.spawn("stranger")
 		s.wake()
-		s.wantLog("spawned parent, spawned stranger, entered, resumed parent, spawned child0, spawned child1, spawned child2, spawned child3, waited parent, " +
+		s.wantLog("spawned parent, spawned stranger, entered, resumed parent, spawned child0, spawned child1, " +
+			"spawned child2, spawned child3, waited parent, " +
 			"resumed child0, waited child0, resumed child1, waited child1, paused")
 		s.wantStarted(3, 3)
 		s.loop()

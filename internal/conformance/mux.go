@@ -78,7 +78,8 @@ var muxTests = []test{
 		}), yield)
 		s.loop()
 		s.wantLog("spawned a, spawned b, spawned c, entered, resumed a, waited a, resumed b, waited b, resumed c, " +
-			"notified b, notified a, yielded c, resumed c, finished c, resumed b, finished b, resumed a, finished a, completed")
+			"notified b, notified a, yielded c, resumed c, finished c, resumed b, finished b, resumed a, finished a, " +
+			"completed")
 	}},
 	{"J-MUX-6: a completion between two turns of one run of the ready queue", func(s *stage) {
 		f := s.spawn("f", stuck)

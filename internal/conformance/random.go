@@ -24,9 +24,8 @@ func newRandom(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(s, 0))
 }
 
-// randomPrograms runs programs whose every wait is on something that will come.
-// Whatever the limits and the budget, all their fibers have to end: if one does
-// not, a wakeup was lost.
+// randomPrograms runs programs whose every wait is on something that will come. Whatever the limits and the budget, all
+// their fibers have to end: if one does not, a wakeup was lost.
 func randomPrograms(t *testing.T, open func(t *testing.T) Core) {
 	random := newRandom(t)
 	for range 60 {
@@ -75,7 +74,8 @@ func randomPrograms(t *testing.T, open func(t *testing.T) Core) {
 		}
 		s.loop()
 		if ended := s.count(asyncio.Finished); ended+dropped != spawned || s.core.Live() != 0 {
-			t.Fatalf("of %d fibers %d ended and %d were dropped, %d are alive at %v ms\n%s", spawned, ended, dropped, s.core.Live(), s.now, tail(s.text()))
+			t.Fatalf("of %d fibers %d ended and %d were dropped, %d are alive at %v ms\n%s", spawned, ended, dropped,
+				s.core.Live(), s.now, tail(s.text()))
 		}
 		if s.judge(); t.Failed() {
 			return
@@ -83,9 +83,8 @@ func randomPrograms(t *testing.T, open func(t *testing.T) Core) {
 	}
 }
 
-// Differential plays the same random operations, in every order that a driver
-// could come up with, on two cores, and fails at the first answer that differs,
-// at a difference between their logs, or at a log that breaks a rule.
+// Differential plays the same random operations, in every order that a driver could come up with, on two cores, and
+// fails at the first answer that differs, at a difference between their logs, or at a log that breaks a rule.
 func Differential(t *testing.T, a, b Core, operations int) {
 	random := newRandom(t)
 	soft := int32(1 + random.IntN(20))

@@ -10,8 +10,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// stage is a driver: it owns what a fiber's code is (a list of steps), the
-// clock, the I/O that is out, and the event loop.
+// stage is a driver: it owns what a fiber's code is (a list of steps), the clock, the I/O that is out, and the event
+// loop.
 type stage struct {
 	*testing.T
 	core    Core
@@ -24,8 +24,8 @@ type stage struct {
 	turns   int
 }
 
-// step is a piece of a fiber's code. It returns what the core commands next, or
-// the fiber itself when the fiber goes on.
+// step is a piece of a fiber's code. It returns what the core commands next, or the fiber itself when the fiber goes
+// on.
 type step func(s *stage, f polyfill.Fiber) asyncio.Command
 
 // request is I/O that is out. It completes at a time, for one wait of one fiber.

@@ -71,7 +71,8 @@ var timerTests = []test{
 		s.spawn("a", sleep(2))
 		s.spawn("b", spend(3), yield)
 		s.loop()
-		s.wantLog("spawned a, spawned b, entered, resumed a, waited a, resumed b, yielded b, notified a, resumed b, finished b, resumed a, finished a, completed")
+		s.wantLog("spawned a, spawned b, entered, resumed a, waited a, resumed b, yielded b, notified a, resumed b, " +
+			"finished b, resumed a, finished a, completed")
 	}},
 	{"timers: a notification ends a sleep, and its timer goes with it", func(s *stage) {
 		f := s.spawn("f", sleep(1000), stuck)

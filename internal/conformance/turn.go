@@ -22,7 +22,8 @@ var turnTests = []test{
 		s.spawn("a", do(func() { s.spawn("c") }))
 		s.spawn("b")
 		s.loop()
-		s.wantLog("spawned a, spawned b, entered, resumed a, spawned c, finished a, resumed b, finished b, resumed c, finished c, completed")
+		s.wantLog("spawned a, spawned b, entered, resumed a, spawned c, finished a, resumed b, finished b, resumed " +
+			"c, finished c, completed")
 	}},
 	{"promise 2: completed I/O reaches the fiber that waits for it, in the order of completion", func(s *stage) {
 		delays := []float64{50, 20, 40, 10, 30}
@@ -32,7 +33,8 @@ var turnTests = []test{
 		s.loop()
 		s.wantOrder(asyncio.Finished, "3 1 4 2 0")
 	}},
-	{"promise 3 J-COST-1: who yields goes to the end of the ready queue, without a turn of the event loop", func(s *stage) {
+	{"promise 3 J-COST-1: who yields goes to the end of the ready queue, without a turn of the event " +
+		"loop", func(s *stage) {
 		for _, name := range []string{"a", "b", "c"} {
 			s.spawn(name, yield, yield)
 		}
@@ -69,7 +71,8 @@ var turnTests = []test{
 		}
 		s.loop()
 		s.wantLog(
-			"spawned a, spawned b, spawned c, spawned d, spawned e, entered, resumed a, finished a, resumed b, finished b, resumed c, finished c, paused",
+			"spawned a, spawned b, spawned c, spawned d, spawned e, entered, resumed a, finished a, resumed b, "+
+				"finished b, resumed c, finished c, paused",
 			"entered, resumed d, finished d, resumed e, finished e, completed",
 		)
 	}},

@@ -22,8 +22,9 @@ type argument struct {
 // textPrefix marks an argument as text that could be taken for a number.
 const textPrefix = "text:"
 
-// arguments reads the arguments of a call. Each is a number of its parameter's type, or a text for two parameters of type
-// i32. A text is what is no number, what begins with "text:", and every argument where there are exactly two parameters for each.
+// arguments reads the arguments of a call. Each is a number of its parameter's type, or a text for two parameters of
+// type i32. A text is what is no number, what begins with "text:", and every argument where there are exactly two
+// parameters for each.
 func arguments(export string, definition api.FunctionDefinition, args []string) ([]argument, error) {
 	params := definition.ParamTypes()
 	wrong := func(format string, values ...any) error {
@@ -44,7 +45,8 @@ func arguments(export string, definition api.FunctionDefinition, args []string) 
 			read = append(read, argument{text: text, isText: true})
 			p += 2
 		case marked:
-			return nil, wrong("argument %d is a text, which takes two parameters of type i32, an address and a length; there is %s", i+1, types(params[p:min(p+2, len(params))]))
+			return nil, wrong("argument %d is a text, which takes two parameters of type i32, an address and a "+
+				"length; there is %s", i+1, types(params[p:min(p+2, len(params))]))
 		case err != nil:
 			return nil, wrong("argument %d, %q, is for a parameter of type %s: %v", i+1, arg, typeName(params[p]), err)
 		default:
@@ -53,7 +55,8 @@ func arguments(export string, definition api.FunctionDefinition, args []string) 
 		}
 	}
 	if p < len(params) {
-		return nil, wrong("after %d arguments there is none for %s (a number for each; a text, written as it is or as %sTEXT, takes two i32)", len(args), types(params[p:]), textPrefix)
+		return nil, wrong("after %d arguments there is none for %s (a number for each; a text, written as it is or "+
+			"as %sTEXT, takes two i32)", len(args), types(params[p:]), textPrefix)
 	}
 	return read, nil
 }
@@ -75,7 +78,8 @@ func number(t api.ValueType, text string) (uint64, error) {
 		return integer(text, 64)
 	case api.ValueTypeF32:
 		v, err := strconv.ParseFloat(text, 32)
-		return uint64(math.Float32bits(float32(v))), numberError(err, "a number such as 0.5, within the range of 32 bits")
+		return uint64(math.Float32bits(float32(v))), numberError(err, "a number such as 0.5, within the range of 32 "+
+			"bits")
 	case api.ValueTypeF64:
 		v, err := strconv.ParseFloat(text, 64)
 		return math.Float64bits(v), numberError(err, "a number such as 0.5, within the range of 64 bits")
@@ -116,7 +120,8 @@ func (c *Call) place() ([]uint64, error) {
 			return nil, g.unclear
 		}
 		if g.pointer == nil || g.memory == nil {
-			return nil, errors.New("it was given a text, and fiberfill knows of no stack in the guest's memory to put it on; if there is one, name by --stack-pointer what points to it")
+			return nil, errors.New("it was given a text, and fiberfill knows of no stack in the guest's memory to " +
+				"put it on; if there is one, name by --stack-pointer what points to it")
 		}
 		low := uint32(0)
 		if c.region != nil {

@@ -39,7 +39,8 @@ func TestArguments(t *testing.T) {
 				words = append(words, fmt.Sprint(a.number))
 			}
 		}
-		if got := strings.Join(words, ", "); err != nil && !strings.Contains(err.Error(), c.want) || err == nil && got != c.want {
+		if got := strings.Join(words, ", "); err != nil && !strings.Contains(err.Error(), c.want) || err == nil &&
+			got != c.want {
 			t.Errorf("%s %s: %s, %v, want %s", c.export, c.args, got, err, c.want)
 		}
 	}
@@ -75,7 +76,9 @@ func TestTextWithoutRoom(t *testing.T) {
 	c := call(t, g, "long", "item", long)
 	after := call(t, g, "after", "yielding", "1")
 	g.Run()
-	if c.State != Failed || c.Err.Error() != "fiber long cannot start export item: the 70000 bytes of text do not fit on the fiber's stack of 65536" {
+	if c.State != Failed ||
+		c.Err.Error() != "fiber long cannot start export item: the 70000 bytes of text do not fit on the fiber's "+
+			"stack of 65536" {
 		t.Errorf("%s, %v", c.State, c.Err)
 	}
 	after.want(t, "1")
@@ -87,13 +90,14 @@ func TestTextWithoutRoom(t *testing.T) {
 	if c.State != Failed || !strings.Contains(c.Err.Error(), "unsupported protocol scheme") {
 		t.Errorf("an empty text: %s, %v", c.State, c.Err)
 	}
-	if d.State != Failed || !strings.Contains(d.Err.Error(), "knows of no stack in the guest's memory to put it on; if there is one, name by --stack-pointer") {
+	if d.State != Failed || !strings.Contains(d.Err.Error(),
+		"knows of no stack in the guest's memory to put it on; if there is one, name by --stack-pointer") {
 		t.Errorf("%s, %v", d.State, d.Err)
 	}
 }
 
-// unclear imports yield and has a page of memory and two globals: 0 is no pointer by its looks, 1 goes down by 16, in go, and is
-// exported twice. text takes an address and a length.
+// unclear imports yield and has a page of memory and two globals: 0 is no pointer by its looks, 1 goes down by 16, in
+// go, and is exported twice. text takes an address and a length.
 const unclear = "\x00asm\x01\x00\x00\x00" +
 	"\x01\x09\x02\x60\x00\x00\x60\x02\x7f\x7f\x00" +
 	"\x02\x13\x01\x09fiberfill\x05yield\x00\x00" +
@@ -106,7 +110,8 @@ const unclear = "\x00asm\x01\x00\x00\x00" +
 // Where nobody can tell which global points to the stack somebody has to say it, unless there is one call at a time.
 func TestUnclearStackPointer(t *testing.T) {
 	leaktest.Goroutines(t)
-	const want = "fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer"
+	const want = "fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite " +
+		"each other's stacks. Name it by --stack-pointer"
 	g, err := New(t.Context(), []byte(unclear), Options{Name: "some.wasm"})
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +198,10 @@ func TestInitializeFails(t *testing.T) {
 		"\x07\x14\x02\x0b_initialize\x00\x00\x02go\x00\x01" +
 		"\x0a\x08\x02\x03\x00\x00\x0b\x02\x00\x0b")
 	var ended []string
-	g, err := New(t.Context(), module, Options{Name: "some.wasm", Ended: func(c *Call) { ended = append(ended, fmt.Sprint(c.Name, " ", c.State)) }})
+	g, err := New(t.Context(), module, Options{Name: "some.wasm", Ended: func(c *Call) {
+		ended = append(ended,
+			fmt.Sprint(c.Name, " ", c.State))
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +209,8 @@ func TestInitializeFails(t *testing.T) {
 	c := call(t, g, "first", "go")
 	g.Run()
 	var trap *TrapError
-	if !errors.As(c.Err, &trap) || trap.Fiber != "_initialize" || fmt.Sprint(ended) != "[_initialize failed first cancelled]" {
+	if !errors.As(c.Err, &trap) || trap.Fiber != "_initialize" ||
+		fmt.Sprint(ended) != "[_initialize failed first cancelled]" {
 		t.Errorf("%v, %v", ended, c.Err)
 	}
 }
@@ -213,7 +222,8 @@ func TestNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, source := range []Source{Allocator, Grow} {
-		g, err := New(t.Context(), binary, Options{Name: stacks, Stacks: Stacks{Source: source, Size: 1 << 20}}) // of 64 MB
+		// of 64 MB
+		g, err := New(t.Context(), binary, Options{Name: stacks, Stacks: Stacks{Source: source, Size: 1 << 20}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +247,8 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// A malloc that returns -1 where it has no room gives no stack: 15 more, to align it, would be an address at the beginning of the memory.
+// A malloc that returns -1 where it has no room gives no stack: 15 more, to align it, would be an address at the
+// beginning of the memory.
 func TestMallocReturnsMinusOne(t *testing.T) {
 	module := []byte("\x00asm\x01\x00\x00\x00" +
 		section(1, "\x03\x60\x00\x00\x60\x01\x7f\x01\x7f\x60\x01\x7f\x00") +
@@ -254,7 +265,8 @@ func TestMallocReturnsMinusOne(t *testing.T) {
 	defer g.Close()
 	c := call(t, g, "first", "go")
 	g.Run()
-	if c.State != Failed || !strings.Contains(fmt.Sprint(c.Err), "malloc(65552) has returned 4294967295, which is not in its memory") {
+	if c.State != Failed || !strings.Contains(fmt.Sprint(c.Err),
+		"malloc(65552) has returned 4294967295, which is not in its memory") {
 		t.Errorf("%s, %v", c.State, c.Err)
 	}
 }

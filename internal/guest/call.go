@@ -62,8 +62,8 @@ func (e *TrapError) Error() string {
 
 func (e *TrapError) Unwrap() error { return e.Reason }
 
-// An ExitError is how the calls end when the guest has called WASI's proc_exit: the one that did, and all others. [New] returns
-// it when the guest's start function did.
+// An ExitError is how the calls end when the guest has called WASI's proc_exit: the one that did, and all others. [New]
+// returns it when the guest's start function did.
 type ExitError struct {
 	Fiber string // that called; empty: the start function
 	Code  uint32
@@ -78,16 +78,17 @@ func (e *ExitError) Error() string {
 
 type callKey struct{}
 
-// Go makes a fiber that will call an export, and returns it at once: it starts with the next [Guest.Run], after those made
-// before. The error says what is wrong with the name of the export, or with the arguments, which are texts: a number
-// for each parameter, or a text for an address and a length.
+// Go makes a fiber that will call an export, and returns it at once: it starts with the next [Guest.Run], after those
+// made before. The error says what is wrong with the name of the export, or with the arguments, which are texts: a
+// number for each parameter, or a text for an address and a length.
 func (g *Guest) Go(name, export string, args ...string) (*Call, error) {
 	definition, ok := g.exports[export]
 	if !ok {
 		if export == "" {
 			return nil, fmt.Errorf("name what to call: %s exports %s", g.options.Name, g.list())
 		}
-		return nil, fmt.Errorf("%s exports no function %q%s; it exports %s", g.options.Name, export, misplaced(export), g.list())
+		return nil, fmt.Errorf("%s exports no function %q%s; it exports %s", g.options.Name, export, misplaced(export),
+			g.list())
 	}
 	if g.unclear != nil && len(g.Calls()) > 0 && export != initialize { // that one runs alone, see Run
 		return nil, fmt.Errorf("%w. One call at a time it bears as it is", g.unclear)
@@ -167,7 +168,8 @@ func (c *Call) run(f *asyncio.Fiber) {
 		}
 		c.end(Failed, trap)
 	case c.threw == nil:
-		c.end(Failed, fmt.Errorf("fiber %s failed in export %s: an exception of the guest's own that nobody has caught", c.Name, c.Export))
+		c.end(Failed, fmt.Errorf("fiber %s failed in export %s: an exception of the guest's own that nobody has caught",
+			c.Name, c.Export))
 	case f.Err() != nil && errors.Is(c.threw, context.Cause(f)):
 		c.end(Cancelled, context.Cause(f))
 	default:
@@ -175,8 +177,9 @@ func (c *Call) run(f *asyncio.Fiber) {
 	}
 }
 
-// turn waits until no other entry runs, if the guest is of one of the proposals: a machine has one root. Each waits for the
-// one before it, so that an end wakes one; and then for the entry that runs, if the one before was cancelled in its place.
+// turn waits until no other entry runs, if the guest is of one of the proposals: a machine has one root. Each waits for
+// the one before it, so that an end wakes one; and then for the entry that runs, if the one before was cancelled in its
+// place.
 func (c *Call) turn(f *asyncio.Fiber) error {
 	p := c.guest.proposal
 	if p == nil {
@@ -244,8 +247,8 @@ func (c *Call) kill(err error) {
 	}
 }
 
-// wait is every wait of a fiber; what it waits for is said by what. It returns the error of the wait, and does not return
-// if the fiber must not run any more.
+// wait is every wait of a fiber; what it waits for is said by what. It returns the error of the wait, and does not
+// return if the fiber must not run any more.
 func (c *Call) wait(what string, wait func() error) error {
 	g := c.guest
 	if c.death = c.overflow(true); c.death != nil {
@@ -287,8 +290,8 @@ func (g *Guest) park(wait func() error) (err error) {
 	return err
 }
 
-// overflow returns the error for a fiber that has written below its region, or has the stack pointer there now. It costs its
-// neighbours' lives if they were hit.
+// overflow returns the error for a fiber that has written below its region, or has the stack pointer there now. It
+// costs its neighbours' lives if they were hit.
 func (c *Call) overflow(now bool) error {
 	g, region := c.guest, c.region
 	if g.proposal != nil && g.proposal.current != nil {
@@ -304,11 +307,13 @@ func (c *Call) overflow(now bool) error {
 	if end == region.low && g.regions.intact(region) {
 		return nil
 	}
-	// How deep it went is only known if it is there still; else the guards that have been overwritten say that it was more.
+	// How deep it went is only known if it is there still; else the guards that have been overwritten say that it was
+	// more.
 	low, into := g.regions.mend(region, end)
 	size := g.regions.size
 	depth := region.high - min(low, end)
-	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by --stack-size %d",
+	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by "+
+		"--stack-size %d",
 		size, depth, uint64(1)<<bits.Len32(2*depth-1))
 	for _, below := range into {
 		below.lost = fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)
@@ -342,7 +347,8 @@ func callOf(ctx context.Context, name string) *Call {
 		c = p.entry
 	}
 	if c == nil {
-		panic(fmt.Errorf("import %s was called where no fiber runs: in the module's start function, or in its malloc for a fiber's stack", name))
+		panic(fmt.Errorf("import %s was called where no fiber runs: in the module's start function, or in its malloc "+
+			"for a fiber's stack", name))
 	}
 	return c
 }

@@ -17,8 +17,8 @@ func newCont(p *proposal) {
 			return p.start(f, 0, env, func(at uint32) { p.put(uint64(at), polyfill.Next, 0, values) })
 		}
 	}
-	// admits is the filter that is a function of the guest's. It looks at the event where the sender has it, and is called as
-	// if by the sender, who gets what it throws.
+	// admits is the filter that is a function of the guest's. It looks at the event where the sender has it, and is
+	// called as if by the sender, who gets what it throws.
 	admits := func(at, env uint64) func(*run.Tag, run.Values) bool {
 		if at == 0 {
 			return nil

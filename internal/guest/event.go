@@ -128,8 +128,8 @@ func (t *tags) list(on func(...*run.Tag) polyfill.Table, at, count uint64) uint6
 	return uint64(table)
 }
 
-// table returns the table of a number. The machine itself has nothing to lose by one that nobody has made; the guest should
-// hear of it.
+// table returns the table of a number. The machine itself has nothing to lose by one that nobody has made; the guest
+// should hear of it.
 func (t *tags) table(number uint64) polyfill.Table {
 	table := polyfill.Table(number)
 	if _, ok := t.tables[table]; !ok {

@@ -9,8 +9,8 @@ import (
 func newFibers2(p *proposal) {
 	v, t := run.NewV2(), newTags(p)
 	p.system = v
-	// made writes the reference to the fiber that an operation has made, and what has arrived at it. The first tag of its
-	// table is the immediate of the instruction, for package run; for guests the table is one list.
+	// made writes the reference to the fiber that an operation has made, and what has arrived at it. The first tag of
+	// its table is the immediate of the instruction, for package run; for guests the table is one list.
 	made := func(at uint64, f polyfill.Fiber, e run.Event) uint64 {
 		p.putFiber(at, f)
 		if e.Tag != nil {

@@ -19,7 +19,8 @@ func TestFilters(t *testing.T) {
 			g := load(t, "testdata/filters.wasm", Options{})
 			one := call(t, g, "one", "answered", c.filter)
 			g.Run()
-			if one.String() != c.results || (one.Err == nil) != (c.failure == "") || one.Err != nil && !strings.Contains(one.Err.Error(), c.failure) {
+			if one.String() != c.results || (one.Err == nil) != (c.failure == "") || one.Err != nil &&
+				!strings.Contains(one.Err.Error(), c.failure) {
 				t.Errorf("%q, %v, want %q, %q", one.String(), one.Err, c.results, c.failure)
 			}
 			emptied(t, g)
@@ -30,7 +31,8 @@ func TestFilters(t *testing.T) {
 		g.memory.WriteUint32Le(1024+typesAt, uint32(polyfill.List(polyfill.I32)))
 		one := call(t, g, "one", "answered", "4")
 		g.Run()
-		if one.Err == nil || !strings.Contains(one.Err.Error(), "cont.suspend refused: wrong number or types of values [K-4]") {
+		if one.Err == nil || !strings.Contains(one.Err.Error(), "cont.suspend refused: wrong number or types of "+
+			"values [K-4]") {
 			t.Errorf("%q, %v", one.String(), one.Err)
 		}
 		emptied(t, g)

@@ -1,9 +1,9 @@
 // Package guest runs a guest, a wasm module whose imports may wait, on a server: in wazero, with net/http, timers and
 // files behind the imports that a page provides in a browser.
 //
-// A call of an export is a fiber of an [asyncio.Loop]. The fiber is a coroutine that runs the wazero call, so what waits
-// is a goroutine's stack with wasm frames on it, and the loop runs the others meanwhile; like in a browser one of them
-// runs at a time, and so they share the one instance without locks. The way of one fetch:
+// A call of an export is a fiber of an [asyncio.Loop]. The fiber is a coroutine that runs the wazero call, so what
+// waits is a goroutine's stack with wasm frames on it, and the loop runs the others meanwhile; like in a browser one of
+// them runs at a time, and so they share the one instance without locks. The way of one fetch:
 //
 //	Guest.Go  ->  the loop starts the fiber: a region for its shadow stack, its arguments on it
 //	guest     ... calls its import env.fetch_text
@@ -16,22 +16,24 @@
 //
 // # How a call ends
 //
-// It returns; or it lets an exception out (a wait failed, the fiber was cancelled); or it traps, overflows its shadow stack,
-// or exits by WASI. Only the last ends the others too.
+// It returns; or it lets an exception out (a wait failed, the fiber was cancelled); or it traps, overflows its shadow
+// stack, or exits by WASI. Only the last ends the others too.
 //
 // # Fibers of the guest's own
 //
-// A guest may also have fibers by one of the four systems of include/fiberfill.h. Then a call of an export is the root of them,
-// and the calls run one after the other. See proposal.go. A fiber that has begun costs about 30 KB beside what it touches of
-// its region: the runtime's call has a stack of 10 KB, and keeps a second one for the try_table at its bottom.
+// A guest may also have fibers by one of the four systems of include/fiberfill.h. Then a call of an export is the root
+// of them, and the calls run one after the other. See proposal.go. A fiber that has begun costs about 30 KB beside what
+// it touches of its region: the runtime's call has a stack of 10 KB, and keeps a second one for the try_table at its
+// bottom.
 //
 // # What differs from a browser
 //
-// Exceptions of the guest's own cross from fiber to fiber unchanged, as in a browser; out of the entry they are an error that
-// tells nothing of them, because the runtime does not. An exception that a wait ends with carries nothing, which a guest cannot tell from what JavaScript throws. WASI's own
-// functions cannot throw: a fiber that is cancelled in its sleep there ends without its cleanup. WASI reads and writes files
-// and standard streams without giving way to other fibers; its sleep and sched_yield let them run. The runtime has neither
-// garbage-collected types nor 64-bit memories; exceptions, tail calls and typed references are experimental in it, and on here.
+// Exceptions of the guest's own cross from fiber to fiber unchanged, as in a browser; out of the entry they are an
+// error that tells nothing of them, because the runtime does not. An exception that a wait ends with carries nothing,
+// which a guest cannot tell from what JavaScript throws. WASI's own functions cannot throw: a fiber that is cancelled
+// in its sleep there ends without its cleanup. WASI reads and writes files and standard streams without giving way to
+// other fibers; its sleep and sched_yield let them run. The runtime has neither garbage-collected types nor 64-bit
+// memories; exceptions, tail calls and typed references are experimental in it, and on here.
 package guest
 
 import (
@@ -105,8 +107,8 @@ type Guest struct {
 	unreserve   func() // gives the memory back; nil: that is Go's
 }
 
-// New makes an instance from the bytes of a module. The context is that of the fibers: when it is done they are cancelled.
-// The caller closes the guest.
+// New makes an instance from the bytes of a module. The context is that of the fibers: when it is done they are
+// cancelled. The caller closes the guest.
 func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
 	g := &Guest{Loop: asyncio.NewLoop(ctx), ctx: ctx, options: options}
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2 |
@@ -177,7 +179,10 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 		}
 	}
 	if pointer == wasm.CannotTell && (mayWait || g.proposal != nil) {
-		g.unclear = fmt.Errorf("%s keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer, an exported global or a global's index, or say --stack-pointer=none if there is no such stack", g.options.Name)
+		g.unclear = fmt.Errorf("%s keeps a stack in linear memory, and fiberfill cannot tell which global points to "+
+			"it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer, an "+
+			"exported global or a global's index, or say --stack-pointer=none if there is no such "+
+			"stack", g.options.Name)
 		if g.proposal != nil {
 			return g.unclear
 		}
@@ -191,7 +196,9 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 			return fmt.Errorf("%s: %w", g.options.Name, err)
 		}
 		if g.copies = g.regions == nil; g.copies && g.proposal != nil {
-			return fmt.Errorf("%s imports from fiberfill/%s, and there is nowhere to take a stack for each of its fibers from: export malloc and free, or have nothing in it grow its memory", g.options.Name, g.proposal.name)
+			return fmt.Errorf("%s imports from fiberfill/%s, and there is nowhere to take a stack for each of its "+
+				"fibers from: export malloc and free, or have nothing in it grow its "+
+				"memory", g.options.Name, g.proposal.name)
 		}
 	}
 	return nil
@@ -200,8 +207,8 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 // tableExport is the name under which C compilers export the table of function pointers.
 const tableExport = "__indirect_function_table"
 
-// tableOf returns the index of the table by which a module's functions are called: the one of that name, or the only one
-// that is exported; negative if there is none.
+// tableOf returns the index of the table by which a module's functions are called: the one of that name, or the only
+// one that is exported; negative if there is none.
 func tableOf(m *wasm.Module) int32 {
 	only := int32(-1)
 	for _, e := range m.Exports {
@@ -257,21 +264,25 @@ func parse(name string, binary []byte) (*wasm.Module, error) {
 		return m, nil
 	case wasm.NotWasm:
 		if binary[0] == '(' || binary[0] == ';' {
-			return nil, fmt.Errorf("%s is not a WebAssembly module but, it seems, WebAssembly text: assemble it with wasm-as or wat2wasm", name)
+			return nil, fmt.Errorf("%s is not a WebAssembly module but, it seems, WebAssembly text: assemble it with "+
+				"wasm-as or wat2wasm", name)
 		}
-		return nil, fmt.Errorf("%s is not a WebAssembly module: such a file begins with the bytes 00 61 73 6d, this one with % x", name, binary[:min(4, len(binary))])
+		return nil, fmt.Errorf("%s is not a WebAssembly module: such a file begins with the bytes 00 61 73 6d, this "+
+			"one with % x", name, binary[:min(4, len(binary))])
 	case wasm.BadVersion:
-		return nil, fmt.Errorf("%s is not a WebAssembly module of version 1; if it is a component, take the core module out of it", name)
+		return nil, fmt.Errorf("%s is not a WebAssembly module of version 1; if it is a component, take the core "+
+			"module out of it", name)
 	default:
-		return nil, fmt.Errorf("%s is not a WebAssembly module that fiberfill can read: error %d at byte %d", name, code, m.At)
+		return nil, fmt.Errorf("%s is not a WebAssembly module that fiberfill can read: error %d at byte "+
+			"%d", name, code, m.At)
 	}
 }
 
 // rest puts the stack pointer where it is while nobody runs.
 func (g *Guest) rest() { g.setStackPointer(uint64(g.base)) }
 
-// Run runs the calls that were made by [Guest.Go] and returns when all are over. How each of them ended is in the call. What
-// the module exports as _initialize is called first, once, as a fiber of its own; if that fails no other starts.
+// Run runs the calls that were made by [Guest.Go] and returns when all are over. How each of them ended is in the call.
+// What the module exports as _initialize is called first, once, as a fiber of its own; if that fails no other starts.
 func (g *Guest) Run() {
 	queued := g.Calls()
 	if _, ok := g.exports[initialize]; ok && !g.initialized {

@@ -182,7 +182,8 @@ func TestTrapEndsOneFiber(t *testing.T) {
 	last := call(t, g, "last", "fetch_or_trap", url, "2", "1")
 	g.Run()
 	var trap *TrapError
-	if !errors.As(bad.Err, &trap) || trap.Fiber != "bad" || trap.Export != "fetch_or_trap" || !strings.Contains(trap.Error(), "unreachable") {
+	if !errors.As(bad.Err, &trap) || trap.Fiber != "bad" || trap.Export != "fetch_or_trap" ||
+		!strings.Contains(trap.Error(), "unreachable") {
 		t.Errorf("the fiber that traps: %v", bad.Err)
 	}
 	want := fmt.Sprintf("[first waiting env.fetch_text %[1]s last waiting env.fetch_text %[1]s]", url)
@@ -216,7 +217,10 @@ func TestCancelUnwinds(t *testing.T) {
 	if caught := g.module.ExportedGlobal("caught").Get(); caught != 5 {
 		t.Errorf("the cleanup of %d fibers has run, want 5", caught)
 	}
-	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.Abandoned == 5 && s.InFlight == 0 }); err != nil {
+	if _, err := server.Await(t.Context(), func(s webserver.Stats) bool {
+		return s.Abandoned == 5 &&
+			s.InFlight == 0
+	}); err != nil {
 		t.Error(err)
 	}
 	late := call(t, g, "late", "keep", "1", "1")
@@ -236,7 +240,8 @@ func TestFailedFetch(t *testing.T) {
 		caught := call(t, g, "caught", "item_or", url, "-5")
 		good := call(t, g, "good", "item", server.URL+"/item?id=17")
 		g.Run()
-		if out.State != Failed || !strings.Contains(out.Err.Error(), "fiber out failed in export item: env.fetch_text: ") || !strings.Contains(out.Err.Error(), url) {
+		if out.State != Failed || !strings.Contains(out.Err.Error(),
+			"fiber out failed in export item: env.fetch_text: ") || !strings.Contains(out.Err.Error(), url) {
 			t.Errorf("%s: %s, %v", path, out.State, out.Err)
 		}
 		caught.want(t, "-5")

@@ -35,7 +35,8 @@ var provided = []struct {
 	{"fiberfill", "sleep_ms", "(i32)", true},
 }
 
-// provide instantiates what the guest imports, and says what of it nobody provides. It reports whether a fiber may wait.
+// provide instantiates what the guest imports, and says what of it nobody provides. It reports whether a fiber may
+// wait.
 func (g *Guest) provide(ctx context.Context, guest wazero.CompiledModule) (mayWait bool, err error) {
 	var system map[string]api.FunctionDefinition
 	var missing []string

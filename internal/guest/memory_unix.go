@@ -9,12 +9,14 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// reserve has the guest's memory made of addresses that are reserved once, for as much as it may ever have. The runtime's own
-// way is a Go slice that is copied whenever it grows; with a region of 64 KB for each of 10,000 fibers that takes seconds, and
-// all of the memory. Pages that nobody has touched, most of every region, cost nothing here.
+// reserve has the guest's memory made of addresses that are reserved once, for as much as it may ever have. The
+// runtime's own way is a Go slice that is copied whenever it grows; with a region of 64 KB for each of 10,000 fibers
+// that takes seconds, and all of the memory. Pages that nobody has touched, most of every region, cost nothing here.
 func (g *Guest) reserve(ctx context.Context) context.Context {
-	return experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_, max uint64) experimental.LinearMemory {
-		bytes, err := syscall.Mmap(-1, 0, int(max), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
+	return experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_,
+		max uint64) experimental.LinearMemory {
+		bytes, err := syscall.Mmap(-1, 0, int(max), syscall.PROT_READ|syscall.PROT_WRITE,
+			syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
 		if err != nil {
 			return new(heap) // the system gives out no more than there is
 		}
@@ -27,7 +29,8 @@ type reserved []byte
 
 func (r reserved) Reallocate(size uint64) []byte { return r[:size:size] }
 
-// Free does nothing: the runtime calls it when a guest exits, and its other fibers are not over then. See [Guest.Close].
+// Free does nothing: the runtime calls it when a guest exits, and its other fibers are not over then. See
+// [Guest.Close].
 func (r reserved) Free() {}
 
 // heap is memory as the runtime itself would make it.

@@ -16,10 +16,10 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
 
-// A proposal is what a guest has that imports the operations of one of the four systems (include/fiberfill.h): a machine of
-// its own, of package run. A fiber of that machine is a Go function that runs a call of wasm on the one instance, on a
-// coroutine of its own; an operation is a host function, which says to the machine what the guest asks for, and comes back
-// when the fiber is entered again. What is added to that here is what lies in the guest's memory:
+// A proposal is what a guest has that imports the operations of one of the four systems (include/fiberfill.h): a
+// machine of its own, of package run. A fiber of that machine is a Go function that runs a call of wasm on the one
+// instance, on a coroutine of its own; an operation is a host function, which says to the machine what the guest asks
+// for, and comes back when the fiber is entered again. What is added to that here is what lies in the guest's memory:
 //
 //	resume    fibers1.wat calls the host function
 //	perform     notes who runs, and the stack pointer
@@ -29,14 +29,14 @@ import (
 //
 // # Entries
 //
-// The root of the machine is a call of an export. Such calls run one after the other, each to its end: a fiber that waits for
-// a fetch holds up the entry as a whole, and with it those that have not started. Fibers that are suspended when an entry
-// ends live on until the guest is closed.
+// The root of the machine is a call of an export. Such calls run one after the other, each to its end: a fiber that
+// waits for a fetch holds up the entry as a whole, and with it those that have not started. Fibers that are suspended
+// when an entry ends live on until the guest is closed.
 //
 // # Traps
 //
-// A refused operation ends the live chain and the entry with a [TrapError] for the reason [Refused]; a trap of the guest's
-// own in one of the fibers does the same. Fibers outside the live chain stay as they are.
+// A refused operation ends the live chain and the entry with a [TrapError] for the reason [Refused]; a trap of the
+// guest's own in one of the fibers does the same. Fibers outside the live chain stay as they are.
 type proposal struct {
 	guest      *Guest
 	name       string // fibers1
@@ -134,10 +134,12 @@ func (g *Guest) proposed(module, name, signature string) (has, ok bool, err erro
 	}
 	short := module[len("fiberfill/"):]
 	if g.proposal == nil {
-		g.proposal = &proposal{guest: g, name: short, exception: run.NewException("an exception"), seen: map[[2]uint32]bool{}}
+		g.proposal = &proposal{guest: g, name: short, exception: run.NewException("an " +
+			"exception"), seen: map[[2]uint32]bool{}}
 		found.make(g.proposal)
 	} else if g.proposal.name != short {
-		return false, true, fmt.Errorf("%s imports from fiberfill/%s and from %s: each is a machine of its own, and one stack cannot belong to two", g.options.Name, g.proposal.name, module)
+		return false, true, fmt.Errorf("%s imports from fiberfill/%s and from %s: each is a machine of its own, and "+
+			"one stack cannot belong to two", g.options.Name, g.proposal.name, module)
 	}
 	return slices.ContainsFunc(g.proposal.operations, func(o operation) bool {
 		return o.name == name && signature == o.signature()
@@ -185,7 +187,9 @@ func (p *proposal) attach(ctx context.Context) (err error) {
 		return fmt.Errorf("%s imports from fiberfill/%s, and has no memory: export it", g.options.Name, p.name)
 	}
 	if g.table < 0 {
-		return fmt.Errorf("%s imports from fiberfill/%s, and exports no table to call the functions of its fibers by: export the one of function pointers as %s (clang: -Wl,--export-table)", g.options.Name, p.name, tableExport)
+		return fmt.Errorf("%s imports from fiberfill/%s, and exports no table to call the functions of its fibers "+
+			"by: export the one of function pointers as %s (clang: "+
+			"-Wl,--export-table)", g.options.Name, p.name, tableExport)
 	}
 	ctx = experimental.WithImportResolver(ctx, func(name string) api.Module {
 		if name == "fiberfill:guest" {
@@ -265,7 +269,8 @@ func (p *proposal) perform(o *operation, s []uint64) {
 // begin is what every operation asks first.
 func (p *proposal) begin(name string) {
 	if p.entry == nil {
-		panic(fmt.Errorf("import fiberfill/%s.%s was called where no fiber runs: in the module's start function, or in its malloc for a fiber's stack", p.name, name))
+		panic(fmt.Errorf("import fiberfill/%s.%s was called where no fiber runs: in the module's start function, or "+
+			"in its malloc for a fiber's stack", p.name, name))
 	}
 	if p.inside != "" {
 		panic(&Refused{Operation: p.name + "." + name, Reason: "it was called inside of " + p.inside})
@@ -316,7 +321,8 @@ func (p *proposal) need(place uint64, params, results int) {
 		return
 	}
 	if !p.guest.inTable(uint32(place), i32s(params), i32s(results)) {
-		p.refuse(polyfill.OK, "", "there is no function %s at place %d of the table", signed(i32s(params), i32s(results)), uint32(place))
+		p.refuse(polyfill.OK, "", "there is no function %s at place %d of the table",
+			signed(i32s(params), i32s(results)), uint32(place))
 	}
 	p.seen[key] = true
 }
@@ -391,7 +397,8 @@ func (g *Guest) Fibers() []ProposalFiber {
 	return g.proposal.list(nil)
 }
 
-// list returns the fibers that are not over, and those of a chain, the active one first, that was the live one a moment ago.
+// list returns the fibers that are not over, and those of a chain, the active one first, that was the live one a moment
+// ago.
 func (p *proposal) list(chain []polyfill.Fiber) (list []ProposalFiber) {
 	for _, f := range p.fibers {
 		state := p.system.State(f.id)

@@ -96,8 +96,8 @@ func TestExceptionsLeaveThroughFibers(t *testing.T) {
 	})
 }
 
-// Cancelling ends the entry that waits by an exception in the fiber that waits, and those that have not begun without their
-// having run.
+// Cancelling ends the entry that waits by an exception in the fiber that waits, and those that have not begun without
+// their having run.
 func TestCancelInsideOfFibers(t *testing.T) {
 	server := serve(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -125,7 +125,8 @@ func TestTrapsInFibers(t *testing.T) {
 		again := call(t, g, "again", "more")
 		g.Run()
 		var trapped *TrapError
-		if !errors.As(trap.Err, &trapped) || !strings.HasPrefix(trap.Err.Error(), "fiber trap trapped in export trap: wasm error: unreachable\n") {
+		if !errors.As(trap.Err, &trapped) || !strings.HasPrefix(trap.Err.Error(),
+			"fiber trap trapped in export trap: wasm error: unreachable\n") {
 			t.Fatalf("%v", trap.Err)
 		}
 		states := ""
@@ -141,7 +142,8 @@ func TestTrapsInFibers(t *testing.T) {
 		g := load(t, generators, Options{})
 		over := call(t, g, "one", "over")
 		g.Run()
-		if want := "fiber one trapped in export over: fibers1.resume refused: fiber is moribund [A-STATE-2]"; over.Err == nil || over.Err.Error() != want {
+		if want := "fiber one trapped in export over: fibers1.resume refused: fiber is moribund " +
+			"[A-STATE-2]"; over.Err == nil || over.Err.Error() != want {
 			t.Errorf("%v, want %s", over.Err, want)
 		}
 		emptied(t, g)
@@ -153,7 +155,8 @@ func TestOverflowInFibers(t *testing.T) {
 	g := load(t, generators, Options{Stacks: Stacks{Size: 16384}})
 	deep, flat := call(t, g, "deep", "dig", "16"), call(t, g, "flat", "dig", "8")
 	g.Run()
-	if deep.Err == nil || !strings.Contains(deep.Err.Error(), "fiber deep trapped in export dig: it needs more shadow stack than the 16384 bytes it has") {
+	if deep.Err == nil || !strings.Contains(deep.Err.Error(),
+		"fiber deep trapped in export dig: it needs more shadow stack than the 16384 bytes it has") {
 		t.Errorf("%v", deep.Err)
 	}
 	flat.want(t, "1")
@@ -172,7 +175,8 @@ func TestLostStacks(t *testing.T) {
 	if deep.State != Failed {
 		t.Errorf("%s, %v", deep.State, deep.Err)
 	}
-	if second.Err == nil || !strings.HasPrefix(second.Err.Error(), "fiber second trapped in export more: it lost its shadow stack to fiber deep: it needs more") {
+	if second.Err == nil || !strings.HasPrefix(second.Err.Error(),
+		"fiber second trapped in export more: it lost its shadow stack to fiber deep: it needs more") {
 		t.Errorf("%v", second.Err)
 	}
 	emptied(t, g)
@@ -196,13 +200,15 @@ func TestMallocUsesTheSystem(t *testing.T) {
 	g := load(t, "testdata/exits.wasm", Options{})
 	c := call(t, g, "one", "wrong")
 	g.Run()
-	if c.Err == nil || !strings.Contains(c.Err.Error(), "fibers1.tag refused: it was called inside of the guest's malloc for a fiber's stack") {
+	if c.Err == nil || !strings.Contains(c.Err.Error(),
+		"fibers1.tag refused: it was called inside of the guest's malloc for a fiber's stack") {
 		t.Errorf("%v", c.Err)
 	}
 	emptied(t, g)
 }
 
-// A step of a test of wrong input: `put ADDRESS TAG TYPES REF` writes an event, anything else is a call of an operation.
+// A step of a test of wrong input: `put ADDRESS TAG TYPES REF` writes an event, anything else is a call of an
+// operation.
 func (g *Guest) step(t *testing.T, step string) error {
 	words := strings.Fields(step)
 	if words[0] == "put" {
@@ -222,8 +228,8 @@ func (g *Guest) step(t *testing.T, step string) error {
 	return c.Err
 }
 
-// Every operation, with numbers that it cannot do anything with: it is refused, by its name and with the reason, and changes
-// nothing.
+// Every operation, with numbers that it cannot do anything with: it is refused, by its name and with the reason, and
+// changes nothing.
 func TestWrongInput(t *testing.T) {
 	for _, c := range []struct{ system, steps, want string }{
 		{"fibers1", "tag 7", "tag refused: 0x7 is no list of types"},
@@ -240,17 +246,21 @@ func TestWrongInput(t *testing.T) {
 		{"fibers1", "new 0 0 8 0", "at place 8 of the table"},
 		{"fibers1", "new 0 0 -1 0", "at place 4294967295 of the table"},
 		{"fibers1", "new 0x11111 0 1 0; new 0xf 0 1 0", "new refused: 0xf is no list of types"},
-		{"fibers1", "spawn 0 9 0 1024 0", "spawn refused: there is no function (i32, i32, i32) -> i32 at place 9 of the table"},
+		{"fibers1", "spawn 0 9 0 1024 0", "spawn refused: there is no function (i32, i32, i32) -> i32 at place 9 of " +
+			"the table"},
 		{"fibers1", "spawn 0 1 0 300000 0", "spawn refused: its event, 88 bytes at 300000, is outside the memory"},
 		{"fibers1", "spawn 0 1 0 1024 3", "spawn refused: 3 is no table that was made here [K-3]"},
 		{"fibers1", "spawn 1 1 0 1024 0", "return refused: wrong number or types of results"},
 		{"fibers1", "resume 1 1024 0", "resume refused: tag of another machine [K-3]"},
 		{"fibers1", "tag 0; put 1024 1 0 0; resume 0 1024 0", "resume refused: null reference [A-PARENT-3]"},
 		{"fibers1", "tag 0; put 1024 1 0 0; resume 77 1024 0", "resume refused: unknown reference [K-7]"},
-		{"fibers1", "tag 0; put 1024 1 0x1 0; resume 77 1024 0", "resume refused: wrong number or types of values [K-4]"},
+		{"fibers1", "tag 0; put 1024 1 0x1 0; resume 77 1024 0", "resume refused: wrong number or types of values " +
+			"[K-4]"},
 		{"fibers1", "tag 0; put 1024 1 0x7 0; resume 77 1024 0", "resume refused: 0x7 is no list of types"},
-		{"fibers1", "tag 0; put 1024 1 0 0; resume 77 1024 4", "resume refused: 4 is no table that was made here [K-3]"},
-		{"fibers1", "resume 77 0xfffffff0 0", "resume refused: its event, 88 bytes at 4294967280, is outside the memory"},
+		{"fibers1", "tag 0; put 1024 1 0 0; resume 77 1024 4", "resume refused: 4 is no table that was made here " +
+			"[K-3]"},
+		{"fibers1", "resume 77 0xfffffff0 0", "resume refused: its event, 88 bytes at 4294967280, is outside the " +
+			"memory"},
 		{"fibers1", "suspend 0 300000 0", "suspend refused: its event"},
 		{"fibers1", "switch 0 0 300000 0", "switch refused: its event"},
 		{"fibers1", "retire 0 300000", "retire refused: its event"},
@@ -264,7 +274,8 @@ func TestWrongInput(t *testing.T) {
 		{"fibers2", "table 300000 1", "table refused: the list of 1 tags at 300000 is outside the memory"},
 		{"fibers2", "new 0 0 1 0", "new refused: tag of another machine [K-3]"},
 		{"fibers2", "tag 0; new 1 5 1 0", "new refused: 5 is no table that was made here [K-3]"},
-		{"fibers2", "tag 0; new 1 0 2 0", "new refused: there is no function (i32, i32, i32) -> i32 at place 2 of the table"},
+		{"fibers2", "tag 0; new 1 0 2 0", "new refused: there is no function (i32, i32, i32) -> i32 at place 2 of " +
+			"the table"},
 		{"fibers2", "mount 0 300000 0", "mount refused: its event"},
 		{"fibers2", "mount 0 1024 0", "mount refused: tag of another machine [K-3]"},
 		{"fibers2", "tag 0; put 1024 1 0 0; mount 0 1024 0", "mount refused: null reference [K-2]"},
@@ -280,7 +291,8 @@ func TestWrongInput(t *testing.T) {
 		{"fibers2", "switch_release 0 0 300000", "switch_release refused: its event"},
 
 		{"stacks", "new 0 1 1 0 300000", "new refused: its event, 88 bytes at 300000, is outside the memory"},
-		{"stacks", "new 0 1 0 0 1024", "new refused: there is no function (i32, i32, i32) -> i32 at place 0 of the table"},
+		{"stacks", "new 0 1 0 0 1024", "new refused: there is no function (i32, i32, i32) -> i32 at place 0 of the " +
+			"table"},
 		{"stacks", "new 9 1 1 0 1024", "new refused: 0x9 is no list of types"},
 		{"stacks", "new_ref 0 1 0 0 1024", "new_ref refused: null reference [C-NEWREF-1]"},
 		{"stacks", "new_ref 0 1 2 0 1024", "new_ref refused: there is no function"},
@@ -290,10 +302,14 @@ func TestWrongInput(t *testing.T) {
 		{"stacks", "new 1 1 1 0 1024; put 1024 0 2 0x100000002; switch 1024 0 1", "refused"},
 		{"stacks", "switch_retire 1024", "switch_retire refused: null reference [C-RETIRE-3]"},
 		{"stacks", "switch_retire 300000", "switch_retire refused: its event"},
-		{"stacks", "switch_throw 1024 3 0 0 1", "switch_throw refused: the function at place 3 of the table, which is to throw, has returned"},
-		{"stacks", "put 1024 0 0x7 0; switch_throw 1024 3 0 0 1", "switch_throw refused: the function at place 3"}, // no values are sent
-		{"stacks", "switch_throw 1024 4 0 0 1", "the function that throws for stacks.switch_throw: wasm error: unreachable"},
-		{"stacks", "switch_throw 1024 9 0 0 1", "switch_throw refused: there is no function (i32) at place 9 of the table"},
+		{"stacks", "switch_throw 1024 3 0 0 1",
+			"switch_throw refused: the function at place 3 of the table, which is to throw, has returned"},
+		// no values are sent
+		{"stacks", "put 1024 0 0x7 0; switch_throw 1024 3 0 0 1", "switch_throw refused: the function at place 3"},
+		{"stacks", "switch_throw 1024 4 0 0 1", "the function that throws for stacks.switch_throw: wasm error: " +
+			"unreachable"},
+		{"stacks", "switch_throw 1024 9 0 0 1", "switch_throw refused: there is no function (i32) at place 9 of the " +
+			"table"},
 		{"stacks", "switch_throw 300000 3 0 0 1", "switch_throw refused: its event"},
 		{"stacks", "bind 1024", "bind refused: null reference [C-BIND-3]"},
 		{"stacks", "bind 300000", "bind refused: its event"},
@@ -313,15 +329,18 @@ func TestWrongInput(t *testing.T) {
 		{"cont", "br_on_evt 1024 1", "br_on_evt refused: null reference [K-2]"},
 		{"cont", "br_on_evt 300000 1", "br_on_evt refused: its event"},
 		{"cont", "put 1024 9 0 0; br_on_evt 1024 1", "br_on_evt refused: 9 is no tag that was made here [K-3]"},
-		{"cont", "event 0 0; put 1024 1 1 0; br_on_evt 1024 1", "br_on_evt refused: wrong number or types of values [K-4]"},
+		{"cont", "event 0 0; put 1024 1 1 0; br_on_evt 1024 1", "br_on_evt refused: wrong number or types of values " +
+			"[K-4]"},
 		{"cont", "forward 1024 0 0 0", "forward refused: null reference [D-FWD-5]"},
 		{"cont", "put 1024 9 0 0; forward 1024 0 0 0", "forward refused: 9 is no tag that was made here [K-3]"},
-		{"cont", "event 0 0; put 1024 1 1 0; forward 1024 0 0 0", "forward refused: wrong number or types of values [K-4]"},
+		{"cont", "event 0 0; put 1024 1 1 0; forward 1024 0 0 0", "forward refused: wrong number or types of values " +
+			"[K-4]"},
 		{"cont", "event 0 0; put 508 1 0 0; table 512 1; new 0 0 7 0 2048; put 1024 1 0 0; resume 2048 1 6 0",
 			"cont.table refused: it was called inside of the filter of a resume, asked by cont.suspend"},
 		{"cont", "event 0 0; put 508 1 0 0; table 512 1; new 0 0 7 0 2048; put 1024 1 0 0; resume 2048 1 4 0",
 			"resume refused: there is no function (i32, i32) -> i32 at place 4 of the table"},
-		{"cont", "throw 1024 3 0", "throw refused: the function at place 3 of the table, which is to throw, has returned"},
+		{"cont", "throw 1024 3 0", "throw refused: the function at place 3 of the table, which is to throw, has " +
+			"returned"},
 		{"cont", "put 1024 0 0x7 0; throw 1024 3 0", "throw refused: the function at place 3"},
 		{"cont", "throw 300000 3 0", "throw refused: its event"},
 	} {
@@ -333,7 +352,8 @@ func TestWrongInput(t *testing.T) {
 				switch last := i == len(steps)-1; {
 				case !last && err != nil:
 					t.Fatalf("%s: %v", step, err)
-				case last && (err == nil || !strings.HasPrefix(err.Error(), "fiber one trapped in export ") || !strings.Contains(err.Error(), c.want)):
+				case last && (err == nil || !strings.HasPrefix(err.Error(), "fiber one trapped in export ") ||
+					!strings.Contains(err.Error(), c.want)):
 					t.Errorf("%v, want %s", err, c.want)
 				}
 			}
@@ -346,15 +366,16 @@ func TestWrongInput(t *testing.T) {
 	}
 }
 
-// A fiber whose stack was too small traps in any way; that is not the reason which is told. Nor does it get as far as to enter
-// another, or to return.
+// A fiber whose stack was too small traps in any way; that is not the reason which is told. Nor does it get as far as
+// to enter another, or to return.
 func TestOverflowBeforeATrap(t *testing.T) {
 	for _, export := range []string{"go", "large", "returns"} {
 		t.Run("K-9 "+export, func(t *testing.T) {
 			g := load(t, "testdata/overflows.wasm", Options{})
 			c := call(t, g, "one", export)
 			g.Run()
-			if c.Err == nil || !strings.Contains(c.Err.Error(), "it needs more shadow stack than the 65536 bytes it has") {
+			if c.Err == nil || !strings.Contains(c.Err.Error(), "it needs more shadow stack than the 65536 bytes it "+
+				"has") {
 				t.Errorf("%v", c.Err)
 			}
 			emptied(t, g)
@@ -386,13 +407,17 @@ func TestGuardIsWatchedInEveryWord(t *testing.T) {
 // What is wrong with a guest is told before anything of it runs.
 func TestWrongGuests(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
-		{"testdata/two_systems.wasm", "imports from fiberfill/fibers1 and from fiberfill/cont: each is a machine of its own, and one stack cannot belong to two"},
+		{"testdata/two_systems.wasm",
+			"imports from fiberfill/fibers1 and from fiberfill/cont: each is a machine of its own, and one stack " +
+				"cannot belong to two"},
 		{"testdata/no_table.wasm", "exports no table to call the functions of its fibers by"},
 		{"testdata/two_tables.wasm", "exports no table to call the functions of its fibers by"},
 		{"testdata/no_memory.wasm", "has no memory: export it"},
 		{"testdata/grows.wasm", "there is nowhere to take a stack for each of its fibers from"},
-		{"testdata/start.wasm", "import fiberfill/fibers1.tag was called where no fiber runs: in the module's start function"},
-		{"testdata/no_operation.wasm", "imports what is not there: fiberfill/fibers1.resume(i32), fiberfill/fibers1.jump()"},
+		{"testdata/start.wasm", "import fiberfill/fibers1.tag was called where no fiber runs: in the module's start " +
+			"function"},
+		{"testdata/no_operation.wasm", "imports what is not there: fiberfill/fibers1.resume(i32), " +
+			"fiberfill/fibers1.jump()"},
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			binary, err := os.ReadFile(c.path)

@@ -14,8 +14,8 @@ import (
 )
 
 // Stacks say how the fibers of a guest get their shadow stacks, where the default does not suit: compilers keep locals
-// whose address is taken on a stack in linear memory, and two calls that wait must not share it. A region is the piece of
-// memory that one fiber uses for it. The rules are those of browsers (jsglue/src/regions.ts).
+// whose address is taken on a stack in linear memory, and two calls that wait must not share it. A region is the piece
+// of memory that one fiber uses for it. The rules are those of browsers (jsglue/src/guest/regions.ts).
 type Stacks struct {
 	// Size is that of each fiber's region in bytes: a multiple of 16, at least 1024; 65536 if it is 0.
 	Size uint32
@@ -31,11 +31,11 @@ type Source string
 const (
 	// Allocator: the guest exports malloc and free, and does not check that its pointer stays within its own stack.
 	Allocator Source = "allocator"
-	// Grow: memory is grown. Only where nothing in the guest grows it: an allocator that finds memory grown behind its back
-	// hands that part out.
+	// Grow: memory is grown. Only where nothing in the guest grows it: an allocator that finds memory grown behind its
+	// back hands that part out.
 	Grow Source = "grow"
-	// Copy: there are no regions. All fibers use the guest's own stack, and the used part is copied out when one waits and back
-	// when it goes on; a pointer to it must not be used by others meanwhile.
+	// Copy: there are no regions. All fibers use the guest's own stack, and the used part is copied out when one waits
+	// and back when it goes on; a pointer to it must not be used by others meanwhile.
 	Copy Source = "copy"
 )
 
@@ -56,11 +56,13 @@ func (s Stacks) pointer(m *wasm.Module) (int32, error) {
 		return -1, nil
 	}
 	if !m.Memory.Exists {
-		return 0, fmt.Errorf("the stack pointer is said to be %s, and the guest has no memory that it could point to", s.Pointer)
+		return 0, fmt.Errorf("the stack pointer is said to be %s, and the guest has no memory that it could point to",
+			s.Pointer)
 	}
 	if index, err := strconv.ParseUint(s.Pointer, 10, 31); err == nil {
 		if !m.MutableI32(uint32(index)) {
-			return 0, fmt.Errorf("the stack pointer is said to be global %d, and the guest has no such global that is a mutable i32", index)
+			return 0, fmt.Errorf("the stack pointer is said to be global %d, and the guest has no such global that "+
+				"is a mutable i32", index)
 		}
 		return int32(index), nil
 	}
@@ -69,7 +71,8 @@ func (s Stacks) pointer(m *wasm.Module) (int32, error) {
 			return int32(e.Index), nil
 		}
 	}
-	return 0, fmt.Errorf("the stack pointer is said to be %q, and the guest exports no mutable i32 of this name", s.Pointer)
+	return 0, fmt.Errorf("the stack pointer is said to be %q, and the guest exports no mutable i32 of this "+
+		"name", s.Pointer)
 }
 
 // regions are those of one guest.
@@ -118,7 +121,8 @@ func (s Stacks) regions(g *Guest, m *wasm.Module) (*regions, error) {
 	switch source {
 	case Allocator:
 		if !has {
-			return nil, fmt.Errorf("shadow stacks shall come from the guest's allocator, and it exports no malloc(i32) -> i32 and free")
+			return nil, fmt.Errorf("shadow stacks shall come from the guest's allocator, and it exports no " +
+				"malloc(i32) -> i32 and free")
 		}
 		r.malloc = true
 	case Grow:
@@ -182,8 +186,8 @@ func (r *regions) more() error {
 	return nil
 }
 
-// grow grows memory by as many regions as there are calls that are not over, once for all of them: where memory is copied
-// to grow it, that takes longer than anything else. By fewer if there is not the room.
+// grow grows memory by as many regions as there are calls that are not over, once for all of them: where memory is
+// copied to grow it, that takes longer than anything else. By fewer if there is not the room.
 func (r *regions) grow() bool {
 	memory := r.guest.memory
 	want := len(r.guest.Calls())
@@ -205,7 +209,8 @@ func (r *regions) grow() bool {
 }
 
 func (r *regions) noRoom() error {
-	return fmt.Errorf("the guest's memory has no room for one more shadow stack of %d bytes beside %d; fewer fibers at once, a smaller --stack-size or --stacks=copy need less", r.size, len(r.all))
+	return fmt.Errorf("the guest's memory has no room for one more shadow stack of %d bytes beside %d; fewer fibers "+
+		"at once, a smaller --stack-size or --stacks=copy need less", r.size, len(r.all))
 }
 
 func (r *regions) guard(of *region) { r.guest.memory.Write(of.low, untouched) }
@@ -213,15 +218,16 @@ func (r *regions) guard(of *region) { r.guest.memory.Write(of.low, untouched) }
 // untouched is what a guard looks like.
 var untouched = bytes.Repeat(binary.LittleEndian.AppendUint32(nil, guardWord), guardSize/4)
 
-// intact reports whether the guard of a region has not been written to. All of it is looked at: a function with one local
-// writes one word in 16 bytes, and which of the four it is depends on the compiler.
+// intact reports whether the guard of a region has not been written to. All of it is looked at: a function with one
+// local writes one word in 16 bytes, and which of the four it is depends on the compiler.
 func (r *regions) intact(of *region) bool {
 	guard, _ := r.guest.memory.Read(of.low, guardSize)
 	return bytes.Equal(guard, untouched)
 }
 
-// mend makes good the guard of a region, and those of the regions below that an overflow has run through, too. It returns
-// where the last of them lies, and the regions that have been written into, or that lie where the stack is that ends at end.
+// mend makes good the guard of a region, and those of the regions below that an overflow has run through, too. It
+// returns where the last of them lies, and the regions that have been written into, or that lie where the stack is that
+// ends at end.
 func (r *regions) mend(of *region, end uint32) (low uint32, into []*region) {
 	for _, other := range r.all {
 		if other.low < of.low && other.high > end {

@@ -86,7 +86,8 @@ func bubble(t *testing.T, n int, test func(t *testing.T, h held)) {
 
 func path(i int) string { return fmt.Sprintf("http://127.0.0.1/%d", i) }
 
-// logged is what the loop has done, from the first line that is given on. Time stands still, so no turn was cut by its budget.
+// logged is what the loop has done, from the first line that is given on. Time stands still, so no turn was cut by its
+// budget.
 func logged(t *testing.T, g *Guest, want string) {
 	t.Helper()
 	got := strings.Join(g.Loop.Log(), ", ")
@@ -96,7 +97,8 @@ func logged(t *testing.T, g *Guest, want string) {
 }
 
 func TestRules(t *testing.T) {
-	t.Run("J-MUX-1 J-MUX-5 J-MUX-6 answers that come while a guest runs wait until it has given way, and are taken in their order", func(t *testing.T) {
+	t.Run("J-MUX-1 J-MUX-5 J-MUX-6 answers that come while a guest runs wait until it has given way, and are taken "+
+		"in their order", func(t *testing.T) {
 		bubble(t, 3, func(t *testing.T, h held) {
 			g := load(t, watGuest, Options{
 				Log: func(c *Call, code, _ int32) {
@@ -121,8 +123,10 @@ func TestRules(t *testing.T) {
 			for i, c := range calls {
 				c.want(t, fmt.Sprint(100+i))
 			}
-			logged(t, g, "resumed c, waited c, paused, notified b, notified a, entered, resumed b, finished b, resumed a, finished a, paused, "+
-				"notified c, entered, resumed c, finished c, completed")
+			logged(t, g,
+				"resumed c, waited c, paused, notified b, notified a, entered, resumed b, finished b, resumed a, "+
+					"finished a, paused, "+
+					"notified c, entered, resumed c, finished c, completed")
 		})
 	})
 
@@ -148,7 +152,8 @@ func TestRules(t *testing.T) {
 		})
 	})
 
-	t.Run("J-MUX-2 J-MUX-3 J-MUX-4 all ask before the one pause, and each answer enters the loop once, which resumes its fiber with the data", func(t *testing.T) {
+	t.Run("J-MUX-2 J-MUX-3 J-MUX-4 all ask before the one pause, and each answer enters the loop once, which resumes "+
+		"its fiber with the data", func(t *testing.T) {
 		const n = 20
 		bubble(t, n, func(t *testing.T, h held) {
 			next := 0
@@ -176,7 +181,8 @@ func TestRules(t *testing.T) {
 			want = append(want, "entered")
 			all("resumed f%d", "waited f%d")
 			for i := range n {
-				want = append(want, "paused", fmt.Sprint("notified f", i), "entered", fmt.Sprint("resumed f", i), fmt.Sprint("finished f", i))
+				want = append(want, "paused", fmt.Sprint("notified f", i), "entered", fmt.Sprint("resumed f", i),
+					fmt.Sprint("finished f", i))
 			}
 			if got := g.Loop.Log(); !slices.Equal(got, append(want, "completed")) {
 				t.Errorf("log\n%s\nwant\n%s", strings.Join(got, ", "), strings.Join(want, ", "))
@@ -201,7 +207,8 @@ func TestRules(t *testing.T) {
 					t.Errorf("%s: %s, %v", c.Name, c.State, c.Err)
 				}
 				log := strings.Join(g.Loop.Log(), ",") + ","
-				if n, m := strings.Count(log, "resumed "+c.Name+","), strings.Count(log, "finished "+c.Name+","); n != 2 || m != 1 {
+				if n, m := strings.Count(log, "resumed "+c.Name+","), strings.Count(log, "finished "+
+					""+c.Name+","); n != 2 || m != 1 {
 					t.Errorf("%s was resumed %d times and finished %d times:\n%s", c.Name, n, m, log)
 				}
 			}
@@ -235,29 +242,31 @@ func TestRules(t *testing.T) {
 		})
 	})
 
-	t.Run("J-MUX-10 the loop pauses once while nobody can run, and completes when nothing is outstanding", func(t *testing.T) {
-		bubble(t, 1, func(t *testing.T, h held) {
-			g := load(t, watGuest, Options{})
-			g.Loop.StartLog()
-			g.Run() // of nobody
-			before := len(g.Loop.Log())
-			a := call(t, g, "a", "item", path(0))
-			go func() {
-				time.Sleep(30 * time.Second) // of a clock that moves when all wait
-				close(h[0])
-			}()
-			start := time.Now()
-			g.Run()
-			a.want(t, "100")
-			if took := time.Since(start); took != 30*time.Second {
-				t.Errorf("it took %v", took)
-			}
-			if got := strings.Join(g.Loop.Log()[before:], ", "); got !=
-				"spawned a, entered, resumed a, waited a, paused, notified a, entered, resumed a, finished a, completed" {
-				t.Errorf("log %s", got)
-			}
+	t.Run("J-MUX-10 the loop pauses once while nobody can run, and completes when nothing is outstanding",
+		func(t *testing.T) {
+			bubble(t, 1, func(t *testing.T, h held) {
+				g := load(t, watGuest, Options{})
+				g.Loop.StartLog()
+				g.Run() // of nobody
+				before := len(g.Loop.Log())
+				a := call(t, g, "a", "item", path(0))
+				go func() {
+					time.Sleep(30 * time.Second) // of a clock that moves when all wait
+					close(h[0])
+				}()
+				start := time.Now()
+				g.Run()
+				a.want(t, "100")
+				if took := time.Since(start); took != 30*time.Second {
+					t.Errorf("it took %v", took)
+				}
+				if got := strings.Join(g.Loop.Log()[before:], ", "); got !=
+					"spawned a, entered, resumed a, waited a, paused, notified a, entered, resumed a, finished a, "+
+						"completed" {
+					t.Errorf("log %s", got)
+				}
+			})
 		})
-	})
 
 	t.Run("J-ID-1 a call is the same in all its states and for everybody", func(t *testing.T) {
 		bubble(t, 2, func(t *testing.T, h held) {

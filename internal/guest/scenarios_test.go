@@ -16,7 +16,7 @@ import (
 )
 
 // The scenarios of the proposals, played by guests in C and WAT. What is expected is what a page is held to:
-// jsglue/scenarios_test.mjs and e2e.
+// jsglue/test/scenarios_test.mjs and e2e.
 const scenarioDir = "../../examples/c-scenarios/"
 
 type scenario struct {
@@ -133,7 +133,8 @@ func TestScenariosAreAll(t *testing.T) {
 			got[word] = true
 		}
 	}
-	want := []string{"S-ADDER", "S-ARENA-A", "S-ARENA-C", "S-GEN-A", "S-GEN-B", "S-GEN-C", "S-PAUSE-C", "S-SCHED-D", "S-TREE"}
+	want := []string{"S-ADDER", "S-ARENA-A", "S-ARENA-C", "S-GEN-A", "S-GEN-B", "S-GEN-C", "S-PAUSE-C", "S-SCHED-D",
+		"S-TREE"}
 	if got := slices.Sorted(maps.Keys(got)); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -147,7 +148,8 @@ func TestS_EDGE_15(t *testing.T) {
 		fails := call(t, g, "fails", "item", server.URL+"/item?id=1&fail=100")
 		works := call(t, g, "works", "item", server.URL+"/item?id=7")
 		g.Run()
-		if fails.State != Failed || fails.Err == nil || !strings.Contains(fails.Err.Error(), "500 Internal Server Error") {
+		if fails.State != Failed || fails.Err == nil || !strings.Contains(fails.Err.Error(), "500 Internal Server "+
+			"Error") {
 			t.Errorf("%s, %v", fails.State, fails.Err)
 		}
 		works.want(t, fmt.Sprint(webserver.Value(7)))
@@ -168,7 +170,8 @@ func TestFetchVariants(t *testing.T) {
 		item := call(t, g, "item", "item", server.URL+"/hold?id=2")
 		whenInFlight(t, server, 2, func() {
 			release(t, server, 0)
-			asked := func(s webserver.Stats) bool { return s.Requests == 3 && s.InFlight == 2 } // for the second of the sum
+			// for the second of the sum
+			asked := func(s webserver.Stats) bool { return s.Requests == 3 && s.InFlight == 2 }
 			if _, err := server.Await(t.Context(), asked); err != nil {
 				t.Error(err)
 			}

@@ -87,7 +87,8 @@ func TestOverflow(t *testing.T) {
 					continue
 				}
 				died = append(died, c.Name)
-				if c.State != Failed || !strings.Contains(c.Err.Error(), advice) || !strings.Contains(c.Err.Error(), "fiber "+c.Name+" trapped in export "+c.Export) {
+				if c.State != Failed || !strings.Contains(c.Err.Error(), advice) ||
+					!strings.Contains(c.Err.Error(), "fiber "+c.Name+" trapped in export "+c.Export) {
 					t.Errorf("%s: %s, %v", c.Name, c.State, c.Err)
 				}
 			}

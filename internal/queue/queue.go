@@ -1,8 +1,8 @@
 // Package queue has the first-in, first-out queue of the schedulers and of mailboxes.
 package queue
 
-// Queue is a ring that grows by doubling and never shrinks: it allocates only while there are more elements in it than there
-// ever were. The zero Queue is empty. It is not safe for concurrent use.
+// Queue is a ring that grows by doubling and never shrinks: it allocates only while there are more elements in it than
+// there ever were. The zero Queue is empty. It is not safe for concurrent use.
 type Queue[T any] struct {
 	ring []T // the length is zero or a power of two
 	head uint32

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// held are the items of /hold that are asked for or released. A test of an order must not rely on latencies: it holds all
-// answers and releases them one by one.
+// held are the items of /hold that are asked for or released. A test of an order must not rely on latencies: it holds
+// all answers and releases them one by one.
 type held struct {
 	mu    sync.Mutex
 	gates map[uint64]chan struct{} // by id; closed when the item is released, and it stays so

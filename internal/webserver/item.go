@@ -22,14 +22,14 @@ func Latency(seed, id uint64, mean time.Duration) time.Duration {
 	return mean/2 + time.Duration(mix(seed, id, 1)%uint64(mean+1))
 }
 
-// Fails reports whether /item answers HTTP 500 for id when percent of all ids shall fail. It is always the same for
-// the same seed, id and percent, and an id that fails at one percentage fails at every higher one.
+// Fails reports whether /item answers HTTP 500 for id when percent of all ids shall fail. It is always the same for the
+// same seed, id and percent, and an id that fails at one percentage fails at every higher one.
 func Fails(seed, id, percent uint64) bool {
 	return mix(seed, id, 2)%100 < percent
 }
 
-// mix spreads its arguments over 64 bits (the finaliser of SplitMix64). Latency and failure use different salts,
-// else the slow ids would be the ones that fail.
+// mix spreads its arguments over 64 bits (the finaliser of SplitMix64). Latency and failure use different salts, else
+// the slow ids would be the ones that fail.
 func mix(seed, id, salt uint64) uint64 {
 	x := seed*0x9E3779B97F4A7C15 + id*0xD1B54A32D192ED03 + salt
 	x ^= x >> 30
@@ -87,7 +87,8 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.traffic.leave(answered)
 	if Fails(q.seed, q.id, q.fail) {
-		http.Error(w, fmt.Sprintf("item %d fails, as %d percent do with seed %d", q.id, q.fail, q.seed), http.StatusInternalServerError)
+		http.Error(w, fmt.Sprintf("item %d fails, as %d percent do with seed %d", q.id, q.fail, q.seed),
+			http.StatusInternalServerError)
 		return
 	}
 	fmt.Fprint(w, q.body())
@@ -116,15 +117,15 @@ func (s *Server) never(w http.ResponseWriter, r *http.Request) {
 	dropConnection()
 }
 
-// dropConnection does not return. A handler that just returned would have answered 200, with an empty body; that matters
-// when the server ends while a client still waits.
+// dropConnection does not return. A handler that just returned would have answered 200, with an empty body; that
+// matters when the server ends while a client still waits.
 func dropConnection() {
 	panic(http.ErrAbortHandler) // the one way of net/http; it is not logged
 }
 
-// delay reads the query, counts the request as in flight and waits its latency. When it returns true the caller
-// answers and leaves the traffic; when false the query was refused and that is answered. It does not return if the client
-// went away.
+// delay reads the query, counts the request as in flight and waits its latency. When it returns true the caller answers
+// and leaves the traffic; when false the query was refused and that is answered. It does not return if the client went
+// away.
 func (s *Server) delay(w http.ResponseWriter, r *http.Request) (query, bool) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {

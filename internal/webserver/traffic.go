@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Stats counts the requests to /item, /cut, /hold and /never since the server started. Requests for files, and those that
-// were refused because of their query, are not counted.
+// Stats counts the requests to /item, /cut, /hold and /never since the server started. Requests for files, and those
+// that were refused because of their query, are not counted.
 type Stats struct {
 	Requests     int `json:"requests"`     // that arrived
 	InFlight     int `json:"inFlight"`     // that wait for their answer now
@@ -74,9 +74,9 @@ func (s *Server) Stats() Stats {
 	return now
 }
 
-// Await returns the counts as soon as they are such that enough returns true for them: at once, if they are already.
-// It is how a test waits for "the request has arrived" or "the client has gone" without guessing a time. The error is
-// that of ctx, and comes with the last counts.
+// Await returns the counts as soon as they are such that enough returns true for them: at once, if they are already. It
+// is how a test waits for "the request has arrived" or "the client has gone" without guessing a time. The error is that
+// of ctx, and comes with the last counts.
 func (s *Server) Await(ctx context.Context, enough func(Stats) bool) (Stats, error) {
 	for {
 		now, changed := s.traffic.watch()
@@ -86,7 +86,8 @@ func (s *Server) Await(ctx context.Context, enough func(Stats) bool) (Stats, err
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return now, fmt.Errorf("webserver: the awaited traffic did not come, last seen %+v: %w", now, context.Cause(ctx))
+			return now, fmt.Errorf("webserver: the awaited traffic did not come, last seen %+v: "+
+				"%w", now, context.Cause(ctx))
 		}
 	}
 }

@@ -32,8 +32,8 @@ type Options struct {
 	// prefix wins.
 	Files map[string]fs.FS
 
-	// ContentSecurityPolicy is sent with every file when it is not empty. (A policy in a <meta> tag would not
-	// govern workers.)
+	// ContentSecurityPolicy is sent with every file when it is not empty. (A policy in a <meta> tag would not govern
+	// workers.)
 	ContentSecurityPolicy string
 
 	// CrossOriginIsolated sends the two headers that make a page cross-origin isolated, which gives it
@@ -54,8 +54,8 @@ type Server struct {
 }
 
 // Start listens on a port of the loopback interface that the system chooses, and serves until ctx is done. Then it
-// closes every connection, also those that still wait for an answer. An error means that it could not listen, or that
-// a prefix in opt.Files is not of the form "/" or "/name/".
+// closes every connection, also those that still wait for an answer. An error means that it could not listen, or that a
+// prefix in opt.Files is not of the form "/" or "/name/".
 func Start(ctx context.Context, opt Options) (*Server, error) {
 	s := &Server{reports: make(chan []byte), ended: make(chan struct{})}
 	mux := http.NewServeMux()
@@ -99,8 +99,8 @@ func (s *Server) Wait() error {
 	return s.err
 }
 
-// Report returns the body of the next POST to /report, waiting for it. Each body is returned once; the client's POST
-// is answered when it was. The error is that of ctx, or says that the server ended.
+// Report returns the body of the next POST to /report, waiting for it. Each body is returned once; the client's POST is
+// answered when it was. The error is that of ctx, or says that the server ended.
 func (s *Server) Report(ctx context.Context) ([]byte, error) {
 	select {
 	case body := <-s.reports:

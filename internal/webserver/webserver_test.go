@@ -165,7 +165,8 @@ func TestCutEndsInMidBody(t *testing.T) {
 		t.Fatalf("error = %v, want an unexpected end", err)
 	}
 	whole := query{id: 17}.body()
-	if resp.StatusCode != http.StatusOK || len(body) == 0 || len(body) >= len(whole) || !strings.HasPrefix(whole, string(body)) {
+	if resp.StatusCode != http.StatusOK || len(body) == 0 || len(body) >= len(whole) ||
+		!strings.HasPrefix(whole, string(body)) {
 		t.Errorf("%d %q, want 200 and a part of %q", resp.StatusCode, body, whole)
 	}
 }
@@ -278,7 +279,8 @@ func TestFilesHaveTheirTypes(t *testing.T) {
 	for _, name := range names {
 		tree[name] = &fstest.MapFile{Data: []byte("x")}
 	}
-	s, ctx := start(t, Options{Files: map[string]fs.FS{"/": tree, "/more/": fstest.MapFS{"deep/a.js": {Data: []byte("y")}}}})
+	s, ctx := start(t, Options{Files: map[string]fs.FS{"/": tree,
+		"/more/": fstest.MapFS{"deep/a.js": {Data: []byte("y")}}}})
 	for path, want := range map[string]string{
 		"/guest.wasm":     "application/wasm",
 		"/page.html":      "text/html; charset=utf-8",

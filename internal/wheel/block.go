@@ -25,8 +25,8 @@ func (w *Wheel) Recv(id ID) Answer {
 	return w.block(id, Mail, false, 0)
 }
 
-// Wait blocks an actor until Ready, for timeoutMs milliseconds at most; zero or less is for ever (E-FD-2). What the call
-// returns then is Result.
+// Wait blocks an actor until Ready, for timeoutMs milliseconds at most; zero or less is for ever (E-FD-2). What the
+// call returns then is Result.
 func (w *Wheel) Wait(id ID, timeoutMs int32, now Time) Answer {
 	if timeoutMs <= 0 {
 		return w.block(id, Outside, false, 0)
@@ -55,8 +55,9 @@ func (w *Wheel) Waits(id ID) uint32 {
 	return 0
 }
 
-// Ready tells that what the given wait of an actor is for is ready. It counts if the next scan sees it: if the time is over
-// in that scan too, the wait has succeeded (E-FD-3). For a wait that is over it does nothing. It reports whether it counts.
+// Ready tells that what the given wait of an actor is for is ready. It counts if the next scan sees it: if the time is
+// over in that scan too, the wait has succeeded (E-FD-3). For a wait that is over it does nothing. It reports whether
+// it counts.
 func (w *Wheel) Ready(id ID, wait uint32) bool {
 	a := w.find(id)
 	if a == nil || !a.blocked || a.cause != Outside || a.waits != wait {
@@ -66,7 +67,8 @@ func (w *Wheel) Ready(id ID, wait uint32) bool {
 	return true
 }
 
-// Result returns what the blocking call of a resumed actor returns: 0, or -1 for a wait whose time was over first (E-FD-1).
+// Result returns what the blocking call of a resumed actor returns: 0, or -1 for a wait whose time was over first
+// (E-FD-1).
 func (w *Wheel) Result(id ID) int32 {
 	if a := w.find(id); a != nil && a.cause == Outside && !a.ready {
 		return -1

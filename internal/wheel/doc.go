@@ -3,9 +3,9 @@
 //
 // # The idea
 //
-// The wheel decides, a substrate switches. A substrate is whoever has stacks: the Go runtime of package asyncio/actors, on
-// which guests in wazero run too, and JavaScript with JSPI (jsglue/src/actors), which has the wheel compiled to wasm. It
-// tells the wheel what happens, is answered with numbers, and obeys:
+// The wheel decides, a substrate switches. A substrate is whoever has stacks: the Go runtime of package asyncio/actors,
+// on which guests in wazero run too, and JavaScript with JSPI (jsglue/src/actors), which has the wheel compiled to
+// wasm. It tells the wheel what happens, is answered with numbers, and obeys:
 //
 //	Begin(now)           the scan: who is no longer blocked?
 //	Next()               Resume X, Enter X with its oldest message, or Over; X runs from here
@@ -17,10 +17,10 @@
 //
 // # Who keeps what
 //
-// The wheel counts the messages of a mailbox; what is in them lies with the substrate, in a queue for each actor, first in,
-// first out. Times are numbers that the substrate's clock gives. Whether something outside is ready the substrate finds out
-// and tells by Ready. A [polyfill.Machine] keeps the states of the fibers: all are suspended but the one that runs, and the
-// runtime is the parent of each.
+// The wheel counts the messages of a mailbox; what is in them lies with the substrate, in a queue for each actor, first
+// in, first out. Times are numbers that the substrate's clock gives. Whether something outside is ready the substrate
+// finds out and tells by Ready. A [polyfill.Machine] keeps the states of the fibers: all are suspended but the one that
+// runs, and the runtime is the parent of each.
 //
 // # States of an actor
 //
@@ -32,6 +32,6 @@
 //
 // # Cost
 //
-// An actor is found among n by its ID in log n steps. A scan looks at all that are blocked. Nothing is allocated by a step
-// once the tables have grown to what is needed; they never shrink. A Wheel belongs to one thread of control.
+// An actor is found among n by its ID in log n steps. A scan looks at all that are blocked. Nothing is allocated by a
+// step once the tables have grown to what is needed; they never shrink. A Wheel belongs to one thread of control.
 package wheel

@@ -9,8 +9,8 @@ const (
 	Resume                // let the blocking call return that the handler stands in
 )
 
-// Begin begins a step with the scan of those that are blocked (E-STEP-1). Whose condition is met is no longer blocked, and
-// goes on in the next step. The step before must be over.
+// Begin begins a step with the scan of those that are blocked (E-STEP-1). Whose condition is met is no longer blocked,
+// and goes on in the next step. The step before must be over.
 func (w *Wheel) Begin(now Time) {
 	w.due, w.woken = w.woken, w.due[:0]
 	w.at, w.given, w.come = 0, false, false
@@ -28,8 +28,8 @@ func (w *Wheel) Begin(now Time) {
 	w.blocked = blocked
 }
 
-// wake puts an actor where it belongs among those that go on: by deadline, those without one last; then by ID (E-STEP-4).
-// Mostly that is the end; a library's sort would be a quarter of the wasm.
+// wake puts an actor where it belongs among those that go on: by deadline, those without one last; then by ID
+// (E-STEP-4). Mostly that is the end; a library's sort would be a quarter of the wasm.
 func (w *Wheel) wake(a *actor) {
 	low, high := 0, len(w.woken)
 	for low < high {
@@ -93,9 +93,9 @@ func (w *Wheel) run(what Command, a *actor) (Command, ID) {
 	return what, a.id
 }
 
-// Back tells that the actor that was running has given control back: it has parked, or its handler has ended and returned
-// whether it stays alive; a trap counts as no. It reports whether the actor is over (E-LIFE-1); then the substrate drops its
-// messages and its stack.
+// Back tells that the actor that was running has given control back: it has parked, or its handler has ended and
+// returned whether it stays alive; a trap counts as no. It reports whether the actor is over (E-LIFE-1); then the
+// substrate drops its messages and its stack.
 func (w *Wheel) Back(alive bool) (over bool) {
 	a := w.running
 	w.running = nil
@@ -149,6 +149,6 @@ func (w *Wheel) Idle(now, poll Time) (d Time, ok bool) {
 	return d, ok
 }
 
-// Blocked returns those that are blocked, in the order in which they parked. Some may be over. The slice is good until the
-// next step.
+// Blocked returns those that are blocked, in the order in which they parked. Some may be over. The slice is good until
+// the next step.
 func (w *Wheel) Blocked() []ID { return w.blocked }

@@ -88,9 +88,9 @@ const (
 	Outside              // what only the substrate can see
 )
 
-// Spawn makes an actor with room for mailbox messages, and its fiber, now (E-SPAWN-2). A native actor has class None. The
-// verdict is one of OK, BadClass, BadMailbox, Closed and NoMemory. The substrate allocates the stack; if it cannot it calls
-// Stop.
+// Spawn makes an actor with room for mailbox messages, and its fiber, now (E-SPAWN-2). A native actor has class None.
+// The verdict is one of OK, BadClass, BadMailbox, Closed and NoMemory. The substrate allocates the stack; if it cannot
+// it calls Stop.
 func (w *Wheel) Spawn(class Class, native bool, mailbox int32) (ID, Verdict) {
 	switch {
 	case class != None && class != C32K && class != C64K && class != C128:
@@ -144,8 +144,8 @@ func (w *Wheel) find(id ID) *actor {
 	return nil
 }
 
-// Send counts a message into a mailbox; if it is told OK the substrate puts it there. The other verdicts are NoActor and
-// MailboxFull. The sender never blocks.
+// Send counts a message into a mailbox; if it is told OK the substrate puts it there. The other verdicts are NoActor
+// and MailboxFull. The sender never blocks.
 func (w *Wheel) Send(to ID) Verdict {
 	a := w.find(to)
 	switch {
@@ -169,8 +169,8 @@ func (w *Wheel) enqueue(a *actor) {
 	}
 }
 
-// Stop ends an actor. At OK it is over, and the substrate drops its messages and its stack without running it (E-LIFE-2). At
-// Later it runs now, and Back will say that it is over. NoActor: it is over, or has been stopped.
+// Stop ends an actor. At OK it is over, and the substrate drops its messages and its stack without running it
+// (E-LIFE-2). At Later it runs now, and Back will say that it is over. NoActor: it is over, or has been stopped.
 func (w *Wheel) Stop(id ID) Verdict {
 	a := w.find(id)
 	switch {

@@ -1,10 +1,11 @@
-// Command actors is package wheel, the rules of actors whose code may block, as a WebAssembly module: functions that take
-// and return numbers. It imports nothing.
+// Command actors is package wheel, the rules of actors whose code may block, as a WebAssembly module: functions that
+// take and return numbers. It imports nothing.
 //
 // # The wire contract
 //
 // The other side is jsglue/src/actors/wheel.ts; the two files change together. An actor crosses the border as its ID, a
-// positive i32; times are milliseconds, and fractions of one count. Answers and verdicts are the numbers of package wheel.
+// positive i32; times are milliseconds, and fractions of one count. Answers and verdicts are the numbers of package
+// wheel.
 //
 // No function calls out, so none can be re-entered. A trap in here is a bug of ours.
 package main
@@ -49,7 +50,8 @@ func newest() int32 { return int32(w.Newest()) }
 //go:wasmexport begin
 func begin(now float64) { w.Begin(at(now)) }
 
-// next returns the ID of the actor to enter, that of the one to resume with the sign changed, or 0 when the step is over.
+// next returns the ID of the actor to enter, that of the one to resume with the sign changed, or 0 when the step is
+// over.
 //
 //go:wasmexport next
 func next() int32 {

@@ -1,8 +1,7 @@
 package main
 
-// The committed core.wasm must be rebuilt with `make core` whenever the sources
-// of polyfill, asyncio, internal/wasm, jsglue/stubs or jsglue/core change: these
-// tests run what pages load, not what stands in the sources.
+// The committed core.wasm must be rebuilt with `make core` whenever the sources of polyfill, asyncio, internal/wasm,
+// jsglue/stubs or jsglue/core change: these tests run what pages load, not what stands in the sources.
 
 import (
 	"context"
@@ -23,8 +22,7 @@ import (
 //go:embed core.wasm
 var coreWasm []byte
 
-// shipped is the scheduler in core.wasm, behind the wire contract of main.go. A
-// trap in it is fatal to the test.
+// shipped is the scheduler in core.wasm, behind the wire contract of main.go. A trap in it is fatal to the test.
 type shipped struct {
 	t      *testing.T
 	module api.Module
@@ -152,8 +150,7 @@ func TestShippedCoreAgainstSource(t *testing.T) {
 	}
 }
 
-// A step of a fiber when none runs is a bug of the glue. The core stops at once
-// instead of going on with wrong counts.
+// A step of a fiber when none runs is a bug of the glue. The core stops at once instead of going on with wrong counts.
 func TestStepWithoutFiberTraps(t *testing.T) {
 	runtime, compiled := compile(t)
 	for _, name := range []string{"wait", "yield", "sleep", "finish"} {
@@ -168,7 +165,7 @@ func TestStepWithoutFiberTraps(t *testing.T) {
 
 // The glue tells the core its budget; a Go program in a page leaves the page as much.
 func TestBudgetOfTheGlue(t *testing.T) {
-	source, err := os.ReadFile("../src/budget.ts")
+	source, err := os.ReadFile("../src/turn/budget.ts")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,20 +7,17 @@ import (
 	"github.com/fiberfill/fiberfill/jsglue/stubs"
 )
 
-// The parser and the generator of stubs. The glue uses them in an instance of
-// this module that it throws away afterwards, so that a large guest leaves no
-// large memory behind; nothing here is ever freed.
+// The parser and the generator of stubs. The glue uses them in an instance of this module that it throws away
+// afterwards, so that a large guest leaves no large memory behind; nothing here is ever freed.
 //
-// Bytes cross the border through this module's memory: input makes room, the
-// glue writes there, and what is produced lies at output until the next call.
+// Bytes cross the border through this module's memory: input makes room, the glue writes there, and what is produced
+// lies at output until the next call.
 //
-// A guest may have tens of megabytes, so that is the one copy of it: expose edits
-// the input where it lies, and the glue gives the engine a view of it, which
-// copies it at once.
+// A guest may have tens of megabytes, so that is the one copy of it: expose edits the input where it lies, and the glue
+// gives the engine a view of it, which copies it at once.
 
-// Names under which the module editor exports what the border needs and the
-// guest keeps to itself; a number follows where the guest has the name already.
-// Nobody looks for them: what is added is behind the guest's own exports.
+// Names under which the module editor exports what the border needs and the guest keeps to itself; a number follows
+// where the guest has the name already. Nobody looks for them: what is added is behind the guest's own exports.
 const (
 	exposedStackPointer = "fiberfill:stack_pointer"
 	exposedMemory       = "fiberfill:memory"
@@ -32,8 +29,8 @@ var (
 	result []byte
 )
 
-// slack is room for what expose adds: two exports, and the head of their section.
-// It is also why the input is never empty and has an address.
+// slack is room for what expose adds: two exports, and the head of their section. It is also why the input is never
+// empty and has an address.
 const slack = 128
 
 // input makes room for n bytes and returns where.
@@ -44,8 +41,8 @@ func input(n int32) uint32 {
 	return address(source)
 }
 
-// inspect parses the first n bytes of the input, a module or the header of one.
-// It returns 0 or what is wrong with them (wasm.Code); error_at tells where.
+// inspect parses the first n bytes of the input, a module or the header of one. It returns 0 or what is wrong with them
+// (wasm.Code); error_at tells where.
 //
 //go:wasmexport inspect
 func inspect(n int32) int32 { return int32(wasm.Parse(source[:n], &module)) }
@@ -53,8 +50,7 @@ func inspect(n int32) int32 { return int32(wasm.Parse(source[:n], &module)) }
 //go:wasmexport error_at
 func errorAt() int32 { return int32(module.At) }
 
-// stack_pointer returns the global that holds the shadow stack's pointer, -1 if
-// there is none, or wasm.CannotTell.
+// stack_pointer returns the global that holds the shadow stack's pointer, -1 if there is none, or wasm.CannotTell.
 //
 //go:wasmexport stack_pointer
 func stackPointer() int32 { return module.StackPointer() }
@@ -69,11 +65,9 @@ func mutableI32(global uint32) bool { return module.MutableI32(global) }
 //go:wasmexport exports
 func exports() int32 { return int32(len(module.Exports)) }
 
-// expose edits the input, which inspect has read, so that it exports a global, its
-// shadow stack's pointer, and its memory, behind its own exports, and returns by
-// how many bytes it is longer now: 0 if it does export them already. The global
-// may be -1: it has none. What is asked afterwards is answered for the edited
-// input.
+// expose edits the input, which inspect has read, so that it exports a global, its shadow stack's pointer, and its
+// memory, behind its own exports, and returns by how many bytes it is longer now: 0 if it does export them already. The
+// global may be -1: it has none. What is asked afterwards is answered for the edited input.
 //
 //go:wasmexport expose
 func expose(sp int32) int32 {
@@ -135,8 +129,8 @@ func room() uint32 {
 	return m.Max - min(m.Min, m.Max)
 }
 
-// trampolines returns the size of module A for the marks, of which there are n,
-// at the beginning of the input that was made after inspect.
+// trampolines returns the size of module A for the marks, of which there are n, at the beginning of the input that was
+// made after inspect.
 //
 //go:wasmexport trampolines
 func trampolines(n int32, tail bool) int32 {

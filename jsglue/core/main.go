@@ -1,17 +1,15 @@
-// Command core is the scheduler as a WebAssembly module: package asyncio behind
-// functions that take and return numbers. It imports nothing.
+// Command core is the scheduler as a WebAssembly module: package asyncio behind functions that take and return numbers.
+// It imports nothing.
 //
 // # The wire contract
 //
-// The other side is jsglue/src/core.ts; the two files change together. A fiber
-// crosses the border as its 32-bit reference. Every function that ends a step of
-// a fiber or begins a turn returns a command: the reference of the one fiber to
-// run now, 0 when nothing is ready, or -1 when the turn's time is used up. Times
-// are milliseconds of performance.now(). Booleans are 0 and 1.
+// The other side is jsglue/src/turn/core.ts; the two files change together. A fiber crosses the border as its 32-bit
+// reference. Every function that ends a step of a fiber or begins a turn returns a command: the reference of the one
+// fiber to run now, 0 when nothing is ready, or -1 when the turn's time is used up. Times are milliseconds of
+// performance.now(). Booleans are 0 and 1.
 //
-// No function calls out, so none can be re-entered, and no exception ever passes
-// through these frames. A trap in here is a bug of ours that leaves the
-// scheduler in an unknown state: the glue rejects every fiber and says so.
+// No function calls out, so none can be re-entered, and no exception ever passes through these frames. A trap in here
+// is a bug of ours that leaves the scheduler in an unknown state: the glue rejects every fiber and says so.
 package main
 
 import (

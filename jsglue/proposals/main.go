@@ -1,20 +1,17 @@
-// Command proposals is the machine of a guest that has fibers of its own: the
-// four systems of package polyfill behind functions that take and return
-// numbers. It imports nothing. Only pages whose guests import an operation load
-// it, and each such guest has an instance, which is one machine.
+// Command proposals is the machine of a guest that has fibers of its own: the four systems of package polyfill behind
+// functions that take and return numbers. It imports nothing. Only pages whose guests import an operation load it, and
+// each such guest has an instance, which is one machine.
 //
 // # The wire contract
 //
-// The other side is jsglue/src/systems.ts; the two change together. use says
-// first which of the systems it is. Fibers, tags, tables and lists of types cross
-// the border as their 32 bits, single-use references as two times 32. Every
-// operation returns its trap, 0 if there is none, and has left its answer in the
-// four words at out: who runs now, at which label, and the number of a reference,
-// of which the fiber stands in the last word. explain writes why the last
+// The other side is jsglue/src/proposals/systems.ts; the two change together. use says first which of the systems it is. Fibers,
+// tags, tables and lists of types cross the border as their 32 bits, single-use references as two times 32. Every
+// operation returns its trap, 0 if there is none, and has left its answer in the four words at out: who runs now, at
+// which label, and the number of a reference, of which the fiber stands in the last word. explain writes why the last
 // operation was refused. Booleans are 0 and 1.
 //
-// Values never come here: they go from one event of the guest to the other. As
-// with the scheduler no function calls out; a trap in here is a bug of ours.
+// Values never come here: they go from one event of the guest to the other. As with the scheduler no function calls
+// out; a trap in here is a bug of ours.
 package main
 
 import (
@@ -125,8 +122,8 @@ func unwind() { machine.Unwind() }
 
 // --- messages
 
-// explain writes the words for a trap of the last operation, and the rule behind
-// them, and returns their length; they are at text.
+// explain writes the words for a trap of the last operation, and the rule behind them, and returns their length; they
+// are at text.
 //
 //go:wasmexport explain
 func explain(code int32) int32 {

@@ -142,8 +142,7 @@ func dThrow(f, number uint32) int32 {
 	return moved(continuations.Throw(reference(f, number)))
 }
 
-// dEvent returns why there is no such event: to br_on_evt, and before a filter of
-// the guest is asked.
+// dEvent returns why there is no such event: to br_on_evt, and before a filter of the guest is asked.
 //
 //go:wasmexport d_event
 func dEvent(t, payload uint32) int32 {
@@ -151,8 +150,8 @@ func dEvent(t, payload uint32) int32 {
 	return int32(reified(t, payload))
 }
 
-// reified returns why what a guest holds cannot be an event that has come out of
-// a resume: it lies in the guest's memory, where it may have been written over.
+// reified returns why what a guest holds cannot be an event that has come out of a resume: it lies in the guest's
+// memory, where it may have been written over.
 func reified(t, payload uint32) polyfill.Trap {
 	if t == 0 {
 		return polyfill.NullReference

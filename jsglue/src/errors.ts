@@ -1,6 +1,5 @@
-// What fiberfill itself has to say when something goes wrong. What the user's
-// own code throws or rejects with never becomes a FiberError: it reaches the
-// user's Promise unchanged, by identity.
+// What fiberfill itself has to say when something goes wrong. What the user's own code throws or rejects with never
+// becomes a FiberError: it reaches the user's Promise unchanged, by identity.
 
 /** The stable codes of {@link FiberError}; a message may change, a code does not. */
 export type FiberErrorCode =
@@ -29,9 +28,8 @@ export type FiberErrorCode =
   | "core-trap"; // the scheduler itself failed: a bug of ours
 
 /**
- * A trap, or a refusal of fiberfill's. `code` is stable, `fiber` is the name of
- * the fiber that it is about, if it is about one, and `cause` is the engine's
- * own error where there is one.
+ * A trap, or a refusal of fiberfill's. `code` is stable, `fiber` is the name of the fiber that it is about, if it is
+ * about one, and `cause` is the engine's own error where there is one.
  */
 export class FiberError extends Error {
   override readonly name = "FiberError";

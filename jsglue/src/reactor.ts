@@ -4,9 +4,9 @@
 import { WebAssembly } from "./platform.js";
 
 /**
- * Returns what makes instances of a program from its bytes. It is compiled once, with the first of them, at once: engines
- * compile functions when they are first called, so that this takes less time than a compilation on another thread takes
- * to report.
+ * Returns what makes instances of a program from its bytes. It is compiled once, with the first of them, at once:
+ * engines compile functions when they are first called, so that this takes less time than a compilation on another
+ * thread takes to report.
  */
 export function reactor<T>(bytes: Uint8Array): () => T {
   let module: WebAssembly.Module | undefined;

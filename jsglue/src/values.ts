@@ -6,6 +6,13 @@ export function isObject(value: unknown): value is Record<string, any> {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
+/** For any Promise: one of the user's may have a `then` of its own, which may call back at once, or throw. */
+export const { then } = Promise.prototype;
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return isObject(value) && typeof (value as PromiseLike<unknown>).then === "function";
+}
+
 /** The bytes of a value that has some, which may be shared with others. Throws if they are detached. */
 export function viewOf(value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -39,7 +46,10 @@ function isBuffer(value: any): value is ArrayBuffer {
   try {
     // The name first: what is no buffer is not to cost an exception, since arguments of calls are asked, too.
     const name = value[Symbol.toStringTag];
-    return (name === "ArrayBuffer" && has(ArrayBuffer, "byteLength", value)) || (name === "SharedArrayBuffer" && has(SharedArrayBuffer, "byteLength", value));
+    return (
+      (name === "ArrayBuffer" && has(ArrayBuffer, "byteLength", value)) ||
+      (name === "SharedArrayBuffer" && has(SharedArrayBuffer, "byteLength", value))
+    );
   } catch {
     return false;
   }

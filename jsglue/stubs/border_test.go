@@ -62,7 +62,7 @@ func TestGuard(t *testing.T) {
 	for i := range len(untouched) {
 		eight |= uint64(untouched[i]&0x7f) << (7 * i)
 	}
-	source := string(read(t, "../src/regions.ts"))
+	source := string(read(t, "../src/guest/regions.ts"))
 	for _, want := range []string{
 		fmt.Sprintf("const GUARD = %d;", guardSize),
 		fmt.Sprintf("Int32Array.of(%#08x, %#08x)", uint32(eight), eight>>32),

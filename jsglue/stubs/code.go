@@ -25,6 +25,9 @@ func (b *builder) writeCode() {
 	b.Close(section)
 }
 
+// runner is the local of a thunk that holds what it was called with.
+const runner = 0
+
 // writeThunk writes the way from a worker to the i-th exported function.
 //
 //go:noinline
@@ -35,10 +38,11 @@ func (b *builder) writeThunk(i uint32) {
 	results.ValTypes()
 	locals := results
 
-	// One local for each result: they come off the stack last first, and JavaScript gets them first first.
-	n := locals.U32()
-	b.U32(n + 1)
-	for range n {
+	// One local for each result, behind the runner: they come off the stack last first, and JavaScript gets them first
+	// first.
+	n := locals.U32() + 1
+	b.U32(n)
+	for p := uint32(1); p < n; p++ {
 		b.Byte(1)
 		at := uint32(locals.Pos)
 		locals.ValType()
@@ -46,6 +50,7 @@ func (b *builder) writeThunk(i uint32) {
 	}
 	b.Raw("\x01\x7f") // and an i32
 	b.Raw(guarded)
+	b.Op(wasm.OpLocalGet, runner)
 	b.Op(wasm.OpCall, funcStart)
 	switch {
 	case b.opt.Regions:
@@ -61,16 +66,18 @@ func (b *builder) writeThunk(i uint32) {
 		b.Byte(wasm.OpDrop)
 	}
 	for p := range params.U32() {
+		b.Op(wasm.OpLocalGet, runner)
 		b.constant(p)
 		b.Op(wasm.OpCall, b.firstArg+b.args.next(&params))
 	}
 	b.Op(wasm.OpCall, b.firstGuest+i)
-	for p := n; p > 0; p-- {
-		b.Op(wasm.OpLocalSet, p-1)
+	for p := n - 1; p > 0; p-- {
+		b.Op(wasm.OpLocalSet, p)
 	}
 	for p := range results.U32() {
+		b.Op(wasm.OpLocalGet, runner)
 		b.constant(p)
-		b.Op(wasm.OpLocalGet, p)
+		b.Op(wasm.OpLocalGet, p+1)
 		b.Op(wasm.OpCall, b.firstGive+b.gives.next(&results))
 	}
 	b.look(n, noLocal)
@@ -79,6 +86,7 @@ func (b *builder) writeThunk(i uint32) {
 	b.Op(wasm.OpGlobalSet, globalExn)
 	b.look(n, noLocal)
 	b.ended()
+	b.Op(wasm.OpLocalGet, runner)
 	b.Op(wasm.OpCall, funcFailed)
 	b.Byte(wasm.OpEnd)
 	b.Close(body)
@@ -135,6 +143,7 @@ func (b *builder) rest() {
 //go:noinline
 func (b *builder) ended() {
 	if b.opt.Copies {
+		b.Op(wasm.OpLocalGet, runner)
 		b.Op(wasm.OpCall, funcEnded)
 	}
 	b.rest()

@@ -39,28 +39,29 @@
 // For export k of the guest, if it is a function; k counts exports of all kinds; with lines in brackets only if fibers
 // have regions, in braces only if they have none and the stack is copied:
 //
-//	(func (export "t<k>")
+//	(func (export "t<k>") (param $runner externref)
 //	  try_table (catch_all_ref $failed)
-//	    sp := js.start()
+//	    sp := js.start($runner)
 //	    [low := sp - js.size]
-//	    <result>... := guest.<k>(js.arg:<type>(0), js.arg:<type>(1), ...)
-//	    js.result:<type>(0, <result>) ...
+//	    <result>... := guest.<k>(js.arg:<type>($runner, 0), js.arg:<type>($runner, 1), ...)
+//	    js.result:<type>($runner, 0, <result>) ...
 //	    [look]
-//	    {js.ended()}                      the frames below are put back, before any other JavaScript runs
+//	    {js.ended($runner)}               the frames below are put back, before any other JavaScript runs
 //	    sp := js.base
 //	    return
 //	  $failed:
 //	  worker.exn := the exception
 //	  [look]
-//	  {js.ended()}
+//	  {js.ended($runner)}
 //	  sp := js.base
-//	  js.failed())
+//	  js.failed($runner))
 //
-// A thunk is what a worker (jsglue/worker.wat) calls: with no parameters and no results, so that one worker serves
-// every export. The functions that carry a value are imported once for each value type, whose bytes in hexadecimal
-// digits end the name: "arg:7f" takes the number of the parameter and returns an i32. The engine converts between
-// JavaScript and wasm as in any call; what cannot be converted is a TypeError that arrives in failed like every other
-// exception. It costs two calls for the thunk, and 5 to 6 ns for each argument and result.
+// A thunk is what a worker (jsglue/worker.wat) calls, with the runner: the JavaScript object that holds the arguments of
+// one call and gets its results. All thunks have that one type, so that one worker serves every export. The functions
+// that carry a value are imported once for each value type, whose bytes in hexadecimal digits end the name: "arg:7f"
+// takes the runner and the number of the parameter and returns an i32. The engine converts between JavaScript and wasm
+// as in any call; what cannot be converted is a TypeError that arrives in failed like every other exception. It costs
+// two calls for the thunk, and 5 to 6 ns for each argument and result.
 //
 // # Module B: stubs
 //

@@ -10,7 +10,7 @@ const (
 )
 
 // guardSize is how many bytes the guard at the low end of a region has, and untouched what stands in it, as the operand
-// of i64.const: 0x0f1be4f10f1be4f1. Regions (jsglue/src/regions.ts) writes it.
+// of i64.const: 0x0f1be4f10f1be4f1. Regions (jsglue/src/guest/regions.ts) writes it.
 const (
 	guardSize = 64
 	untouched = "\xf1\xc9\xef\xf8\x90\x9e\xf9\x8d\x0f"
@@ -31,10 +31,12 @@ const (
 	globalBase = 2
 	globalSize = 3
 
-	typeJob    = 0 // [] -> []
-	typeGet    = 1 // [] -> [i32]
-	typeAsk    = 2 // [i32] -> [i32]
-	typesFixed = "\x60\x00\x00" + "\x60\x00\x01\x7f" + "\x60\x01\x7f\x01\x7f"
+	typeTell   = 0 // [] -> []
+	typeJob    = 1 // [externref] -> []
+	typeGet    = 2 // [externref] -> [i32]
+	typeAsk    = 3 // [i32] -> [i32]
+	typeCount  = 4
+	typesFixed = "\x60\x00\x00" + "\x60\x01\x6f\x00" + "\x60\x01\x6f\x01\x7f" + "\x60\x01\x7f\x01\x7f"
 )
 
 // Options say what module B has to save for a fiber that waits.
@@ -88,15 +90,15 @@ func (b *builder) writeTypes() {
 		}
 	}
 	for _, v := range b.args {
-		b.Raw("\x60\x01\x7f\x01") // [i32] -> [v]
+		b.Raw("\x60\x02\x6f\x7f\x01") // [externref i32] -> [v]
 		b.Bytes(b.m.ValType(v))
 	}
 	for _, v := range b.gives {
-		b.Raw("\x60\x02\x7f") // [i32 v] -> []
+		b.Raw("\x60\x03\x6f\x7f") // [externref i32 v] -> []
 		b.Bytes(b.m.ValType(v))
 		b.Byte(0)
 	}
-	b.m.EndTypes(&b.Writer, section, count, 3+uint32(len(b.args)+len(b.gives)))
+	b.m.EndTypes(&b.Writer, section, count, typeCount+uint32(len(b.args)+len(b.gives)))
 }
 
 // function ends the import of a function, given its type.
@@ -131,13 +133,13 @@ func (b *builder) writeImports() {
 	b.function(b.types + typeAsk)
 	if b.opt.Copies {
 		b.Raw("\x02js\x07restore")
-		b.function(b.types + typeJob)
+		b.function(b.types + typeTell)
 		b.Raw("\x02js\x05ended")
 		b.function(b.types + typeJob)
 	}
 	if b.opt.Regions {
 		b.Raw("\x02js\x07touched")
-		b.function(b.types + typeJob)
+		b.function(b.types + typeTell)
 		b.Raw("\x05guest\x06memory\x02")
 		if b.m.Memory.Shared {
 			b.Raw("\x03\x00\x80\x80\x04") // what has a maximum is taken for what may have this, the largest
@@ -147,7 +149,7 @@ func (b *builder) writeImports() {
 		b.imports++
 	}
 	b.firstArg = b.funcs
-	t := b.types + 3
+	t := b.types + typeCount
 	for _, v := range b.args {
 		b.spelled("arg:", b.m.ValType(v))
 		b.function(t)
@@ -224,7 +226,7 @@ func (b *builder) writeDeclarations() {
 	for _, i := range b.waits {
 		b.U32(b.m.TypeOf(i))
 	}
-	b.U32(b.types + typeJob)
+	b.U32(b.types + typeTell)
 	b.Close(section)
 
 	exports := uint32(len(b.guest))

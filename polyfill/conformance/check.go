@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// Check runs everything that there is on a substrate: the cases, the matrix, and random scripts, which the reference plays,
-// too, for a time, one system after the other. excluded are the names of subtests that are not as they should be on this
-// substrate, each with a sentence that says why; one that is as it should be fails, so that the list never says too much.
+// Check runs everything that there is on a substrate: the cases, the matrix, and random scripts, which the reference
+// plays, too, for a time, one system after the other. excluded are the names of subtests that are not as they should be
+// on this substrate, each with a sentence that says why; one that is as it should be fails, so that the list never says
+// too much.
 func Check(t *testing.T, s Substrate, excluded map[string]string, seed uint64, random time.Duration) {
 	cases, err := Suite()
 	if err != nil {
@@ -78,8 +79,8 @@ func Check(t *testing.T, s Substrate, excluded map[string]string, seed uint64, r
 	}
 }
 
-// Duel plays a script on a substrate and by the reference. It returns what the latter records, and an error where the former
-// parts from it.
+// Duel plays a script on a substrate and by the reference. It returns what the latter records, and an error where the
+// former parts from it.
 func Duel(s Substrate, script Script) ([]Outcome, error) {
 	want, _ := Reference{}.Play(script)
 	got, err := s.Play(script)
@@ -87,7 +88,8 @@ func Duel(s Substrate, script Script) ([]Outcome, error) {
 		return want, fmt.Errorf("%s: %w\n%s", s.Name(), err, Transcript(script, got))
 	}
 	if !slices.Equal(got, want) {
-		return want, fmt.Errorf("%s: %s\nKeep this script in testdata/regressions.", s.Name(), difference(script, got, want))
+		return want, fmt.Errorf("%s: %s\nKeep this script in "+
+			"testdata/regressions.", s.Name(), difference(script, got, want))
 	}
 	return want, nil
 }

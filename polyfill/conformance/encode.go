@@ -11,9 +11,10 @@ import (
 //go:embed player/*.wasm
 var players embed.FS
 
-// Player returns the wasm of the guest that plays scripts of a system; player/player.c says what a host does with it. All of
-// them export the same, and import the operations of their system and "host" "call", which is given a function and an
-// argument for it and calls the export "called" with them, synchronously: so there is a frame of the host between.
+// Player returns the wasm of the guest that plays scripts of a system; player/player.c says what a host does with it.
+// All of them export the same, and import the operations of their system and "host" "call", which is given a function
+// and an argument for it and calls the export "called" with them, synchronously: so there is a frame of the host
+// between.
 func Player(s System) []byte {
 	binary, err := players.ReadFile(fmt.Sprintf("player/%c.wasm", s+'a'-'A'))
 	if err != nil {
@@ -46,7 +47,8 @@ func Encode(s Script) ([]byte, error) {
 	}
 	for _, o := range s.Ops {
 		if len(o.On) > maxOn {
-			return nil, fmt.Errorf("a player has room for %d tags in one operation, there are %d in %q", maxOn, len(o.On), o.Text(s.System))
+			return nil, fmt.Errorf("a player has room for %d tags in one operation, there are %d in %q", maxOn,
+				len(o.On), o.Text(s.System))
 		}
 		b = append(b, byte(o.Code), byte(o.A), byte(o.B), byte(o.Tag))
 		b = binary.LittleEndian.AppendUint16(b, uint16(o.N))

@@ -103,8 +103,7 @@ func (p *player) ended(results []run.Value, err error) error {
 
 type unreachable struct{}
 
-// record adds an outcome. Ref and Tag are Null if they are left at 0 by a
-// literal: pass them one too high.
+// record adds an outcome. Ref and Tag are Null if they are left at 0 by a literal: pass them one too high.
 func (p *player) record(o Outcome) {
 	o.Ref--
 	o.Tag--
@@ -179,8 +178,8 @@ func (p *player) frame(f *frame) {
 	p.record(Outcome{Kind: Left, Who: f.who, N: n})
 }
 
-// payload makes the values of a signature. References stand for themselves; the
-// guests of systems A and B put fibers in their place.
+// payload makes the values of a signature. References stand for themselves; the guests of systems A and B put fibers in
+// their place.
 func payload(signature int8, n int16) []run.Value {
 	values := make([]run.Value, 0, 3)
 	for _, t := range Signatures[signature] {

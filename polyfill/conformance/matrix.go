@@ -21,8 +21,8 @@ var letters = map[string]polyfill.Trap{
 	"ok":      polyfill.OK,
 }
 
-// matrix is every operation of a system on an operand in every state. $ stands
-// for the operand; a row ends with a cell a column.
+// matrix is every operation of a system on an operand in every state. $ stands for the operand; a row ends with a cell
+// a column.
 type matrix struct {
 	system    System
 	situation string
@@ -30,7 +30,8 @@ type matrix struct {
 	rows      []string // operation | cells
 }
 
-var fiberColumns = []string{"null=null", "invented=fake", "fresh=f4", "parked=f0", "carried=f1", "busy=f2", "active=f3", "over=f5"}
+var fiberColumns = []string{"null=null", "invented=fake", "fresh=f4", "parked=f0", "carried=f1", "busy=f2", "active=f3",
+	"over=f5"}
 
 var matrices = []matrix{
 	{A, `new on t0
@@ -150,7 +151,8 @@ func Matrix() ([]Cell, error) {
 				if err != nil {
 					return nil, err
 				}
-				list = append(list, Cell{fmt.Sprintf("K-2 %c %s with %s", m.system, operation, state), script, letters[want[i]]})
+				list = append(list, Cell{fmt.Sprintf("K-2 %c %s with "+
+					"%s", m.system, operation, state), script, letters[want[i]]})
 			}
 		}
 	}

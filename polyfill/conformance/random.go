@@ -2,9 +2,8 @@ package conformance
 
 import "math/rand/v2"
 
-// Random returns a script of n operations. Most of them are such as the rules
-// allow at that point, so that a script gets somewhere: each is drawn again a
-// few times if it would trap.
+// Random returns a script of n operations. Most of them are such as the rules allow at that point, so that a script
+// gets somewhere: each is drawn again a few times if it would trap.
 func Random(s System, r *rand.Rand, n int) Script {
 	script := Script{System: s, Ops: make([]Op, 0, n)}
 	m := newModel(s)
@@ -34,10 +33,14 @@ func ending(c Code) bool { return c == Return || c == Throw || c == Unreachable 
 
 // choices are the operations by system, some of them more often than others.
 var choices = map[System][]Code{
-	A: {New, New, Spawn, Suspend, Suspend, Resume, Resume, Resume, Switch, Switch, Retire, RetireTo, Release, Handle, End, Call, Return, Throw, Unreachable},
-	B: {New, New, Mount, Mount, Mount, Dismount, Dismount, Switch, Switch, Release, MountNew, SwitchNew, DismountRelease, SwitchRelease, Call, Return, Throw, Unreachable},
-	C: {New, New, NewRef, Switch, Switch, Switch, SwitchRetire, SwitchThrow, Bind, ReturnSwitch, ReturnSwitchThrow, Host, Call, Return, Throw, Unreachable},
-	D: {New, New, Resume, Resume, Resume, Suspend, Suspend, Suspend, BrOnEvt, Forward, Forward, ThrowInto, Call, Return, Throw, Unreachable},
+	A: {New, New, Spawn, Suspend, Suspend, Resume, Resume, Resume, Switch, Switch, Retire, RetireTo, Release, Handle,
+		End, Call, Return, Throw, Unreachable},
+	B: {New, New, Mount, Mount, Mount, Dismount, Dismount, Switch, Switch, Release, MountNew, SwitchNew,
+		DismountRelease, SwitchRelease, Call, Return, Throw, Unreachable},
+	C: {New, New, NewRef, Switch, Switch, Switch, SwitchRetire, SwitchThrow, Bind, ReturnSwitch, ReturnSwitchThrow,
+		Host, Call, Return, Throw, Unreachable},
+	D: {New, New, Resume, Resume, Resume, Suspend, Suspend, Suspend, BrOnEvt, Forward, Forward, ThrowInto, Call, Return,
+		Throw, Unreachable},
 }
 
 // bits hands out pieces of a number.

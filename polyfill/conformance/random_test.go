@@ -26,8 +26,7 @@ func defaultOperations() int {
 // length is how many operations a random script has: operands are small numbers.
 const length = 100
 
-// Random scripts, a million operations in all natively, are played alike by the Go
-// substrate and by the reference.
+// Random scripts, a million operations in all natively, are played alike by the Go substrate and by the reference.
 func TestRandom(t *testing.T) {
 	start := *seed
 	if start == 0 {

@@ -2,10 +2,9 @@ package conformance
 
 import "github.com/fiberfill/fiberfill/polyfill"
 
-// Reference plays scripts by the rules, slowly and plainly: the live chain is a
-// slice of pointers, a suspended piece is a slice of pointers, a single-use
-// reference is a pointer that is good while its computation remembers it. It
-// shares nothing with the machine but the names of types and traps.
+// Reference plays scripts by the rules, slowly and plainly: the live chain is a slice of pointers, a suspended piece is
+// a slice of pointers, a single-use reference is a pointer that is good while its computation remembers it. It shares
+// nothing with the machine but the names of types and traps.
 type Reference struct{}
 
 // Name returns "reference".

@@ -87,8 +87,7 @@ func (m *model) wait(op *Op) {
 	c.pending, c.list = op, c.takes(op)
 }
 
-// takes returns the tags that an operation takes: its own, and those of the
-// handles around it from the innermost out.
+// takes returns the tags that an operation takes: its own, and those of the handles around it from the innermost out.
 func (c *computation) takes(op *Op) []int8 {
 	list := append([]int8(nil), op.On...)
 	handles := c.frames[len(c.frames)-1].handles

@@ -120,15 +120,15 @@ func (rulesC) threw(m *model, _ *computation, _ int16)     { m.trap(polyfill.Fun
 // rulesD is system D.
 type rulesD struct{}
 
-// outer returns the place in the chain of the continuation that an event
-// detaches, 0 if no resumer admits it.
+// outer returns the place in the chain of the continuation that an event detaches, 0 if no resumer admits it.
 func (rulesD) outer(m *model, tag int8, v values) int {
 	for i := len(m.chain) - 1; i > 0; i-- {
 		resumer := m.chain[i-1]
 		if place(resumer.list, tag) < 0 {
 			continue
 		}
-		if op := resumer.pending; op.Code == Resume && op.If != 0 && (len(v.bits) == 0 || v.bits[0] != value(v.types[0], op.If)) {
+		if op := resumer.pending; op.Code == Resume && op.If != 0 &&
+			(len(v.bits) == 0 || v.bits[0] != value(v.types[0], op.If)) {
 			continue
 		}
 		return i

@@ -94,9 +94,8 @@ var Signatures = [...][]polyfill.Type{
 	{polyfill.I32, polyfill.I64, polyfill.F64},
 }
 
-// Tags are the tags that scripts use, t0, t1, ...: their signatures, and the
-// signatures of their answers in system D. t5 has those of t1: they differ all
-// the same (K-3).
+// Tags are the tags that scripts use, t0, t1, ...: their signatures, and the signatures of their answers in system D.
+// t5 has those of t1: they differ all the same (K-3).
 var Tags = [...]struct{ Params, Results int8 }{{0, 0}, {1, 1}, {2, 1}, {3, 2}, {4, 0}, {1, 1}}
 
 // Kind is what an outcome is.
@@ -134,12 +133,11 @@ type Outcome struct {
 // Root is the computation of the embedder's entry.
 const Root = -1
 
-// Substrate plays scripts. Every call of Play begins with a new system without
-// fibers, and leaves nothing behind: whoever implements it counts.
+// Substrate plays scripts. Every call of Play begins with a new system without fibers, and leaves nothing behind:
+// whoever implements it counts.
 type Substrate interface {
 	// Name is the column in the table of rules: go, wasm, jspi, wazero.
 	Name() string
-	// Play performs the operations and returns what was recorded. After the last
-	// operation it ends all computations.
+	// Play performs the operations and returns what was recorded. After the last operation it ends all computations.
 	Play(s Script) ([]Outcome, error)
 }

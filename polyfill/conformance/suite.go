@@ -27,8 +27,7 @@ func (c Case) Name() string { return strings.Join(c.Rules, " ") + " " + c.Title 
 //
 //	== A A-RESUME-1 A-STATE-2 a fiber that is over cannot be resumed
 //
-// of the system, the rules that it is about, and what they say; its transcript
-// follows.
+// of the system, the rules that it is about, and what they say; its transcript follows.
 func Suite() ([]Case, error) {
 	var cases []Case
 	names, err := fs.Glob(files, "testdata/*.txt")

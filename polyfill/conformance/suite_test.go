@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts of the reference into testdata; inspect the difference")
 
-// Every case, on the Go substrate and by the reference: what the rules say, what
-// the plain code says and what the machine does are the same.
+// Every case, on the Go substrate and by the reference: what the rules say, what the plain code says and what the
+// machine does are the same.
 func TestSuite(t *testing.T) {
 	cases, err := Suite()
 	if err != nil {
@@ -56,7 +56,8 @@ func TestUpdate(t *testing.T) {
 		if c.Transcript == got {
 			continue
 		}
-		if err := os.WriteFile(c.File, []byte(strings.Replace(string(text), c.Title+"\n"+c.Transcript, c.Title+"\n"+got, 1)), 0o644); err != nil {
+		if err := os.WriteFile(c.File, []byte(strings.Replace(string(text), c.Title+"\n"+c.Transcript, c.Title+"\n"+got,
+			1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

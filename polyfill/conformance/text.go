@@ -9,22 +9,29 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// form is how an operation is written: its word and its operands, one letter
-// each. f r e are references, t the tag, n the payload number, which may be left
-// out if it is 0.
+// form is how an operation is written: its word and its operands, one letter each. f r e are references, t the tag, n
+// the payload number, which may be left out if it is 0.
 type form struct{ word, operands string }
 
 var forms = map[System]map[Code]form{
-	A: {New: {"new", "n"}, Spawn: {"spawn", "n"}, Suspend: {"suspend", "ftn"}, Resume: {"resume", "ftn"}, Switch: {"switch", "fftn"},
-		Retire: {"retire", "ftn"}, RetireTo: {"retireto", "fftn"}, Release: {"release", "f"}, Handle: {"handle", ""}, End: {"end", ""}},
-	B: {New: {"new", "tn"}, Mount: {"mount", "ftn"}, Switch: {"switch", "fftn"}, Dismount: {"dismount", "ftn"}, Release: {"release", "f"},
-		MountNew: {"mount_new", "n"}, SwitchNew: {"switch_new", "fn"}, DismountRelease: {"dismount_release", "ftn"}, SwitchRelease: {"switch_release", "fftn"}},
-	C: {New: {"new", ""}, NewRef: {"new_ref", "r"}, Switch: {"switch", "rn"}, SwitchRetire: {"switch_retire", "rn"}, SwitchThrow: {"switch_throw", "rn"},
-		Bind: {"bind", "rn"}, ReturnSwitch: {"return_switch", "rn"}, ReturnSwitchThrow: {"return_switch_throw", "rn"}, Host: {"host", ""}},
-	D: {New: {"new", "r"}, Resume: {"resume", "rn"}, Suspend: {"suspend", "tn"}, BrOnEvt: {"br_on_evt", "et"}, Forward: {"forward", "e"}, ThrowInto: {"cont.throw", "rn"}},
+	A: {New: {"new", "n"}, Spawn: {"spawn", "n"}, Suspend: {"suspend", "ftn"}, Resume: {"resume", "ftn"},
+		Switch: {"switch", "fftn"},
+		Retire: {"retire", "ftn"}, RetireTo: {"retireto", "fftn"}, Release: {"release", "f"}, Handle: {"handle",
+			""}, End: {"end", ""}},
+	B: {New: {"new", "tn"}, Mount: {"mount", "ftn"}, Switch: {"switch", "fftn"}, Dismount: {"dismount", "ftn"},
+		Release:  {"release", "f"},
+		MountNew: {"mount_new", "n"}, SwitchNew: {"switch_new", "fn"}, DismountRelease: {"dismount_release",
+			"ftn"}, SwitchRelease: {"switch_release", "fftn"}},
+	C: {New: {"new", ""}, NewRef: {"new_ref", "r"}, Switch: {"switch", "rn"}, SwitchRetire: {"switch_retire", "rn"},
+		SwitchThrow: {"switch_throw", "rn"},
+		Bind:        {"bind", "rn"}, ReturnSwitch: {"return_switch", "rn"}, ReturnSwitchThrow: {"return_switch_throw",
+			"rn"}, Host: {"host", ""}},
+	D: {New: {"new", "r"}, Resume: {"resume", "rn"}, Suspend: {"suspend", "tn"}, BrOnEvt: {"br_on_evt", "et"},
+		Forward: {"forward", "e"}, ThrowInto: {"cont.throw", "rn"}},
 }
 
-var common = map[Code]form{Return: {"return", "n"}, Throw: {"throw", "n"}, Unreachable: {"unreachable", ""}, Call: {"call", ""}}
+var common = map[Code]form{Return: {"return", "n"}, Throw: {"throw", "n"}, Unreachable: {"unreachable", ""},
+	Call: {"call", ""}}
 
 func formOf(s System, c Code) (form, bool) {
 	if f, ok := common[c]; ok {
@@ -99,8 +106,8 @@ func reference(letter rune, n int) string {
 	return fmt.Sprintf("%c%d", letter, n)
 }
 
-// Parse returns the operations of a transcript. Lines that begin with a space
-// are outcomes, and lines with # comments: they are skipped.
+// Parse returns the operations of a transcript. Lines that begin with a space are outcomes, and lines with # comments:
+// they are skipped.
 func Parse(s System, transcript string) (Script, error) {
 	script := Script{System: s}
 	for i, line := range strings.Split(transcript, "\n") {

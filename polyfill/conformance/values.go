@@ -6,8 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// value returns the value of a type that a payload number stands for, as it would lie
-// in a register, so that each is recognised at the other end:
+// value returns the value of a type that a payload number stands for, as it would lie in a register, so that each is
+// recognised at the other end:
 //
 //	i32 n    i64 n*2^32+n    f32 n+0.5    f64 n-0.25    ref reference number n    null ref null
 func value(t polyfill.Type, n int16) uint64 {

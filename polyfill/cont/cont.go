@@ -13,8 +13,7 @@ type (
 	Trap       = polyfill.Trap
 )
 
-// System is the continuations of one thread of control. The zero System is
-// ready for use, with the root active.
+// System is the continuations of one thread of control. The zero System is ready for use, with the root active.
 type System struct {
 	Machine polyfill.Machine
 	Events  polyfill.Events
@@ -25,8 +24,8 @@ type System struct {
 // signature is ([tp*] -> [tr*]) of a continuation, where tp* changes with what its leaf waits for.
 type signature struct{ waits, results Types }
 
-// New makes a continuation that waits for params and yields results (D-NEW-1).
-// A null function reference traps. The first resume calls the function (D-NEW-2).
+// New makes a continuation that waits for params and yields results (D-NEW-1). A null function reference traps. The
+// first resume calls the function (D-NEW-2).
 func (s *System) New(function bool, params, results Types) (Token, Trap) {
 	if !function {
 		return Token{}, polyfill.NullReference
@@ -42,9 +41,8 @@ func (s *System) New(function bool, params, results Types) (Token, Trap) {
 	return s.Machine.Mint(f)
 }
 
-// Resume enters the continuation with the values that its leaf waits for
-// (D-RESUME-1, D-RESUME-2). The issuer becomes the parent; the events of filter
-// are those that it admits, and their places are its labels. c is consumed.
+// Resume enters the continuation with the values that its leaf waits for (D-RESUME-1, D-RESUME-2). The issuer becomes
+// the parent; the events of filter are those that it admits, and their places are its labels. c is consumed.
 func (s *System) Resume(c Token, sent Types, filter Table) (Transition, Trap) {
 	m := &s.Machine
 	if trap := s.checkFilter(filter); trap != polyfill.OK {
@@ -94,9 +92,8 @@ func (s *System) Outer(from Fiber, tag Tag) Fiber {
 	return 0
 }
 
-// Suspend detaches the continuation top, which Outer has found, and everything
-// inside it; its resumer goes on at the label (D-SUSPEND-2). c is the detached
-// continuation; it waits for the tag's results. A null top traps.
+// Suspend detaches the continuation top, which Outer has found, and everything inside it; its resumer goes on at the
+// label (D-SUSPEND-2). c is the detached continuation; it waits for the tag's results. A null top traps.
 func (s *System) Suspend(top Fiber, e Event) (to Transition, c Token, trap Trap) {
 	if trap := s.Events.Check(e, 0); trap != polyfill.OK {
 		return Transition{}, Token{}, trap
@@ -116,9 +113,8 @@ func (s *System) detach(top Fiber, tag Tag) (Transition, Token) {
 	return Transition{To: parent, Label: label}, c
 }
 
-// Forward re-raises an event of the tag, of which c is the continuation, to
-// the resumer of top, which Outer has found (D-FWD-1, D-FWD-2). The issuer stays
-// parent of c and waits with the filter for c's later events and its return. c is
+// Forward re-raises an event of the tag, of which c is the continuation, to the resumer of top, which Outer has found
+// (D-FWD-1, D-FWD-2). The issuer stays parent of c and waits with the filter for c's later events and its return. c is
 // consumed; outer is the continuation that holds both.
 func (s *System) Forward(c Token, top Fiber, tag Tag, filter Table) (to Transition, outer Token, trap Trap) {
 	if trap := s.checkFilter(filter); trap != polyfill.OK {
@@ -135,9 +131,8 @@ func (s *System) Forward(c Token, top Fiber, tag Tag, filter Table) (to Transiti
 	return to, outer, polyfill.OK
 }
 
-// Throw enters the continuation with an exception that is raised where its leaf
-// waits (D-THROW-1). The issuer admits no event: each goes on outward until the
-// continuation ends (D-THROW-3). In one that has never run the exception comes
+// Throw enters the continuation with an exception that is raised where its leaf waits (D-THROW-1). The issuer admits no
+// event: each goes on outward until the continuation ends (D-THROW-3). In one that has never run the exception comes
 // straight back: call End then (D-THROW-4).
 func (s *System) Throw(c Token) (Transition, Trap) {
 	if trap := s.Machine.Check(c); trap != polyfill.OK {
@@ -146,9 +141,8 @@ func (s *System) Throw(c Token) (Transition, Trap) {
 	return s.enter(c, 0), polyfill.OK
 }
 
-// Return ends the active continuation, whose function has returned results, and
-// its resumer goes on at its next instruction (D-RESUME-3). Results of other
-// types than its own are refused, and nothing has ended then.
+// Return ends the active continuation, whose function has returned results, and its resumer goes on at its next
+// instruction (D-RESUME-3). Results of other types than its own are refused, and nothing has ended then.
 func (s *System) Return(results Types) (Transition, Trap) {
 	f := s.Machine.Active()
 	if f != 0 && !s.types[f.Index()].results.Takes(results) {
@@ -157,8 +151,7 @@ func (s *System) Return(results Types) (Transition, Trap) {
 	return s.End()
 }
 
-// End ends the active continuation, which an exception has left; the exception
-// goes on in the resumer (D-RESUME-5).
+// End ends the active continuation, which an exception has left; the exception goes on in the resumer (D-RESUME-5).
 func (s *System) End() (Transition, Trap) {
 	parent, trap := s.Machine.Return()
 	return Transition{To: parent, Label: polyfill.Next}, trap

@@ -1,25 +1,21 @@
-// Package fibers1 is system A, fibers v1: typed fibers with resume parents,
-// and events that are taken by the event blocks around an instruction.
+// Package fibers1 is system A, fibers v1: typed fibers with resume parents, and events that are taken by the event
+// blocks around an instruction.
 //
 // # Model
 //
-// A fiber is a function on a stack of its own. Resuming it makes the resumer its
-// resume parent; the parent waits until the fiber suspends, retires or returns.
-// Who holds a reference may resume the fiber, so the parent may be another one
-// each time (A-PARENT-2). Every switch carries an event: a tag and values of the
-// tag's types. The event is taken by the nearest event block that lexically
-// encloses the instruction at which the receiver waits (A-HDL-2); here those
-// blocks are one [polyfill.Table], innermost first, which the waiting
-// instruction names. A receiver without a matching block is a mistake and traps
-// (A-HDL-7): a protocol in this system is complete or it is wrong.
+// A fiber is a function on a stack of its own. Resuming it makes the resumer its resume parent; the parent waits until
+// the fiber suspends, retires or returns. Who holds a reference may resume the fiber, so the parent may be another one
+// each time (A-PARENT-2). Every switch carries an event: a tag and values of the tag's types. The event is taken by the
+// nearest event block that lexically encloses the instruction at which the receiver waits (A-HDL-2); here those blocks
+// are one [polyfill.Table], innermost first, which the waiting instruction names. A receiver without a matching block
+// is a mistake and traps (A-HDL-7): a protocol in this system is complete or it is wrong.
 //
 // A fiber has a type: the results of its function (A-TYPE-1).
 //
 // # Transitions
 //
-// F is the first operand, P its resume parent, I the issuer. Every operation
-// checks references, then states, then whether the receiver takes the event,
-// and only then changes anything (K-2).
+// F is the first operand, P its resume parent, I the issuer. Every operation checks references, then states, then
+// whether the receiver takes the event, and only then changes anything (K-2).
 //
 //	operation      wants                    leaves                              runs next
 //	New            -                        F suspended, never started          I
@@ -35,14 +31,12 @@
 //
 // # Costs
 //
-// Constant time, plus the length of the piece that moves and the place of the
-// tag in the receiver's table. A fiber takes 24 bytes here. Nothing is allocated
-// but the growth of slices.
+// Constant time, plus the length of the piece that moves and the place of the tag in the receiver's table. A fiber
+// takes 24 bytes here. Nothing is allocated but the growth of slices.
 //
 // # Failures
 //
-// An operation that is refused answers with a trap and has changed nothing. What
-// a trap does, ending the whole live chain (K-9), is the substrate's to perform;
-// [polyfill.Machine.Unwind] is its part here. [Explain] names the rule that an
-// operation was refused by.
+// An operation that is refused answers with a trap and has changed nothing. What a trap does, ending the whole live
+// chain (K-9), is the substrate's to perform; [polyfill.Machine.Unwind] is its part here. [Explain] names the rule that
+// an operation was refused by.
 package fibers1

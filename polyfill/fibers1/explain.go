@@ -36,8 +36,7 @@ var operations = [...]struct{ name, state string }{
 // String returns the instruction's name in the document.
 func (o Operation) String() string { return operations[o].name }
 
-// Explain returns the rule by which the operation was refused, empty if it is a
-// limit of the implementation.
+// Explain returns the rule by which the operation was refused, empty if it is a limit of the implementation.
 func Explain(o Operation, t Trap) string {
 	switch t {
 	case polyfill.NullReference:

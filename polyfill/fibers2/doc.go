@@ -1,25 +1,22 @@
-// Package fibers2 is system B, fibers v2: untyped fibers with control parents,
-// and handlers that belong to the instruction.
+// Package fibers2 is system B, fibers v2: untyped fibers with control parents, and handlers that belong to the
+// instruction.
 //
 // # Model
 //
-// A fiber is suspended without control parent, or it has one and runs or is
-// busy, or it is moribund (B-STATE-1). Mounting sets the parent, switching moves
-// it to another fiber, dismounting clears it, and so does the function's end
-// (B-PARENT-1). Each of the three carries an event and a table of handlers; the
-// table is the issuer's, for the day when it is woken.
+// A fiber is suspended without control parent, or it has one and runs or is busy, or it is moribund (B-STATE-1).
+// Mounting sets the parent, switching moves it to another fiber, dismounting clears it, and so does the function's end
+// (B-PARENT-1). Each of the three carries an event and a table of handlers; the table is the issuer's, for the day when
+// it is woken.
 //
-// What sets this system apart: a receiver that has no handler for the event is
-// no mistake. Nothing is transferred and the issuer goes on with its next
-// instruction (B-EVT-2), so that a cheap event can be tried before a general one.
-// The function's return is an event, too, under the tag that was named at the
-// fiber's making (B-NEW-5); only that one must be taken.
+// What sets this system apart: a receiver that has no handler for the event is no mistake. Nothing is transferred and
+// the issuer goes on with its next instruction (B-EVT-2), so that a cheap event can be tried before a general one. The
+// function's return is an event, too, under the tag that was named at the fiber's making (B-NEW-5); only that one must
+// be taken.
 //
 // # Transitions
 //
-// F is the first operand, P its control parent, I the issuer. Checks come in
-// the order references, states, handler (K-2, B-EVT-3); the last one does not
-// trap but falls through.
+// F is the first operand, P its control parent, I the issuer. Checks come in the order references, states, handler
+// (K-2, B-EVT-3); the last one does not trap but falls through.
 //
 //	operation           wants                    leaves                               runs next
 //	New                 -                        F suspended, never started           I
@@ -37,6 +34,6 @@
 //
 // # Costs and failures
 //
-// As in package fibers1: constant time but for the piece that moves, 24 bytes a
-// fiber; a refused operation has changed nothing; [Explain] names the rule.
+// As in package fibers1: constant time but for the piece that moves, 24 bytes a fiber; a refused operation has changed
+// nothing; [Explain] names the rule.
 package fibers2

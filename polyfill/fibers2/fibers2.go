@@ -12,8 +12,7 @@ type (
 	Trap       = polyfill.Trap
 )
 
-// System is the fibers of one thread of control. The zero System is ready for
-// use, with the root active.
+// System is the fibers of one thread of control. The zero System is ready for use, with the root active.
 type System struct {
 	Machine polyfill.Machine
 	Events  polyfill.Events
@@ -21,9 +20,8 @@ type System struct {
 	returns []Tag // by Fiber.Index: $return_event (B-NEW-1)
 }
 
-// New makes a fiber that waits, never started and without control parent, for
-// one of the events of start, each of which has its function (B-NEW-1, B-NEW-2).
-// returns is the event as which the function's results will arrive.
+// New makes a fiber that waits, never started and without control parent, for one of the events of start, each of which
+// has its function (B-NEW-1, B-NEW-2). returns is the event as which the function's results will arrive.
 func (s *System) New(returns Tag, start Table) (Fiber, Trap) {
 	if !s.Events.Known(returns) {
 		return 0, polyfill.UnknownTag
@@ -40,9 +38,8 @@ func (s *System) New(returns Tag, start Table) (Fiber, Trap) {
 	return f, polyfill.OK
 }
 
-// Mount makes the issuer the control parent of f, which must be suspended, and
-// sends the event to f's leaf (B-MOUNT-1, B-MOUNT-2). If f has no handler the
-// issuer goes on at [polyfill.Next] and nothing has changed (B-MOUNT-3).
+// Mount makes the issuer the control parent of f, which must be suspended, and sends the event to f's leaf (B-MOUNT-1,
+// B-MOUNT-2). If f has no handler the issuer goes on at [polyfill.Next] and nothing has changed (B-MOUNT-3).
 func (s *System) Mount(f Fiber, e Event, wait Table) (Transition, Trap) {
 	m := &s.Machine
 	if trap := s.Events.Check(e, wait); trap != polyfill.OK {
@@ -60,15 +57,14 @@ func (s *System) Mount(f Fiber, e Event, wait Table) (Transition, Trap) {
 	return Transition{To: leaf, Label: label}, polyfill.OK
 }
 
-// fallThrough is what happens when the receiver has no handler: the issuer goes
-// on with its next instruction, and nothing has changed (B-EVT-2).
+// fallThrough is what happens when the receiver has no handler: the issuer goes on with its next instruction, and
+// nothing has changed (B-EVT-2).
 func (s *System) fallThrough() (Transition, Trap) {
 	return Transition{To: s.Machine.Active(), Label: polyfill.Next}, polyfill.OK
 }
 
-// Switch suspends f, which is active or a control ancestor, and lets t take
-// over its control parent (B-SWITCH-1 to B-SWITCH-4). If both are the same fiber
-// the event is looked up in the issuer's own table (B-SWITCH-6).
+// Switch suspends f, which is active or a control ancestor, and lets t take over its control parent (B-SWITCH-1 to
+// B-SWITCH-4). If both are the same fiber the event is looked up in the issuer's own table (B-SWITCH-6).
 func (s *System) Switch(f, t Fiber, e Event, wait Table) (Transition, Trap) {
 	m := &s.Machine
 	if trap := s.Events.Check(e, wait); trap != polyfill.OK {
@@ -104,9 +100,8 @@ func (s *System) checkReplace(f, t Fiber) Trap {
 	return m.CheckSuspended(t)
 }
 
-// Dismount clears f's control parent and sends the event to it (B-DISMOUNT-1,
-// B-DISMOUNT-2). If the parent has no handler the issuer goes on and f keeps its
-// parent (B-DISMOUNT-3).
+// Dismount clears f's control parent and sends the event to it (B-DISMOUNT-1, B-DISMOUNT-2). If the parent has no
+// handler the issuer goes on and f keeps its parent (B-DISMOUNT-3).
 func (s *System) Dismount(f Fiber, e Event, wait Table) (Transition, Trap) {
 	m := &s.Machine
 	if trap := s.Events.Check(e, wait); trap != polyfill.OK {
@@ -124,9 +119,8 @@ func (s *System) Dismount(f Fiber, e Event, wait Table) (Transition, Trap) {
 	return Transition{To: parent, Label: label}, polyfill.OK
 }
 
-// Release ends f, which must have no control parent, and its control
-// descendants; none of their code runs (B-RELEASE-1 to B-RELEASE-4). Releasing a
-// fiber that is over does nothing.
+// Release ends f, which must have no control parent, and its control descendants; none of their code runs (B-RELEASE-1
+// to B-RELEASE-4). Releasing a fiber that is over does nothing.
 func (s *System) Release(f Fiber) Trap {
 	if s.Machine.State(f) == polyfill.Moribund {
 		return polyfill.OK
@@ -134,11 +128,10 @@ func (s *System) Release(f Fiber) Trap {
 	return s.Machine.Kill(f)
 }
 
-// Return ends the active fiber, whose function has returned. The control parent
-// of this moment is sent the fiber's return event (B-NEW-5). If it has no
-// handler, falling through is impossible, because the sender is gone: the fiber
-// has ended, the parent is active, and it traps (B-NEW-6). Results of other types
-// than the return event's are refused, and nothing has ended then.
+// Return ends the active fiber, whose function has returned. The control parent of this moment is sent the fiber's
+// return event (B-NEW-5). If it has no handler, falling through is impossible, because the sender is gone: the fiber
+// has ended, the parent is active, and it traps (B-NEW-6). Results of other types than the return event's are refused,
+// and nothing has ended then.
 func (s *System) Return(results Types) (Transition, Trap) {
 	f := s.Machine.Active()
 	if f == 0 {
@@ -159,8 +152,8 @@ func (s *System) Return(results Types) (Transition, Trap) {
 // ReturnEvent returns the tag as which the results of f, which is not over, will arrive.
 func (s *System) ReturnEvent(f Fiber) Tag { return s.returns[f.Index()] }
 
-// Throw ends the active fiber, which an exception has left; the exception goes
-// on in the control parent, where it waits (B-NEW-7, B-EXC-1).
+// Throw ends the active fiber, which an exception has left; the exception goes on in the control parent, where it waits
+// (B-NEW-7, B-EXC-1).
 func (s *System) Throw() (Transition, Trap) {
 	parent, trap := s.Machine.Return()
 	return Transition{To: parent, Label: polyfill.Next}, trap

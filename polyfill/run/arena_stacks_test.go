@@ -22,8 +22,8 @@ var (
 	suspendedArena = stacks.Awaits{Values: polyfill.List(polyfill.I32, polyfill.I32), Nullable: true} // total, code
 )
 
-// fiberC is $fiber of seed 003: its reference while it is suspended, null while
-// it is active or dead, and the arena's (C-FIB-1, C-FIB-2).
+// fiberC is $fiber of seed 003: its reference while it is suspended, null while it is active or dead, and the arena's
+// (C-FIB-1, C-FIB-2).
 type fiberC struct{ stack, arena polyfill.Token }
 
 type arenaC struct {
@@ -105,7 +105,8 @@ func TestArenaC(t *testing.T) {
 		log      []string
 	}{
 		{"three fibers", [][]int32{{1, 2, 3}, {10}, {5, 5, 5, 5}}, 10,
-			[]string{"t0 pause", "t1 pause", "t2 pause", "t0 pause", "t1 finish 10", "cancel t0 finish 3", "cancel t2 finish 5"}},
+			[]string{"t0 pause", "t1 pause", "t2 pause", "t0 pause", "t1 finish 10", "cancel t0 finish 3", "cancel " +
+				"t2 finish 5"}},
 		{"cancelled before the first activation", [][]int32{{}, {7}}, 0, []string{"t0 finish 0", "cancel t1 finish 0"}},
 	} {
 		t.Run("S-PAUSE-C S-ARENA-C "+c.name, func(t *testing.T) {

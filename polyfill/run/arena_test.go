@@ -143,7 +143,8 @@ func TestArenaA(t *testing.T) {
 		log      []string
 	}{
 		{"three threads", [][]int32{{1, 2, 3}, {10}, {5, 5, 5, 5}}, 10,
-			[]string{"t0 pause", "t1 pause", "t2 pause", "t0 pause", "t1 finish 10", "cancel t0 finish 3", "cancel t2 finish 5"}},
+			[]string{"t0 pause", "t1 pause", "t2 pause", "t0 pause", "t1 finish 10", "cancel t0 finish 3", "cancel " +
+				"t2 finish 5"}},
 		{"an empty segment", [][]int32{{}, {7}}, 0, []string{"t0 finish 0", "cancel t1 returned 0"}},
 		{"one thread", [][]int32{{4}}, 4, []string{"t0 pause", "t0 finish 4"}},
 	} {

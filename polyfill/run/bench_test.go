@@ -8,8 +8,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// A resume and a suspend, beside a step of iter.Pull: the target is 2.5 times
-// as much (measured from the embedder's entry, as the step is).
+// A resume and a suspend, beside a step of iter.Pull: the target is 2.5 times as much (measured from the embedder's
+// entry, as the step is).
 func BenchmarkResumeSuspend(b *testing.B) {
 	b.Run("iter.Pull step", func(b *testing.B) {
 		next, stop := iter.Pull(func(yield func(int32) bool) {

@@ -5,9 +5,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/cont"
 )
 
-// Cont is system D, continuations by stack inspection, for Go functions. See
-// package cont for what the operations mean; in each of them on is the filter:
-// the events that the issuer admits.
+// Cont is system D, continuations by stack inspection, for Go functions. See package cont for what the operations mean;
+// in each of them on is the filter: the events that the issuer admits.
 type Cont struct {
 	world
 	tags
@@ -33,14 +32,14 @@ type Evt struct {
 // ContFunc is the function of a continuation. It is called with the values of the first resume.
 type ContFunc func(values Values) []Value
 
-// Event makes a tag whose events carry values of the types of params and are
-// answered with values of the types of results (D-TYPE-2).
+// Event makes a tag whose events carry values of the types of params and are answered with values of the types of
+// results (D-TYPE-2).
 func (c *Cont) Event(name string, params, results polyfill.Types) *Tag {
 	return &Tag{&c.world, c.events.NewTag(params, results), name}
 }
 
-// Call runs f as the embedder's entry and returns its results. An exception that
-// leaves f, and a trap, are returned as an error, a [*Exception] or a [*Trap].
+// Call runs f as the embedder's entry and returns its results. An exception that leaves f, and a trap, are returned as
+// an error, a [*Exception] or a [*Trap].
 func (c *Cont) Call(f func() []Value) ([]Value, error) { return c.call(f) }
 
 // New makes a continuation that waits for params and yields results; nil traps.
@@ -52,16 +51,16 @@ func (c *Cont) New(name string, params, results polyfill.Types, f ContFunc) poly
 	return k
 }
 
-// Resume enters k with the values. It returns the results of k's function, or
-// the admitted event that k, or one inside it, has raised.
+// Resume enters k with the values. It returns the results of k's function, or the admitted event that k, or one inside
+// it, has raised.
 func (c *Cont) Resume(k polyfill.Token, on polyfill.Table, values ...Value) (Values, *Evt) {
 	return c.ResumeIf(k, on, nil, values...)
 }
 
-// ResumeIf is Resume with a filter that is a function as well: an event of on is
-// admitted if admits says so. It runs on the suspending side, before anything is
-// detached, and must not use the system (D-FILT-3).
-func (c *Cont) ResumeIf(k polyfill.Token, on polyfill.Table, admits func(*Tag, Values) bool, values ...Value) (Values, *Evt) {
+// ResumeIf is Resume with a filter that is a function as well: an event of on is admitted if admits says so. It runs on
+// the suspending side, before anything is detached, and must not use the system (D-FILT-3).
+func (c *Cont) ResumeIf(k polyfill.Token, on polyfill.Table, admits func(*Tag, Values) bool, values ...Value) (Values,
+	*Evt) {
 	c.send(nil, values)
 	to, trap := c.system.Resume(k, typesOf(values), on)
 	c.check(cont.OpResume, trap)
@@ -78,8 +77,8 @@ func (c *Cont) wait(to polyfill.Transition) (Values, *Evt) {
 	return nil, &Evt{e.Tag, append(Values(nil), e.Values...), c.message.token}
 }
 
-// outer finds the continuation to detach, for an event that is about to be sent; null if there is none. Filters rely on the
-// values being those of the tag.
+// outer finds the continuation to detach, for an event that is about to be sent; null if there is none. Filters rely on
+// the values being those of the tag.
 func (c *Cont) outer(o cont.Operation, sent polyfill.Event) polyfill.Fiber {
 	c.check(o, c.events.Check(sent, 0))
 	e := c.message.event()
@@ -115,8 +114,7 @@ func (c *Cont) BrOnEvt(e *Evt, tag *Tag) (Values, polyfill.Token, bool) {
 	return e.Values, e.Cont, true
 }
 
-// Forward raises e again, to the resumer of the issuer's continuation or one
-// further out. It returns what Resume would.
+// Forward raises e again, to the resumer of the issuer's continuation or one further out. It returns what Resume would.
 func (c *Cont) Forward(e *Evt, on polyfill.Table) (Values, *Evt) { return c.ForwardIf(e, on, nil) }
 
 // ForwardIf is Forward with a filter that is a function as well, as in ResumeIf.

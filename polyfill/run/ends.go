@@ -2,8 +2,7 @@ package run
 
 import "github.com/fiberfill/fiberfill/polyfill"
 
-// piece notes the coroutines that end when f does: f and all that it carries,
-// or all from f down to the active one.
+// piece notes the coroutines that end when f does: f and all that it carries, or all from f down to the active one.
 func (w *world) piece(f polyfill.Fiber) {
 	w.dying = w.dying[:0]
 	x := w.machine.Leaf(f)
@@ -29,8 +28,7 @@ func (w *world) reap() {
 	w.dying = w.dying[:0]
 }
 
-// kill unwinds a coroutine that is over. None of its statements run, deferred
-// functions do.
+// kill unwinds a coroutine that is over. None of its statements run, deferred functions do.
 func (w *world) kill(c *coroutine) {
 	c.dead = true
 	if c != &w.root {
@@ -74,8 +72,7 @@ func (w *world) trap(operation, rule string, code polyfill.Trap) *Trap {
 	return &Trap{Operation: w.name + ": " + operation, Fiber: w.current.name, Code: code, Rule: rule}
 }
 
-// call is the embedder's entry. It returns the results of f, or the exception
-// that left it, or the trap that ended it.
+// call is the embedder's entry. It returns the results of f, or the exception that left it, or the trap that ended it.
 func (w *world) call(f func() []Value) (results []Value, err error) {
 	if w.current != nil {
 		panic("polyfill/run: Call inside of a Call")
@@ -109,8 +106,7 @@ func (w *world) call(f func() []Value) (results []Value, err error) {
 	return append([]Value(nil), results...), nil // they may be what f has received last
 }
 
-// Close ends all fibers that are left. There must be no Call. The system can be
-// used again.
+// Close ends all fibers that are left. There must be no Call. The system can be used again.
 func (w *world) Close() {
 	if w.current != nil {
 		panic("polyfill/run: Close inside of a Call")

@@ -101,7 +101,8 @@ func TestK_9_a_trap_cannot_be_recovered(t *testing.T) {
 		return nil
 	})
 	wantTrap(t, err, polyfill.NotSuspended, "A-RESUME-1")
-	if want := "fibers1: fiber.resume in inner: fiber is not suspended (A-RESUME-1)"; err == nil || err.Error() != want {
+	if want := "fibers1: fiber.resume in inner: fiber is not suspended " +
+		"(A-RESUME-1)"; err == nil || err.Error() != want {
 		t.Errorf("message %q, want %q", err, want)
 	}
 	v.wantTraces(t)
@@ -231,9 +232,12 @@ func TestMisusePanics(t *testing.T) {
 		misuse func()
 		want   string
 	}{
-		"outside of Call":    {func() { v.Release(0) }, "polyfill/run: operation outside of Call: fibers are made and entered inside the function that Call is given"},
-		"a tag of another":   {func() { v.On(other.tag) }, "polyfill/run: On: nil tag, or tag of another system (K-3)"},
-		"nine values in one": {func() { v.Tag("nine", 1, 1, 1, 1, 1, 1, 1, 1, 1) }, "polyfill: more than 8 values in one list of types"},
+		"outside of Call": {func() { v.Release(0) },
+			"polyfill/run: operation outside of Call: fibers are made and entered inside the function that Call is " +
+				"given"},
+		"a tag of another": {func() { v.On(other.tag) }, "polyfill/run: On: nil tag, or tag of another system (K-3)"},
+		"nine values in one": {func() { v.Tag("nine", 1, 1, 1, 1, 1, 1, 1, 1, 1) },
+			"polyfill: more than 8 values in one list of types"},
 	} {
 		func() {
 			defer func() {
@@ -267,7 +271,8 @@ func TestA_HDL_4_a_tags_parameters_end_those_of_its_block(t *testing.T) {
 	if err != nil || numbers(ok) != 42 {
 		t.Errorf("%v, %v, want 42", ok, err)
 	}
-	for _, params := range [][]polyfill.Type{{}, {polyfill.F64}, {polyfill.F64, polyfill.I32}, {polyfill.I32, polyfill.F64, polyfill.I32}} {
+	for _, params := range [][]polyfill.Type{{}, {polyfill.F64}, {polyfill.F64, polyfill.I32},
+		{polyfill.I32, polyfill.F64, polyfill.I32}} {
 		_, err := v.Call(func() []run.Value { v.Block(yield, params...); return nil })
 		wantTrap(t, err, polyfill.WrongPayload, "A-HDL-4")
 	}

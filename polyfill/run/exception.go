@@ -23,8 +23,7 @@ func Throw(tag *Tag, values ...Value) {
 	panic(&Exception{Tag: tag, Values: append(Values(nil), values...)})
 }
 
-// Try calls f and returns the exception that left it, nil if none did. Traps
-// pass through it (K-9).
+// Try calls f and returns the exception that left it, nil if none did. Traps pass through it (K-9).
 func Try(f func()) (caught *Exception) {
 	defer func() {
 		switch r := recover().(type) {
@@ -39,8 +38,7 @@ func Try(f func()) (caught *Exception) {
 	return nil
 }
 
-// Trap is the end of a live chain: an operation that was refused, or a panic in
-// a fiber. Call returns it as its error.
+// Trap is the end of a live chain: an operation that was refused, or a panic in a fiber. Call returns it as its error.
 type Trap struct {
 	Operation string // in the document's words, with the system: "fibers1: fiber.resume"
 	Fiber     string // name of the fiber that trapped
@@ -69,8 +67,7 @@ func (t *Trap) Unwrap() error {
 	return err
 }
 
-// unwinding is the private panic that takes the frames of a fiber that is over
-// off its goroutine.
+// unwinding is the private panic that takes the frames of a fiber that is over off its goroutine.
 type unwinding struct{}
 
 func (unwinding) String() string {

@@ -5,9 +5,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/fibers1"
 )
 
-// V1 is system A, fibers v1, for Go functions. See package fibers1 for what the
-// operations mean; in each of them on is the table of the event blocks around
-// it. Operations that are refused trap, and do not return then.
+// V1 is system A, fibers v1, for Go functions. See package fibers1 for what the operations mean; in each of them on is
+// the table of the event blocks around it. Operations that are refused trap, and do not return then.
 type V1 struct {
 	world
 	tags
@@ -23,13 +22,12 @@ func NewV1() *V1 {
 	return v
 }
 
-// Func is the function of a fiber. It is called with the fiber's own reference
-// and the event that has entered it first. What it captures when the fiber is
-// made are the operands t* of fiber.new (A-NEW-2).
+// Func is the function of a fiber. It is called with the fiber's own reference and the event that has entered it first.
+// What it captures when the fiber is made are the operands t* of fiber.new (A-NEW-2).
 type Func func(self polyfill.Fiber, first Event) []Value
 
-// Call runs f as the embedder's entry and returns its results. An exception that
-// leaves f, and a trap, are returned as an error, a [*Exception] or a [*Trap].
+// Call runs f as the embedder's entry and returns its results. An exception that leaves f, and a trap, are returned as
+// an error, a [*Exception] or a [*Trap].
 func (v *V1) Call(f func() []Value) ([]Value, error) { return v.call(f) }
 
 // New makes a fiber; it is first resumed with one of the events of start.

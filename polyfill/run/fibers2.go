@@ -5,9 +5,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/fibers2"
 )
 
-// V2 is system B, fibers v2, for Go functions. See package fibers2 for what the
-// operations mean; in each of them on is the table of handlers that belongs to
-// the instruction. An event that the receiver does not take falls through: the
+// V2 is system B, fibers v2, for Go functions. See package fibers2 for what the operations mean; in each of them on is
+// the table of handlers that belongs to the instruction. An event that the receiver does not take falls through: the
 // operation returns an Event without a tag, and nothing has happened.
 type V2 struct {
 	world
@@ -25,8 +24,8 @@ func NewV2() *V2 {
 	return v
 }
 
-// Call runs f as the embedder's entry and returns its results. An exception that
-// leaves f, and a trap, are returned as an error, a [*Exception] or a [*Trap].
+// Call runs f as the embedder's entry and returns its results. An exception that leaves f, and a trap, are returned as
+// an error, a [*Exception] or a [*Trap].
 func (v *V2) Call(f func() []Value) ([]Value, error) { return v.call(f) }
 
 // Tag makes a tag whose events carry values of the types given.
@@ -36,9 +35,8 @@ func (v *V2) Tag(name string, params ...polyfill.Type) *Tag {
 	return t
 }
 
-// New makes a fiber that begins with one of the events of start; f finds in
-// [Event.Label] which function of the list it is. What f returns arrives as the
-// event returns.
+// New makes a fiber that begins with one of the events of start; f finds in [Event.Label] which function of the list it
+// is. What f returns arrives as the event returns.
 func (v *V2) New(name string, returns *Tag, start polyfill.Table, f Func) polyfill.Fiber {
 	v.enter()
 	self, trap := v.system.New(v.number(returns), start)
@@ -91,9 +89,8 @@ func (v *V2) Release(f polyfill.Fiber) {
 	v.reap()
 }
 
-// MountNew makes a fiber, mounts it and starts it. The first tag of on is its
-// return event. The issuer receives the new reference with every event; an event
-// of the return tag, from whomever, comes without a tag and with label
+// MountNew makes a fiber, mounts it and starts it. The first tag of on is its return event. The issuer receives the new
+// reference with every event; an event of the return tag, from whomever, comes without a tag and with label
 // [polyfill.Next] (B-MNEW-2), and the other labels begin at 0.
 func (v *V2) MountNew(name string, on polyfill.Table, f Func) (polyfill.Fiber, Event) {
 	v.enter()

@@ -94,7 +94,8 @@ func TestGenA(t *testing.T) {
 				t.Fatalf("total = %v, error %v; want %d", got, err, sum(els))
 			}
 			if g.spawns != 1 || g.resumes != len(els)+1 || g.yields != len(els) {
-				t.Errorf("%d spawns, %d resumes, %d yields; want 1, %d, %d", g.spawns, g.resumes, g.yields, len(els)+1, len(els))
+				t.Errorf("%d spawns, %d resumes, %d yields; want 1, %d, "+
+					"%d", g.spawns, g.resumes, g.yields, len(els)+1, len(els))
 			}
 			if s := g.State(generator); s != polyfill.Moribund {
 				t.Errorf("the generator is %v, want moribund", s)
@@ -141,7 +142,8 @@ func TestGenB(t *testing.T) {
 					return none()
 				})
 				if e := v.Mount(generator, onYield, goAhead); e.Tag != nil || v.State(generator) != polyfill.Suspended {
-					t.Errorf("go_ahead: %v, the generator is %v; want a fall through, and suspended", e.Tag, v.State(generator))
+					t.Errorf("go_ahead: %v, the generator is %v; want a fall through, and "+
+						"suspended", e.Tag, v.State(generator))
 				}
 				total := int32(0)
 				for {

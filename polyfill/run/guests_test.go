@@ -12,8 +12,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
-// What runs outside of the fibers runs where Call was called, while the fiber that asked for it waits, and a fiber that is
-// ended by it is ended.
+// What runs outside of the fibers runs where Call was called, while the fiber that asked for it waits, and a fiber that
+// is ended by it is ended.
 func TestOutside(t *testing.T) {
 	v := run.NewV1()
 	defer v.Close()
@@ -151,7 +151,8 @@ func TestK_4_before_a_filter(t *testing.T) {
 	}
 }
 
-// A filter that is a function is called as if by who raises the event, and that one gets what it throws; nothing is detached then.
+// A filter that is a function is called as if by who raises the event, and that one gets what it throws; nothing is
+// detached then.
 func TestD_FILT_3_a_filter_that_throws(t *testing.T) {
 	c := run.NewCont()
 	defer c.Close()
@@ -294,7 +295,8 @@ func TestTheResultsOfACallOutliveTheNext(t *testing.T) {
 	defer c.Close()
 	call := func(n int32) run.Values {
 		results, err := c.Call(func() []run.Value {
-			results, _ := c.Resume(c.New("f", 0, polyfill.List(polyfill.I32), func(run.Values) []run.Value { return []run.Value{run.I32(n)} }), 0)
+			results, _ := c.Resume(c.New("f", 0, polyfill.List(polyfill.I32),
+				func(run.Values) []run.Value { return []run.Value{run.I32(n)} }), 0)
 			return results
 		})
 		if err != nil {
@@ -309,7 +311,8 @@ func TestTheResultsOfACallOutliveTheNext(t *testing.T) {
 }
 
 func TestK_4_a_value_without_a_type_is_refused(t *testing.T) {
-	for _, values := range [][]run.Value{{{}}, {run.I32(1), {}}, {run.Raw(polyfill.NullRef+1, 0)}, {run.Raw(polyfill.I32|0x10, 0)}} {
+	for _, values := range [][]run.Value{{{}}, {run.I32(1), {}}, {run.Raw(polyfill.NullRef+1, 0)},
+		{run.Raw(polyfill.I32|0x10, 0)}} {
 		v := newV1(t)
 		empty, one := v.Tag("empty"), v.Tag("one", polyfill.I32)
 		for _, tag := range []*run.Tag{empty, one} {

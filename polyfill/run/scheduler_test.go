@@ -29,8 +29,8 @@ func newSchedulerD() *schedulerD {
 
 func (s *schedulerD) enqueue(k polyfill.Token) { s.queue = append(s.queue, k) }
 
-// run is the corrected loop: an event that is not the scheduler's goes on
-// outward, and what comes at the forward's label is tested again.
+// run is the corrected loop: an event that is not the scheduler's goes on outward, and what comes at the forward's
+// label is tested again.
 func (s *schedulerD) run(filter polyfill.Table) {
 	for len(s.queue) > 0 {
 		k := s.queue[0]

@@ -5,8 +5,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
-// Stacks is system C, coroutines by single-use stack references, for Go
-// functions. See package stacks for what the operations mean.
+// Stacks is system C, coroutines by single-use stack references, for Go functions. See package stacks for what the
+// operations mean.
 type Stacks struct {
 	world
 	system stacks.System
@@ -34,16 +34,15 @@ func NewStacks() *Stacks {
 	return s
 }
 
-// StackFunc is the function of a coroutine. It is called with the values of the
-// first switch and the reference to the sender, null if that one has retired. It
-// must end by SwitchRetire: one that returns traps (C-RET-1).
+// StackFunc is the function of a coroutine. It is called with the values of the first switch and the reference to the
+// sender, null if that one has retired. It must end by SwitchRetire: one that returns traps (C-RET-1).
 type StackFunc func(values Values, sender polyfill.Token)
 
 // NewException makes a tag for exceptions that belongs to no system.
 func NewException(name string) *Tag { return &Tag{name: name} }
 
-// Call runs f as the embedder's entry and returns its results. An exception that
-// leaves f, and a trap, are returned as an error, a [*Exception] or a [*Trap].
+// Call runs f as the embedder's entry and returns its results. An exception that leaves f, and a trap, are returned as
+// an error, a [*Exception] or a [*Trap].
 func (s *Stacks) Call(f func() []Value) ([]Value, error) { return s.call(f) }
 
 // New makes a coroutine and returns the first reference to it.
@@ -60,7 +59,8 @@ func (s *Stacks) NewRef(name string, awaits stacks.Awaits, f StackFunc) polyfill
 	return s.made(stacks.OpNewRef, t, trap, name, f)
 }
 
-func (s *Stacks) made(o stacks.Operation, t polyfill.Token, trap polyfill.Trap, name string, f StackFunc) polyfill.Token {
+func (s *Stacks) made(o stacks.Operation, t polyfill.Token, trap polyfill.Trap, name string,
+	f StackFunc) polyfill.Token {
 	s.check(o, trap)
 	s.add(t.Fiber(), name, func() []Value {
 		f(s.message.first().Values, s.message.token)
@@ -69,15 +69,15 @@ func (s *Stacks) made(o stacks.Operation, t polyfill.Token, trap polyfill.Trap, 
 	return t
 }
 
-// Switch sends the values to the suspension that to denotes, and waits for what
-// awaits says. It returns that, and the reference to who sent it, null if the
-// sender has retired.
+// Switch sends the values to the suspension that to denotes, and waits for what awaits says. It returns that, and the
+// reference to who sent it, null if the sender has retired.
 func (s *Stacks) Switch(to polyfill.Token, awaits stacks.Awaits, values ...Value) (Values, polyfill.Token) {
 	s.enter()
 	return s.to(stacks.OpSwitch, to, awaits, values)
 }
 
-func (s *Stacks) to(o stacks.Operation, to polyfill.Token, awaits stacks.Awaits, values []Value) (Values, polyfill.Token) {
+func (s *Stacks) to(o stacks.Operation, to polyfill.Token, awaits stacks.Awaits, values []Value) (Values,
+	polyfill.Token) {
 	f, back, trap := s.system.Switch(to, typesOf(values), awaits)
 	s.check(o, trap)
 	return s.deliverTo(f, back, values)
@@ -105,8 +105,8 @@ func (s *Stacks) SwitchRetire(to polyfill.Token, values ...Value) {
 	s.deliverTo(f, polyfill.Token{}, values)
 }
 
-// Bind supplies the first of the values that the suspension awaits. It returns
-// the new reference; all others to it are stale.
+// Bind supplies the first of the values that the suspension awaits. It returns the new reference; all others to it are
+// stale.
 func (s *Stacks) Bind(to polyfill.Token, values ...Value) polyfill.Token {
 	s.enter()
 	t, trap := s.system.Bind(to, typesOf(values))
@@ -116,14 +116,15 @@ func (s *Stacks) Bind(to polyfill.Token, values ...Value) polyfill.Token {
 	return t
 }
 
-// SwitchThrow is Switch with an exception instead of values. Its Back is the
-// reference to the issuer (C-THROW-3).
-func (s *Stacks) SwitchThrow(to polyfill.Token, awaits stacks.Awaits, tag *Tag, values ...Value) (Values, polyfill.Token) {
+// SwitchThrow is Switch with an exception instead of values. Its Back is the reference to the issuer (C-THROW-3).
+func (s *Stacks) SwitchThrow(to polyfill.Token, awaits stacks.Awaits, tag *Tag, values ...Value) (Values,
+	polyfill.Token) {
 	s.enter()
 	return s.throwTo(stacks.OpSwitchThrow, to, awaits, tag, values)
 }
 
-func (s *Stacks) throwTo(o stacks.Operation, to polyfill.Token, awaits stacks.Awaits, tag *Tag, values []Value) (Values, polyfill.Token) {
+func (s *Stacks) throwTo(o stacks.Operation, to polyfill.Token, awaits stacks.Awaits, tag *Tag, values []Value) (Values,
+	polyfill.Token) {
 	f, back, trap := s.system.SwitchThrow(to, awaits)
 	s.check(o, trap)
 	s.at(f).bound = nil
@@ -131,22 +132,23 @@ func (s *Stacks) throwTo(o stacks.Operation, to polyfill.Token, awaits stacks.Aw
 	return s.transfer(polyfill.Transition{To: f, Label: polyfill.Next}).Values, s.message.token
 }
 
-// ReturnSwitch is Switch in the place of the frame that calls it: then receives
-// what arrives, and its results are the frame's (C-RSW-1). Write
-// `return s.ReturnSwitch(...)`.
-func (s *Stacks) ReturnSwitch(to polyfill.Token, awaits stacks.Awaits, then func(Values, polyfill.Token) []Value, values ...Value) []Value {
+// ReturnSwitch is Switch in the place of the frame that calls it: then receives what arrives, and its results are the
+// frame's (C-RSW-1). Write `return s.ReturnSwitch(...)`.
+func (s *Stacks) ReturnSwitch(to polyfill.Token, awaits stacks.Awaits, then func(Values, polyfill.Token) []Value,
+	values ...Value) []Value {
 	s.enter()
 	return then(s.to(stacks.OpReturnSwitch, to, awaits, values))
 }
 
 // ReturnSwitchThrow is ReturnSwitch with an exception instead of values (C-RSW-2).
-func (s *Stacks) ReturnSwitchThrow(to polyfill.Token, awaits stacks.Awaits, then func(Values, polyfill.Token) []Value, tag *Tag, values ...Value) []Value {
+func (s *Stacks) ReturnSwitchThrow(to polyfill.Token, awaits stacks.Awaits, then func(Values, polyfill.Token) []Value,
+	tag *Tag, values ...Value) []Value {
 	s.enter()
 	return then(s.throwTo(stacks.OpReturnSwitchThrow, to, awaits, tag, values))
 }
 
-// Host calls f with a frame of the host under it. A coroutine in which there is
-// one cannot be parked: operations that would trap (C-SWITCH-7).
+// Host calls f with a frame of the host under it. A coroutine in which there is one cannot be parked: operations that
+// would trap (C-SWITCH-7).
 func (s *Stacks) Host(f func()) {
 	s.enter()
 	s.system.Host(1)

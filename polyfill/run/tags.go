@@ -10,15 +10,14 @@ type tags struct {
 
 func (t *tags) attach(w *world, e *polyfill.Events) { t.of, t.events = w, e }
 
-// Tag makes a tag whose events carry values of the types given, at most
-// [polyfill.MaxValues]. The name is for messages; two tags of one name differ.
+// Tag makes a tag whose events carry values of the types given, at most [polyfill.MaxValues]. The name is for messages;
+// two tags of one name differ.
 func (t *tags) Tag(name string, params ...polyfill.Type) *Tag {
 	return &Tag{t.of, t.events.NewTag(polyfill.List(params...), 0), name}
 }
 
-// On returns the table of the tags given: what an instruction takes, the first
-// of a tag wins. Make it once, not at each switch. A tag of another system
-// panics.
+// On returns the table of the tags given: what an instruction takes, the first of a tag wins. Make it once, not at each
+// switch. A tag of another system panics.
 func (t *tags) On(list ...*Tag) polyfill.Table {
 	var buffer [16]polyfill.Tag
 	numbers := buffer[:0]

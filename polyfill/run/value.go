@@ -44,9 +44,8 @@ func Raw(t polyfill.Type, bits uint64) Value {
 	return Value{Type: t, bits: bits}
 }
 
-// Values are what a computation receives. They are valid until its next
-// operation, as events are transient (K-5): what is needed later has to be taken
-// out. Those that a function is called with are its own, as parameters are.
+// Values are what a computation receives. They are valid until its next operation, as events are transient (K-5): what
+// is needed later has to be taken out. Those that a function is called with are its own, as parameters are.
 type Values []Value
 
 // The accessors return value number i; they panic if it is of another type.
@@ -78,7 +77,8 @@ func (v Values) at(i int, t polyfill.Type) *Value {
 // Bits returns value number i as it would lie in a register.
 func (v Values) Bits(i int) uint64 { return v[i].bits }
 
-// typesOf returns the types of values; more than can be carried, and one that is of no type, have no types that anybody takes.
+// typesOf returns the types of values; more than can be carried, and one that is of no type, have no types that anybody
+// takes.
 func typesOf(values []Value) (types polyfill.Types) {
 	if len(values) > polyfill.MaxValues {
 		return ^polyfill.Types(0)
@@ -102,9 +102,8 @@ type Tag struct {
 
 func (t *Tag) String() string { return t.name }
 
-// Event is what a computation receives where it waited. Tag is nil if it goes
-// on at the instruction after the one at which it waited: a fiber returned
-// (systems A and D), or the event was not taken (system B).
+// Event is what a computation receives where it waited. Tag is nil if it goes on at the instruction after the one at
+// which it waited: a fiber returned (systems A and D), or the event was not taken (system B).
 type Event struct {
 	Tag   *Tag
 	Label int32 // place of Tag in the table that was waited with

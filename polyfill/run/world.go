@@ -8,8 +8,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// world is what the four systems have in common: the coroutines, the loop that
-// jumps between them, the one message that is under way, and the ends.
+// world is what the four systems have in common: the coroutines, the loop that jumps between them, the one message that
+// is under way, and the ends.
 type world struct {
 	machine *polyfill.Machine
 	table   []*coroutine // by Fiber.Index; nil: over
@@ -21,15 +21,13 @@ type world struct {
 	failure *Trap // on its way to Call
 
 	name string // of the system's package
-	// finish is the system's rule for the end of a fiber's function (P7). It
-	// returns who runs now.
+	// finish is the system's rule for the end of a fiber's function (P7). It returns who runs now.
 	finish func(c *coroutine, results []Value, thrown *Exception) (*coroutine, *Trap)
 	// arrive and leave, if not nil, are what the system does at both ends of Call.
 	arrive, leave func()
 }
 
-// message is what travels with the jump under way. There is one, since one
-// computation is active.
+// message is what travels with the jump under way. There is one, since one computation is active.
 type message struct {
 	tag       *Tag
 	label     int32
@@ -41,7 +39,8 @@ type message struct {
 
 func (m *message) event() Event { return Event{m.tag, m.label, m.buffer[:m.n]} }
 
-// first is the event that a function begins with. Its values are the function's parameters, so the function has them for itself.
+// first is the event that a function begins with. Its values are the function's parameters, so the function has them
+// for itself.
 func (m *message) first() Event { return Event{m.tag, m.label, append(Values(nil), m.buffer[:m.n]...)} }
 
 func (m *message) put(tag *Tag, values []Value) {
@@ -94,7 +93,8 @@ func (w *world) at(f polyfill.Fiber) *coroutine {
 func (w *world) enter() {
 	c := w.current
 	if c == nil {
-		panic("polyfill/run: operation outside of Call: fibers are made and entered inside the function that Call is given")
+		panic("polyfill/run: operation outside of Call: fibers are made and entered inside the function that Call is " +
+			"given")
 	}
 	if !c.is() {
 		panic(fmt.Sprintf("polyfill/run: operation on a goroutine other than that of %s, which runs", c.name))
@@ -115,12 +115,10 @@ func (w *world) send(tag *Tag, values []Value) polyfill.Event {
 	return e
 }
 
-// transfer performs a transition with the message. It returns when the issuer
-// is entered again, with what has arrived, or panics: with an exception that has
-// arrived, or because the issuer is over.
+// transfer performs a transition with the message. It returns when the issuer is entered again, with what has arrived,
+// or panics: with an exception that has arrived, or because the issuer is over.
 //
-// It is one function, and not several, because behind a switch the processor
-// mispredicts every return.
+// It is one function, and not several, because behind a switch the processor mispredicts every return.
 func (w *world) transfer(to polyfill.Transition) Event {
 	m := &w.message
 	m.label = to.Label
@@ -136,7 +134,8 @@ func (w *world) transfer(to polyfill.Transition) Event {
 	case w.pulls(from):
 		w.current, from.pulling = target, true
 		for w.current != from && !from.dead {
-			if from != &w.root && (w.current.outside || !w.pulls(from)) { // from has been suspended by others, with all below it
+			// from has been suspended by others, with all below it
+			if from != &w.root && (w.current.outside || !w.pulls(from)) {
 				from.pulling = false
 				if !from.yield(struct{}{}) {
 					panic(unwinding{})
@@ -166,7 +165,8 @@ func (w *world) transfer(to polyfill.Transition) Event {
 	return m.event()
 }
 
-// pulls reports whether a coroutine is the one to pull whoever runs: it is the root, or waits for a fiber that it has entered.
+// pulls reports whether a coroutine is the one to pull whoever runs: it is the root, or waits for a fiber that it has
+// entered.
 func (w *world) pulls(c *coroutine) bool {
 	return c == &w.root || w.machine.State(c.fiber) == polyfill.Busy
 }
@@ -183,8 +183,9 @@ func (w *world) start(c *coroutine) {
 	c.next()
 }
 
-// Outside runs f on the goroutine of Call, and not on that of the fiber that asks for it: there the embedder can do what it
-// can do nowhere else, such as park the whole entry. Nothing else runs meanwhile, and f must not use the system.
+// Outside runs f on the goroutine of Call, and not on that of the fiber that asks for it: there the embedder can do
+// what it can do nowhere else, such as park the whole entry. Nothing else runs meanwhile, and f must not use the
+// system.
 func (w *world) Outside(f func()) {
 	w.enter()
 	from := w.current
@@ -223,7 +224,8 @@ func (c *coroutine) call(body func() []Value) (results []Value, thrown *Exceptio
 		case *Exception:
 			thrown = r
 		default:
-			trap = &Trap{Operation: c.world.name, Fiber: c.name, Code: polyfill.Unreachable, Rule: "K-9", Panic: r, Stack: debug.Stack()}
+			trap = &Trap{Operation: c.world.name, Fiber: c.name, Code: polyfill.Unreachable, Rule: "K-9", Panic: r,
+				Stack: debug.Stack()}
 		}
 	}()
 	results = body()

@@ -9,15 +9,15 @@ type (
 	Trap  = polyfill.Trap
 )
 
-// Awaits is the type of a suspension, (stack t* rt): the values that it
-// expects, and whether the reference back to the sender may be null (C-TYPE-1).
+// Awaits is the type of a suspension, (stack t* rt): the values that it expects, and whether the reference back to the
+// sender may be null (C-TYPE-1).
 type Awaits struct {
 	Values   Types
 	Nullable bool
 }
 
-// System is the coroutines of one thread of control. The zero System is ready
-// for use, with the root active; Enter begins an entry from the embedder.
+// System is the coroutines of one thread of control. The zero System is ready for use, with the root active; Enter
+// begins an entry from the embedder.
 type System struct {
 	Machine polyfill.Machine
 
@@ -31,8 +31,8 @@ type frame struct {
 	host   int32 // frames of the host that lie on it
 }
 
-// Enter makes the embedder's entry a coroutine and lets it run (C-ROOT-1). The
-// caller leaves by Leave. Entries do not nest: [polyfill.HostFrames].
+// Enter makes the embedder's entry a coroutine and lets it run (C-ROOT-1). The caller leaves by Leave. Entries do not
+// nest: [polyfill.HostFrames].
 func (s *System) Enter() (Fiber, Trap) {
 	if s.Machine.Active() != 0 {
 		return 0, polyfill.HostFrames
@@ -45,9 +45,8 @@ func (s *System) Enter() (Fiber, Trap) {
 	return f, trap
 }
 
-// Leave ends the embedder's entry: it has returned, thrown, or something has
-// trapped, which ends the active coroutine. References to the entry's coroutine
-// are stale from now on, because it could not return to anybody (C-ROOT-2).
+// Leave ends the embedder's entry: it has returned, thrown, or something has trapped, which ends the active coroutine.
+// References to the entry's coroutine are stale from now on, because it could not return to anybody (C-ROOT-2).
 func (s *System) Leave() {
 	s.Machine.Unwind()
 	if s.Machine.State(s.entry) == polyfill.Suspended {
@@ -68,9 +67,8 @@ func (s *System) alloc(awaits Awaits) (Fiber, Trap) {
 	return f, polyfill.OK
 }
 
-// New makes a coroutine, suspended and never started, and returns the first
-// reference to it (C-NEW-1). Its function is called with the values of the first
-// switch and the reference to the sender (C-NEW-2).
+// New makes a coroutine, suspended and never started, and returns the first reference to it (C-NEW-1). Its function is
+// called with the values of the first switch and the reference to the sender (C-NEW-2).
 func (s *System) New(awaits Awaits) (Token, Trap) {
 	f, trap := s.alloc(awaits)
 	if trap != polyfill.OK {
@@ -101,9 +99,8 @@ func (s *System) check(t Token, sent Types) Trap {
 	return polyfill.OK
 }
 
-// Host says that frames of the host are put on the active coroutine's stack
-// (1) or have gone from it (-1). A coroutine with such frames cannot be parked
-// (C-SWITCH-7).
+// Host says that frames of the host are put on the active coroutine's stack (1) or have gone from it (-1). A coroutine
+// with such frames cannot be parked (C-SWITCH-7).
 func (s *System) Host(frames int32) {
 	s.frames[s.Machine.Active().Index()].host += frames
 }
@@ -115,9 +112,9 @@ func (s *System) checkHost() Trap {
 	return polyfill.OK
 }
 
-// Switch suspends the active coroutine, which awaits then, and activates the one
-// that t denotes; t is consumed (C-SWITCH-2 to C-SWITCH-4). back is the fresh
-// reference to the issuer, which the substrate delivers behind the values.
+// Switch suspends the active coroutine, which awaits then, and activates the one that t denotes; t is consumed
+// (C-SWITCH-2 to C-SWITCH-4). back is the fresh reference to the issuer, which the substrate delivers behind the
+// values.
 func (s *System) Switch(t Token, sent Types, awaits Awaits) (to Fiber, back Token, trap Trap) {
 	if trap := s.check(t, sent); trap != polyfill.OK {
 		return 0, Token{}, trap
@@ -136,9 +133,8 @@ func (s *System) replace(t Token, awaits Awaits) (to Fiber, back Token) {
 	return to, back
 }
 
-// SwitchRetire activates the coroutine that t denotes, which must admit a null
-// reference, and ends the issuer (C-RETIRE-1, C-RETIRE-2). The embedder's entry
-// cannot retire, since nobody could return to the host (C-RETIRE-5).
+// SwitchRetire activates the coroutine that t denotes, which must admit a null reference, and ends the issuer
+// (C-RETIRE-1, C-RETIRE-2). The embedder's entry cannot retire, since nobody could return to the host (C-RETIRE-5).
 func (s *System) SwitchRetire(t Token, sent Types) (to Fiber, trap Trap) {
 	m := &s.Machine
 	if trap := s.check(t, sent); trap != polyfill.OK {
@@ -157,9 +153,8 @@ func (s *System) SwitchRetire(t Token, sent Types) (to Fiber, trap Trap) {
 	return to, polyfill.OK
 }
 
-// SwitchThrow is Switch with an exception that is raised in the target instead
-// of values (C-THROW-1). In a coroutine that has never run the exception leaves
-// the function at once: call Throw then (C-THROW-2).
+// SwitchThrow is Switch with an exception that is raised in the target instead of values (C-THROW-1). In a coroutine
+// that has never run the exception leaves the function at once: call Throw then (C-THROW-2).
 func (s *System) SwitchThrow(t Token, awaits Awaits) (to Fiber, back Token, trap Trap) {
 	if trap := s.Machine.Check(t); trap != polyfill.OK {
 		return 0, Token{}, trap
@@ -171,9 +166,8 @@ func (s *System) SwitchThrow(t Token, awaits Awaits) (to Fiber, back Token, trap
 	return to, back, polyfill.OK
 }
 
-// Bind supplies the first of the values that the suspension awaits and returns
-// the new reference to it; every other one is stale (C-BIND-1 to C-BIND-5).
-// Nothing runs. The substrate keeps the values.
+// Bind supplies the first of the values that the suspension awaits and returns the new reference to it; every other one
+// is stale (C-BIND-1 to C-BIND-5). Nothing runs. The substrate keeps the values.
 func (s *System) Bind(t Token, sent Types) (Token, Trap) {
 	if trap := s.Machine.Check(t); trap != polyfill.OK {
 		return Token{}, trap
@@ -187,9 +181,8 @@ func (s *System) Bind(t Token, sent Types) (Token, Trap) {
 	return s.Machine.Mint(t.Fiber())
 }
 
-// Return is the end of the active coroutine's function. For the embedder's
-// entry it is the way back to the host, and the root is active; for every other
-// one it is a mistake and traps (C-RET-1, C-ROOT-1).
+// Return is the end of the active coroutine's function. For the embedder's entry it is the way back to the host, and
+// the root is active; for every other one it is a mistake and traps (C-RET-1, C-ROOT-1).
 func (s *System) Return() Trap { return s.end(polyfill.FunctionReturned) }
 
 // Throw is Return for a function that an exception has left (C-EXC-1).

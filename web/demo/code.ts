@@ -1,6 +1,5 @@
-// Shows the code that runs, taken from the files that run: of the guest the
-// function item, of the page the function that loads the guest; and whatever else
-// is shown of files.
+// Shows the code that runs, taken from the files that run: of the guest the function item, of the page the function
+// that loads the guest; and whatever else is shown of files.
 
 import { element } from "./page.js";
 

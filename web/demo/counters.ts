@@ -1,5 +1,5 @@
-// The numbers beside the timeline. Each is a <data> element, whose value is the
-// number itself and whose text is for people.
+// The numbers beside the timeline. Each is a <data> element, whose value is the number itself and whose text is for
+// people.
 
 import type { Frames } from "./frames.js";
 import { element } from "./page.js";

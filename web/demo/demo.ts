@@ -30,7 +30,12 @@ cancelButton.addEventListener("click", () => run?.cancel());
 function settings(): Settings {
   const fields = new FormData(form);
   const number = (name: string) => Number(fields.get(name));
-  return { guest: String(fields.get("guest")), fibers: number("fibers"), latency: number("latency"), failure: number("failure") };
+  return {
+    guest: String(fields.get("guest")),
+    fibers: number("fibers"),
+    latency: number("latency"),
+    failure: number("failure"),
+  };
 }
 
 /** Runs what the form says until the last fiber has ended; then the form hears "run-over". */

@@ -14,7 +14,10 @@ export interface Call {
 export interface Guest {
   /** Starts fiber number `lane`, which fetches `url` and returns the value that it finds there. */
   start(lane: number, url: string): Call;
-  /** Calls `note` at each change of state of the fibers that are started from now on, until the function it returns is called. */
+  /**
+   * Calls `note` at each change of state of the fibers that are started from now on, until the function it returns is
+   * called.
+   */
   observe(note: Note): () => void;
 }
 
@@ -42,8 +45,8 @@ async function wasmGuest(file: string): Promise<Guest> {
 }
 
 /**
- * The Go guest. Its fibers are scheduled inside the program, and the page sees
- * of each only the Promise: it counts as waiting from the call to the result.
+ * The Go guest. Its fibers are scheduled inside the program, and the page sees of each only the Promise: it counts as
+ * waiting from the call to the result.
  */
 async function goGuest(): Promise<Guest> {
   const { item } = await loadGo();

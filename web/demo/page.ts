@@ -1,5 +1,4 @@
-// What the scripts before this one have left in the page: the global of the
-// script tag, and the functions of load.js.
+// What the scripts before this one have left in the page: the global of the script tag, and the functions of load.js.
 
 declare global {
   const fiberfill: typeof import("../src/index.js");

@@ -1,11 +1,10 @@
-// Paints a recording into pixels, from left to right, one column after the other,
-// like the pen of a chart recorder. A column is painted when its time has passed,
-// and never again unless the scale changes: so a frame costs a few columns, with
-// ten fibers as with ten thousand. A state that a lane had for part of a column
-// only may take all of it (recording.ts says which), so that the short ones show.
+// Paints a recording into pixels, from left to right, one column after the other, like the pen of a chart recorder. A
+// column is painted when its time has passed, and never again unless the scale changes: so a frame costs a few columns,
+// with ten fibers as with ten thousand. A state that a lane had for part of a column only may take all of it
+// (recording.ts says which), so that the short ones show.
 //
-// Where a row of pixels holds several lanes it has the mean of their colours, in
-// which one that failed or was cancelled counts several times, not to be lost.
+// Where a row of pixels holds several lanes it has the mean of their colours, in which one that failed or was cancelled
+// counts several times, not to be lost.
 
 import { CANCELLED, Recording } from "./recording.js";
 

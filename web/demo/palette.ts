@@ -1,6 +1,5 @@
-// How a state looks, as 8 by 8 pixels of two colours. The colours come from the
-// style sheet, which knows light from dark; the patterns are there for whoever
-// cannot tell the colours apart, and the legend shows the same ones.
+// How a state looks, as 8 by 8 pixels of two colours. The colours come from the style sheet, which knows light from
+// dark; the patterns are there for whoever cannot tell the colours apart, and the legend shows the same ones.
 
 import { CANCELLED, FAILED, QUEUED, stateNames } from "./recording.js";
 

@@ -1,6 +1,5 @@
-// The programs of the documents that the page plays: three of fibers v1 with the
-// expectations of examples/c-scenarios, the fetching fibers and the sleeping actor.
-// What only they need is loaded when one of them is played.
+// The programs of the documents that the page plays: three of fibers v1 with the expectations of examples/c-scenarios,
+// the fetching fibers and the sleeping actor. What only they need is loaded when one of them is played.
 
 import type { Fiber } from "../src/index.js";
 import type { Lanes } from "./lanes.js";
@@ -113,7 +112,8 @@ function own(scenario: Scenario, id: string, events: string[]): Case {
 /** What a step was to do, and did. */
 function compare(want: Step, got: Step): Check[] {
   const call = `${want.call}(${(want.args ?? []).map((arg) => JSON.stringify(arg).replaceAll(",", ", ")).join(", ")})`;
-  const end = ({ returns, traps }: Step) => (traps !== undefined ? `trap: ${traps}` : returns !== undefined ? String(returns) : "returns");
+  const end = ({ returns, traps }: Step) =>
+    traps !== undefined ? `trap: ${traps}` : returns !== undefined ? String(returns) : "returns";
   const checks = [check(call, end(want), end(got))];
   if (want.log !== undefined) {
     const count = (log: string) => (log === "" ? 0 : log.split(", ").length);
@@ -121,13 +121,26 @@ function compare(want: Step, got: Step): Check[] {
     const all = `all ${count(want.log)}`;
     checks.push(check("events in their order", right ? all : want.log, right ? all : (got.log ?? ""), right));
   }
-  if (want.live !== undefined) checks.push(check("alive after it", want.live.join(", ") || "no fiber", got.live?.join(", ") || "no fiber"));
+  if (want.live !== undefined)
+    checks.push(check("alive after it", want.live.join(", ") || "no fiber", got.live?.join(", ") || "no fiber"));
   return checks;
 }
 
 // --- fibers that fetch
 
-const EVENTS = ["", "spawned", "notified", "entered", "resumed", "waited", "yielded", "finished", "dropped", "paused", "completed"];
+const EVENTS = [
+  "",
+  "spawned",
+  "notified",
+  "entered",
+  "resumed",
+  "waited",
+  "yielded",
+  "finished",
+  "dropped",
+  "paused",
+  "completed",
+];
 
 /** The scheduler's log from startLog on, in the words of s-fetch.log. */
 function schedulerLog(): string[] {
@@ -140,7 +153,9 @@ function schedulerLog(): string[] {
 
 /** On a slow machine a turn may be cut by its time budget, which changes nothing else. */
 const withoutCuts = (log: string[]): string[] =>
-  log.filter((line, i) => !(line === "paused" && log[i + 1] === "entered") && !(line === "entered" && log[i - 1] === "paused"));
+  log.filter(
+    (line, i) => !(line === "paused" && log[i + 1] === "entered") && !(line === "entered" && log[i - 1] === "paused"),
+  );
 
 const fetching: Case = {
   name: "f1 is answered first, then f2, then f0",
@@ -187,7 +202,12 @@ const fetching: Case = {
       check("they end in the order", "f1, f2, f0", order.join(", ")),
       check("entries from the event loop", count(want, "entered"), count(log, "entered")),
       check("pauses", count(want, "paused"), count(log, "paused")),
-      check("events in their order", same ? `all ${want.length}` : want.join(", "), same ? `all ${log.length}` : log.join(", "), same),
+      check(
+        "events in their order",
+        same ? `all ${want.length}` : want.join(", "),
+        same ? `all ${log.length}` : log.join(", "),
+        same,
+      ),
     ];
   },
 };

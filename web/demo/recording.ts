@@ -1,10 +1,9 @@
-// What happened to the fibers of a run: every change of state, in order of time,
-// in typed arrays. It is filled at every switch of every fiber, so that noting
-// must cost next to nothing; whoever draws reads on from where it was.
+// What happened to the fibers of a run: every change of state, in order of time, in typed arrays. It is filled at every
+// switch of every fiber, so that noting must cost next to nothing; whoever draws reads on from where it was.
 
 /**
- * The states as numbers. The larger one is the one to show when there is room
- * for a single state: a fiber that ran for a moment between two waits has run.
+ * The states as numbers. The larger one is the one to show when there is room for a single state: a fiber that ran for
+ * a moment between two waits has run.
  */
 export const NONE = 0;
 export const DONE = 1;

@@ -30,7 +30,10 @@ export class Run {
   readonly #calls: Call[] = [];
   #cancelled = false;
 
-  constructor(readonly guest: Guest, readonly settings: Settings) {
+  constructor(
+    readonly guest: Guest,
+    readonly settings: Settings,
+  ) {
     this.record = new Recording(settings.fibers);
     const { counts } = this.record;
     this.ended = this.#run();

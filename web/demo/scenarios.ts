@@ -1,5 +1,5 @@
-// The section of the page that plays the programs of the documents: reads its form,
-// shows code, events and what was expected beside what came of it.
+// The section of the page that plays the programs of the documents: reads its form, shows code, events and what was
+// expected beside what came of it.
 
 import { excerpt } from "./code.js";
 import { Lanes } from "./lanes.js";
@@ -35,7 +35,9 @@ async function choose(input = 0): Promise<void> {
 }
 
 async function show(): Promise<void> {
-  const { code: [file, part] } = chosen();
+  const {
+    code: [file, part],
+  } = chosen();
   element("scenario-file").textContent = file;
   element("scenario-code").textContent = await excerpt(file, part);
 }
@@ -45,7 +47,10 @@ async function play(one: Case, title: string): Promise<boolean> {
   const pause = () => (slowly.checked ? new Promise<void>((resolve) => setTimeout(resolve, PACE)) : undefined);
   const checks = await one.play(new Lanes(one.lanes), pause);
   const right = checks.every((check) => check.right);
-  if (title !== "") rows.insertRow().append(Object.assign(document.createElement("th"), { colSpan: 4, scope: "rowgroup", textContent: title }));
+  if (title !== "")
+    rows
+      .insertRow()
+      .append(Object.assign(document.createElement("th"), { colSpan: 4, scope: "rowgroup", textContent: title }));
   checks.forEach(add);
   return right;
 }
@@ -65,7 +70,10 @@ async function perform(work: () => Promise<string>): Promise<void> {
   verdict.textContent = "Playing.";
   try {
     const others = fiberfill.fibers().length;
-    if (others > 0) throw new Error("Fibers of the run above are alive, and would be in the scheduler's log: wait for them, or cancel them.");
+    if (others > 0)
+      throw new Error(
+        "Fibers of the run above are alive, and would be in the scheduler's log: wait for them, or cancel them.",
+      );
     verdict.textContent = await work();
   } catch (error) {
     verdict.textContent = error instanceof Error ? error.message : String(error);
@@ -79,7 +87,9 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   void perform(async () => {
     await choosing;
-    return (await play(chosen(), "")) ? "Right: all is as the document has it." : "Wrong: not all is as the document has it.";
+    return (await play(chosen(), ""))
+      ? "Right: all is as the document has it."
+      : "Wrong: not all is as the document has it.";
   });
 });
 

@@ -1,6 +1,6 @@
-// The sleep test of system E, for a page: an actor in C sleeps for 50 ms in the middle of its handler, and another answers
-// meanwhile. It takes the module fiberfill/actors and the bytes of examples/c-actor/guest.wasm, so that a page loads them
-// when somebody wants to see this, and returns what happened and what of it is not as it must be.
+// The sleep test of system E, for a page: an actor in C sleeps for 50 ms in the middle of its handler, and another
+// answers meanwhile. It takes the module fiberfill/actors and the bytes of examples/c-actor/guest.wasm, so that a page
+// loads them when somebody wants to see this, and returns what happened and what of it is not as it must be.
 //
 //   const actors = await import("./fiberfill-actors.js");
 //   const guest = await (await fetch("c-actor.wasm")).arrayBuffer();
@@ -37,8 +37,15 @@ const PONG = 201;
 const SLEEP_TEST = 204;
 const NO_FIBER = 207;
 
-/** Runs the test once; it takes 50 ms, or next to nothing by the virtual clock. Rejects only if the guest is not what it must be. */
-export async function sleepTest(actors: Actors, guest: BufferSource, { clock = "real", stack = 32768, say }: SleepOptions = {}): Promise<SleepLog> {
+/**
+ * Runs the test once; it takes 50 ms, or next to nothing by the virtual clock. Rejects only if the guest is not what it
+ * must be.
+ */
+export async function sleepTest(
+  actors: Actors,
+  guest: BufferSource,
+  { clock = "real", stack = 32768, say }: SleepOptions = {},
+): Promise<SleepLog> {
   const lines: Line[] = [];
   const failures: string[] = [];
   const virtual = clock === "virtual" ? new actors.VirtualClock() : undefined;
@@ -81,7 +88,9 @@ export async function sleepTest(actors: Actors, guest: BufferSource, { clock = "
     ["pings N", n, PING],
     ["pings W", w, PING],
   ];
-  const SLEEP = 0, PING_N = 1, PING_W = 2;
+  const SLEEP = 0,
+    PING_N = 1,
+    PING_W = 2;
   const step = async (): Promise<void> => {
     const more = await runtime.step();
     if (virtual) virtual.pass(1);
@@ -92,7 +101,7 @@ export async function sleepTest(actors: Actors, guest: BufferSource, { clock = "
   runtime.send(t, SLEEP);
   runtime.send(t, PING_N);
   let blocked = false;
-  for (let pings = 1; failures.length === 0 && answers.length < pings + 1; ) {
+  for (let pings = 1; failures.length === 0 && answers.length < pings + 1;) {
     await step();
     const info = runtime.info(w);
     if (info?.blocked && !blocked) {

@@ -1,5 +1,5 @@
-// The live fibers, as fiberfill lists them: those that run first, then the ones
-// that have waited longest, then those that are queued.
+// The live fibers, as fiberfill lists them: those that run first, then the ones that have waited longest, then those
+// that are queued.
 
 import type { Fiber } from "../src/index.js";
 import { element } from "./page.js";
@@ -42,12 +42,22 @@ export class Table {
       const fiber = (row.fiber = fibers[i]);
       row.button.hidden = !fiber;
       row.tr.classList.toggle("empty", !fiber);
-      const texts = fiber ? [fiber.name, fiber.state, fiber.waitsFor ?? "", `${Math.max(0, Math.round(now - fiber.since)).toLocaleString("en")} ms`] : [];
+      const texts = fiber
+        ? [
+            fiber.name,
+            fiber.state,
+            fiber.waitsFor ?? "",
+            `${Math.max(0, Math.round(now - fiber.since)).toLocaleString("en")} ms`,
+          ]
+        : [];
       row.cells.forEach((cell, k) => write(cell, texts[k] ?? ""));
       if (fiber) row.button.setAttribute("aria-label", `Cancel ${fiber.name}`);
     });
     const more = all.length - ROWS;
-    write(this.#rest, fibers.length === 0 ? "No fiber is alive now." : more > 0 ? `and ${more.toLocaleString("en")} more` : "");
+    write(
+      this.#rest,
+      fibers.length === 0 ? "No fiber is alive now." : more > 0 ? `and ${more.toLocaleString("en")} more` : "",
+    );
   }
 }
 

@@ -1,6 +1,6 @@
-// The timeline: what is visible of a run, and how the visitor moves in it. The
-// bars are painted by painter.ts on one canvas; on a second one above it lie the
-// time grid, the mark of the chosen lane and, where lanes are high enough, words.
+// The timeline: what is visible of a run, and how the visitor moves in it. The bars are painted by painter.ts on one
+// canvas; on a second one above it lie the time grid, the mark of the chosen lane and, where lanes are high enough,
+// words.
 
 import { darkScheme, element, reducedMotion } from "./page.js";
 import { Painter } from "./painter.js";
@@ -97,7 +97,15 @@ export class Timeline {
     const height = Math.max(1, Math.round(clientHeight * ratio));
     this.#painter.begin(
       run.record,
-      { width, height, lane: lane * ratio, top: scrollTop * ratio, start: run.start, span: this.#span, fine: ratio < 1.5 },
+      {
+        width,
+        height,
+        lane: lane * ratio,
+        top: scrollTop * ratio,
+        start: run.start,
+        span: this.#span,
+        fine: ratio < 1.5,
+      },
       this.#palette,
     );
     this.#marks.canvas.width = width;
@@ -122,12 +130,14 @@ export class Timeline {
     const { offsetWidth, clientWidth } = this.#scroller;
     this.#axis.style.width = `${(clientWidth / offsetWidth) * 100}%`; // without the scroll bar
     this.#axis.replaceChildren(
-      ...ticks.filter((ms) => ms < this.#span * 0.96).map((ms) => {
-        const tick = document.createElement("span");
-        tick.textContent = inSeconds ? `${+(ms / 1000).toFixed(2)} s` : `${+ms.toFixed(1)} ms`;
-        tick.style.left = `${(ms / this.#span) * 100}%`;
-        return tick;
-      }),
+      ...ticks
+        .filter((ms) => ms < this.#span * 0.96)
+        .map((ms) => {
+          const tick = document.createElement("span");
+          tick.textContent = inSeconds ? `${+(ms / 1000).toFixed(2)} s` : `${+ms.toFixed(1)} ms`;
+          tick.style.left = `${(ms / this.#span) * 100}%`;
+          return tick;
+        }),
     );
   }
 
@@ -224,8 +234,14 @@ export class Timeline {
     element("zoom-out").addEventListener("click", () => this.#zoomTo(this.#zoom / STEP));
     element("zoom-fit").addEventListener("click", () => this.#zoomTo(1));
     this.#cancelOne.addEventListener("click", () => this.#cancelChosen());
-    scroller.addEventListener("pointermove", (event) => this.#run && event.pointerType === "mouse" && this.#choose(this.#laneAt(event)));
-    scroller.addEventListener("pointerleave", (event) => this.#run && event.pointerType === "mouse" && this.#choose(-1));
+    scroller.addEventListener(
+      "pointermove",
+      (event) => this.#run && event.pointerType === "mouse" && this.#choose(this.#laneAt(event)),
+    );
+    scroller.addEventListener(
+      "pointerleave",
+      (event) => this.#run && event.pointerType === "mouse" && this.#choose(-1),
+    );
     scroller.addEventListener("click", (event) => {
       if (!this.#run) return;
       this.#choose(this.#laneAt(event as PointerEvent));
@@ -272,6 +288,7 @@ export class Timeline {
     const top = this.#chosen * this.#lane;
     const scroller = this.#scroller;
     if (top < scroller.scrollTop) scroller.scrollTop = top;
-    else if (top + this.#lane > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = top + this.#lane - scroller.clientHeight;
+    else if (top + this.#lane > scroller.scrollTop + scroller.clientHeight)
+      scroller.scrollTop = top + this.#lane - scroller.clientHeight;
   }
 }

@@ -1,6 +1,6 @@
-// How long each request took by itself, as the browser measured it: from when it
-// went out to the last byte of its answer. The time that it waited inside fetch
-// for a free connection does not count, because one after another none would wait.
+// How long each request took by itself, as the browser measured it: from when it went out to the last byte of its
+// answer. The time that it waited inside fetch for a free connection does not count, because one after another none
+// would wait.
 
 export class Wire {
   /** The sum over all requests, in milliseconds: what they would have taken one after another. */

@@ -1,42 +1,44 @@
 // The package as a stranger gets it: packed by npm, installed into an empty project, and used there.
-import assert from "node:assert/strict"
-import { execFile } from "node:child_process"
-import { copyFile, cp, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises"
-import { createServer } from "node:http"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { after, before, test } from "node:test"
-import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { copyFile, cp, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
-import { assemble } from "../../jsglue/assemble.mjs"
+import { assemble } from "../../jsglue/test/assemble.mjs";
 
-const run = promisify(execFile)
-const root = fileURLToPath(new URL("../../", import.meta.url))
-const tool = (name) => join(root, "node_modules/.bin", name)
-const value = (id) => Number((BigInt(id) * 2654435761n + 12345n) % 1000003n)
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const tool = (name) => join(root, "node_modules/.bin", name);
+const value = (id) => Number((BigInt(id) * 2654435761n + 12345n) % 1000003n);
 
-let project, server, address
+let project, server, address;
 
 before(async () => {
-  project = await mkdtemp(join(tmpdir(), "fiberfill-package-"))
-  await writeFile(join(project, "package.json"), `{"name":"stranger","private":true}`)
-  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project, join(root, "web/dist/npm")])
-  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", "./" + JSON.parse(stdout)[0].filename], { cwd: project })
-  await copyFile(join(root, "examples/wat-fetch/guest.wasm"), join(project, "guest.wasm"))
+  project = await mkdtemp(join(tmpdir(), "fiberfill-package-"));
+  await writeFile(join(project, "package.json"), `{"name":"stranger","private":true}`);
+  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project, join(root, "web/dist/npm")]);
+  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", "./" + JSON.parse(stdout)[0].filename], {
+    cwd: project,
+  });
+  await copyFile(join(root, "examples/wat-fetch/guest.wasm"), join(project, "guest.wasm"));
   server = createServer((request, response) => {
-    const id = Number(new URL(request.url, "http://host").searchParams.get("id"))
-    response.setHeader("content-type", "application/json")
-    response.end(JSON.stringify({ id, value: value(id), title: `Item ${id}` }))
-  })
-  await new Promise((done) => server.listen(0, "127.0.0.1", done))
-  address = `http://127.0.0.1:${server.address().port}`
-})
+    const id = Number(new URL(request.url, "http://host").searchParams.get("id"));
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ id, value: value(id), title: `Item ${id}` }));
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  address = `http://127.0.0.1:${server.address().port}`;
+});
 
 after(async () => {
-  await new Promise((done) => server.close(done))
-  await rm(project, { recursive: true })
-})
+  await new Promise((done) => server.close(done));
+  await rm(project, { recursive: true });
+});
 
 // What every consumer below does: three fibers in one guest fetch and print what they got.
 const use = `
@@ -53,35 +55,46 @@ async function main(fiberfill, bytes, address) {
   } })
   console.log(JSON.stringify(await Promise.all([1, 2, 3].map((id) => exports.item(address + "/item?id=" + id)))))
 }
-`
-const want = [1, 2, 3].map(value)
+`;
+const want = [1, 2, 3].map(value);
 
 /** Runs a file of the project and returns what it printed as JSON. */
 async function printed(node, file) {
-  const { stdout } = await run(node, [file, address], { cwd: project })
-  return JSON.parse(stdout)
+  const { stdout } = await run(node, [file, address], { cwd: project });
+  return JSON.parse(stdout);
 }
 
 // Bun has the engine that Safari has, JavaScriptCore.
-const engines = [["Node", tool("node")], ["Bun", tool("bun")]]
+const engines = [
+  ["Node", tool("node")],
+  ["Bun", tool("bun")],
+];
 
 for (const [engine, path] of engines) {
   test(`an ES module in ${engine} imports it`, async () => {
-    await writeFile(join(project, "esm.mjs"), `import * as fiberfill from "fiberfill"
+    await writeFile(
+      join(project, "esm.mjs"),
+      `import * as fiberfill from "fiberfill"
 import { readFileSync } from "node:fs"
-${use} await main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`)
-    assert.deepEqual(await printed(path, "esm.mjs"), want)
-  })
+${use} await main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`,
+    );
+    assert.deepEqual(await printed(path, "esm.mjs"), want);
+  });
 }
 
 // JavaScriptCore calls the function of a Suspending import also where it cannot suspend the stack.
 for (const [engine, path] of engines) {
   test(`in ${engine} a marked import below JavaScript is called once, and may answer, but not wait, and nobody is harmed`, async () => {
-    await writeFile(join(project, "below.wasm"), assemble(`(module
+    await writeFile(
+      join(project, "below.wasm"),
+      assemble(`(module
       (import "env" "marked" (func $marked (result i32))) (import "env" "plain" (func $plain)) (import "env" "also" (func $also (result i32)))
       (func (export "inner") (result i32) (call $marked))
-      (func (export "outer") (result i32) (call $plain) (drop (call $also)) (call $marked)))`))
-    await writeFile(join(project, "below.mjs"), `import { instantiate, suspending } from "fiberfill"
+      (func (export "outer") (result i32) (call $plain) (drop (call $also)) (call $marked)))`),
+    );
+    await writeFile(
+      join(project, "below.mjs"),
+      `import { instantiate, suspending } from "fiberfill"
 import { readFileSync } from "node:fs"
 const seen = []
 let answer
@@ -92,61 +105,83 @@ const { exports, instance } = await instantiate(readFileSync("below.wasm"), { en
   also: suspending(() => (inner(), 0)),
 } })
 for (answer of [1, Promise.resolve(2)]) seen.push(await exports.outer(), await exports.inner())
-console.log(JSON.stringify(seen))`)
-    const calls = (below, value) => ["called", below, "called", below, "called", "called", value, value]
-    assert.deepEqual(await printed(path, "below.mjs"), [...calls(1, 1), ...calls("cannot-suspend", 2)])
-  })
+console.log(JSON.stringify(seen))`,
+    );
+    const calls = (below, value) => ["called", below, "called", below, "called", "called", value, value];
+    assert.deepEqual(await printed(path, "below.mjs"), [...calls(1, 1), ...calls("cannot-suspend", 2)]);
+  });
 }
 
 test("a CommonJS module in Node requires it", async () => {
-  await writeFile(join(project, "cjs.cjs"), `const fiberfill = require("fiberfill")
+  await writeFile(
+    join(project, "cjs.cjs"),
+    `const fiberfill = require("fiberfill")
 const { readFileSync } = require("node:fs")
-${use} main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`)
-  assert.deepEqual(await printed(tool("node"), "cjs.cjs"), want)
-})
+${use} main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`,
+  );
+  assert.deepEqual(await printed(tool("node"), "cjs.cjs"), want);
+});
 
 test("what is imported and what is required in one process of Node have one scheduler", async () => {
-  await writeFile(join(project, "one.mjs"), `import * as imported from "fiberfill"
+  await writeFile(
+    join(project, "one.mjs"),
+    `import * as imported from "fiberfill"
 import { createRequire } from "node:module"
 const required = createRequire(import.meta.url)("fiberfill")
-console.log(JSON.stringify(Object.keys(imported).filter((name) => imported[name] !== required[name])))`)
-  assert.deepEqual(await printed(tool("node"), "one.mjs"), [])
-})
+console.log(JSON.stringify(Object.keys(imported).filter((name) => imported[name] !== required[name])))`,
+  );
+  assert.deepEqual(await printed(tool("node"), "one.mjs"), []);
+});
 
 test("both halves export the same names", async () => {
-  const at = (half) => JSON.stringify(join(project, "node_modules/fiberfill", half, "index.js"))
-  await writeFile(join(project, "names.mjs"), `import * as esm from ${at("esm")}
+  const at = (half) => JSON.stringify(join(project, "node_modules/fiberfill", half, "index.js"));
+  await writeFile(
+    join(project, "names.mjs"),
+    `import * as esm from ${at("esm")}
 import cjs from ${at("cjs")}
-console.log(JSON.stringify([Object.keys(esm).sort(), Object.keys(cjs).sort()]))`)
-  const [esm, cjs] = await printed(tool("node"), "names.mjs")
-  assert.deepEqual(esm, cjs)
-  assert.ok(esm.includes("instantiate") && esm.includes("suspending"), esm.join(" "))
-})
+console.log(JSON.stringify([Object.keys(esm).sort(), Object.keys(cjs).sort()]))`,
+  );
+  const [esm, cjs] = await printed(tool("node"), "names.mjs");
+  assert.deepEqual(esm, cjs);
+  assert.ok(esm.includes("instantiate") && esm.includes("suspending"), esm.join(" "));
+});
 
 test("a CommonJS module requires it where CommonJS is all there is", async () => {
-  await writeFile(join(project, "old-cjs.cjs"), `const fiberfill = require("./node_modules/fiberfill/cjs/index.js")
+  await writeFile(
+    join(project, "old-cjs.cjs"),
+    `const fiberfill = require("./node_modules/fiberfill/cjs/index.js")
 const { readFileSync } = require("node:fs")
-${use} main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`)
-  assert.deepEqual(await printed(tool("node"), "old-cjs.cjs"), want)
-})
+${use} main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`,
+  );
+  assert.deepEqual(await printed(tool("node"), "old-cjs.cjs"), want);
+});
 
 test("Vite bundles it", async () => {
-  await writeFile(join(project, "entry.js"), `import * as fiberfill from "fiberfill"
-${use} export default (bytes, address) => main(fiberfill, bytes, address)`)
-  await writeFile(join(project, "vite.config.mjs"), `export default { logLevel: "warn", build: {
-  lib: { entry: "entry.js", formats: ["es"], fileName: () => "out.mjs" } } }`)
-  const { stderr } = await run(tool("node"), [tool("vite"), "build"], { cwd: project })
-  assert.equal(stderr, "")
-  await writeFile(join(project, "bundled.mjs"), `import run from "./dist/out.mjs"
+  await writeFile(
+    join(project, "entry.js"),
+    `import * as fiberfill from "fiberfill"
+${use} export default (bytes, address) => main(fiberfill, bytes, address)`,
+  );
+  await writeFile(
+    join(project, "vite.config.mjs"),
+    `export default { logLevel: "warn", build: {
+  lib: { entry: "entry.js", formats: ["es"], fileName: () => "out.mjs" } } }`,
+  );
+  const { stderr } = await run(tool("node"), [tool("vite"), "build"], { cwd: project });
+  assert.equal(stderr, "");
+  await writeFile(
+    join(project, "bundled.mjs"),
+    `import run from "./dist/out.mjs"
 import { readFileSync } from "node:fs"
-await run(readFileSync("guest.wasm"), process.argv[2])`)
-  await rm(join(project, "node_modules"), { recursive: true }) // the bundle needs nothing else
+await run(readFileSync("guest.wasm"), process.argv[2])`,
+  );
+  await rm(join(project, "node_modules"), { recursive: true }); // the bundle needs nothing else
   try {
-    assert.deepEqual(await printed(tool("node"), "bundled.mjs"), want)
+    assert.deepEqual(await printed(tool("node"), "bundled.mjs"), want);
   } finally {
-    await run("npm", ["install", "--offline", "--no-audit", "--no-fund"], { cwd: project })
+    await run("npm", ["install", "--offline", "--no-audit", "--no-fund"], { cwd: project });
   }
-})
+});
 
 // The part of the package that only guests with fibers of their own need, by each way to it.
 for (const [how, file, text] of [
@@ -155,64 +190,90 @@ for (const [how, file, text] of [
   ["a bundle by Vite", "own-entry.js", `import * as fiberfill from "fiberfill"`],
 ]) {
   test(`${how} runs a guest with fibers of its own`, async () => {
-    const bytes = await readFile(join(root, "jsglue/testdata/fibers1.wasm"), "base64")
-    const imports = `{ env: { note() {}, wait: fiberfill.suspending(async (n) => n), fail() {}, call() {} } }`
-    await writeFile(join(project, file), `${text}
+    const bytes = await readFile(join(root, "jsglue/test/testdata/fibers1.wasm"), "base64");
+    const imports = `{ env: { note() {}, wait: fiberfill.suspending(async (n) => n), fail() {}, call() {} } }`;
+    await writeFile(
+      join(project, file),
+      `${text}
 async function own() {
   const { exports } = await fiberfill.instantiate(Uint8Array.from(atob("${bytes}"), (c) => c.charCodeAt(0)), ${imports})
   await exports.init()
   console.log(JSON.stringify([await exports.sum(100), await exports.end(3)]))
 }
-own()`)
-    let program = file
-    if (file === "own.mjs") assert.deepEqual(await printed(tool("bun"), program), [5050, 3])
+own()`,
+    );
+    let program = file;
+    if (file === "own.mjs") assert.deepEqual(await printed(tool("bun"), program), [5050, 3]);
     if (file === "own-entry.js") {
-      await writeFile(join(project, "vite.config.mjs"), `export default { logLevel: "warn", build: {
-  lib: { entry: "${file}", formats: ["es"], fileName: () => "own.mjs" } } }`)
-      await run(tool("node"), [tool("vite"), "build"], { cwd: project })
-      program = "dist/own.mjs"
+      await writeFile(
+        join(project, "vite.config.mjs"),
+        `export default { logLevel: "warn", build: {
+  lib: { entry: "${file}", formats: ["es"], fileName: () => "own.mjs" } } }`,
+      );
+      await run(tool("node"), [tool("vite"), "build"], { cwd: project });
+      program = "dist/own.mjs";
     }
-    assert.deepEqual(await printed(tool("node"), program), [5050, 3])
-  })
+    assert.deepEqual(await printed(tool("node"), program), [5050, 3]);
+  });
 }
 
 test("a bundle that has lost the chunk for guests with fibers of their own says what is missing", async () => {
-  const bytes = await readFile(join(root, "jsglue/testdata/fibers1.wasm"), "base64")
-  await writeFile(join(project, "lost.mjs"), `import * as fiberfill from "./lost/index.js"
+  const bytes = await readFile(join(root, "jsglue/test/testdata/fibers1.wasm"), "base64");
+  await writeFile(
+    join(project, "lost.mjs"),
+    `import * as fiberfill from "./lost/index.js"
 const error = await fiberfill.instantiate(Buffer.from("${bytes}", "base64"), { env: {} }).catch((error) => error)
-console.log(JSON.stringify([error.code, error.message]))`)
-  await cp(join(project, "node_modules/fiberfill/esm"), join(project, "lost"), { recursive: true, filter: (file) => !file.includes("machine-") })
-  const [code, message] = await printed(tool("node"), "lost.mjs")
-  assert.equal(code, "load-failed")
-  assert.match(message, /^a chunk of fiberfill, which guests that import fiberfill\/fibers1 need, cannot be loaded: .*machine-/)
-})
+console.log(JSON.stringify([error.code, error.message]))`,
+  );
+  await cp(join(project, "node_modules/fiberfill/esm"), join(project, "lost"), {
+    recursive: true,
+    filter: (file) => !file.includes("machine-"),
+  });
+  const [code, message] = await printed(tool("node"), "lost.mjs");
+  assert.equal(code, "load-failed");
+  assert.match(
+    message,
+    /^a chunk of fiberfill, which guests that import fiberfill\/fibers1 need, cannot be loaded: .*machine-/,
+  );
+});
 
 test("it can be imported where there is no TextEncoder, as in Jest's jsdom", async () => {
-  await writeFile(join(project, "bare.cjs"), `delete globalThis.TextEncoder
+  await writeFile(
+    join(project, "bare.cjs"),
+    `delete globalThis.TextEncoder
 const fiberfill = require("./node_modules/fiberfill/cjs/index.js")
 const fetch_text = fiberfill.suspending(async () => 0)
 fiberfill.instantiate(require("node:fs").readFileSync("guest.wasm"), { env: { fetch_text, log() {} } })
   .then(({ exports }) => exports.item_or(new Uint8Array(8), 7))
-  .then((value) => console.log(JSON.stringify(typeof value)))`)
-  assert.equal(await printed(tool("node"), "bare.cjs"), "number")
-})
+  .then((value) => console.log(JSON.stringify(typeof value)))`,
+  );
+  assert.equal(await printed(tool("node"), "bare.cjs"), "number");
+});
 
 test("an engine without JSPI gets one error that says so", async () => {
-  await writeFile(join(project, "old.mjs"), `// The Node of this machine; one that has JSPI already loses it here, before anything looked.
+  await writeFile(
+    join(project, "old.mjs"),
+    `// The Node of this machine; one that has JSPI already loses it here, before anything looked.
 delete WebAssembly.Suspending
 delete WebAssembly.promising
 const fiberfill = await import("fiberfill")
 const { readFileSync } = await import("node:fs")
 const error = await fiberfill.instantiate(readFileSync("guest.wasm")).then(() => "no error", (e) => e)
-console.log(JSON.stringify({ ours: error instanceof fiberfill.FiberError, code: error.code, message: error.message }))`)
-  const { ours, code, message } = await printed("node", "old.mjs")
-  assert.deepEqual({ ours, code }, { ours: true, code: "no-jspi" })
-  assert.match(message, /JavaScript Promise Integration|JSPI/)
-})
+console.log(JSON.stringify({ ours: error instanceof fiberfill.FiberError, code: error.code, message: error.message }))`,
+  );
+  const { ours, code, message } = await printed("node", "old.mjs");
+  assert.deepEqual({ ours, code }, { ours: true, code: "no-jspi" });
+  assert.match(message, /JavaScript Promise Integration|JSPI/);
+});
 
-for (const [kind, file] of [["an ES module", "types.mts"], ["a CommonJS module", "types.cts"]]) {
+for (const [kind, file] of [
+  ["an ES module", "types.mts"],
+  ["a CommonJS module", "types.cts"],
+]) {
   test(`TypeScript finds the types from ${kind}`, async () => {
-    await writeFile(join(project, file), `import { instantiate, suspending, FiberError } from "fiberfill"
+    await writeFile(
+      join(project, file),
+      `import { instantiate, suspending, FiberError } from "fiberfill"
 export async function title(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const { exports, instance } = await instantiate(bytes, { env: { get: suspending(async (n: number) => n + 1) } })
   const platform: WebAssembly.Instance = instance
@@ -223,14 +284,32 @@ export async function title(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 }
 // @ts-expect-error: the package declares its types, so a wrong name is an error
 import { noSuchName } from "fiberfill"
-`)
-    await run(tool("tsc"), ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", "", file], { cwd: project })
-      .catch((error) => assert.fail(error.stdout || error.message))
-  })
+`,
+    );
+    await run(
+      tool("tsc"),
+      [
+        "--noEmit",
+        "--strict",
+        "--target",
+        "es2022",
+        "--module",
+        "nodenext",
+        "--lib",
+        "es2024,dom",
+        "--types",
+        "",
+        file,
+      ],
+      { cwd: project },
+    ).catch((error) => assert.fail(error.stdout || error.message));
+  });
 }
 
 test("the types tell what scopes resolve to, and options may be undefined", async () => {
-  await writeFile(join(project, "scopes.mts"), `import { all, arena, instantiate, limits, race, type Fiber } from "fiberfill"
+  await writeFile(
+    join(project, "scopes.mts"),
+    `import { all, arena, instantiate, limits, race, type Fiber } from "fiberfill"
 declare const title: Fiber<string>, size: Fiber<number>, set: Set<Fiber<number>>, signal: AbortSignal | undefined
 export const [t, n]: [string, number] = await all([title, size])
 export const sizes: number[] = await all(set, { signal })
@@ -243,13 +322,30 @@ export const anything: string[] = await all([1, 2].map((id) => exports.item.with
 export const wrong: number = await arena(async (a) => await a.go(title))
 // @ts-expect-error: a Promise cannot be cancelled
 void all([fetch("/")])
-`)
-  const flags = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", ""]
-  await run(tool("tsc"), [...flags, "scopes.mts"], { cwd: project }).catch((error) => assert.fail(error.stdout || error.message))
-})
+`,
+  );
+  const flags = [
+    "--noEmit",
+    "--strict",
+    "--exactOptionalPropertyTypes",
+    "--target",
+    "es2022",
+    "--module",
+    "nodenext",
+    "--lib",
+    "es2024,dom",
+    "--types",
+    "",
+  ];
+  await run(tool("tsc"), [...flags, "scopes.mts"], { cwd: project }).catch((error) =>
+    assert.fail(error.stdout || error.message),
+  );
+});
 
 test("fiberfill/webassembly has types for code that was written for JSPI", async () => {
-  await writeFile(join(project, "jspi.mts"), `import { WebAssembly } from "fiberfill/webassembly"
+  await writeFile(
+    join(project, "jspi.mts"),
+    `import { WebAssembly } from "fiberfill/webassembly"
 export async function title(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
   const get = new WebAssembly.Suspending(async (n: number) => n + 1)
   const module: WebAssembly.Module = await WebAssembly.compile(bytes)
@@ -258,14 +354,32 @@ export async function title(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
 }
 // @ts-expect-error: a string is no import
 void WebAssembly.instantiate(new Uint8Array(), { env: { get: "get" } })
-`)
-  await run(tool("tsc"), ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", "", "jspi.mts"], { cwd: project })
-    .catch((error) => assert.fail(error.stdout || error.message))
-})
+`,
+  );
+  await run(
+    tool("tsc"),
+    [
+      "--noEmit",
+      "--strict",
+      "--target",
+      "es2022",
+      "--module",
+      "nodenext",
+      "--lib",
+      "es2024,dom",
+      "--types",
+      "",
+      "jspi.mts",
+    ],
+    { cwd: project },
+  ).catch((error) => assert.fail(error.stdout || error.message));
+});
 
 test("fiberfill/actors runs an actor in C and one in TypeScript, with types", async () => {
-  await copyFile(join(root, "examples/c-actor/guest.wasm"), join(project, "actor.wasm"))
-  await writeFile(join(project, "actors.mts"), `import { ActorError, compileActor, Runtime, VirtualClock, type Host, type Message } from "fiberfill/actors"
+  await copyFile(join(root, "examples/c-actor/guest.wasm"), join(project, "actor.wasm"));
+  await writeFile(
+    join(project, "actors.mts"),
+    `import { ActorError, compileActor, Runtime, VirtualClock, type Host, type Message } from "fiberfill/actors"
 declare const process: { getBuiltinModule(name: "fs"): { readFileSync(path: string): Uint8Array<ArrayBuffer> } }
 const module = await compileActor(process.getBuiltinModule("fs").readFileSync("actor.wasm"))
 const clock = new VirtualClock()
@@ -281,19 +395,26 @@ runtime.send(tester, 1)
 await runtime.run(() => answer !== "")
 console.log(JSON.stringify([answer, Math.floor(clock.now()), runtime.info(actor)?.blocked]))
 runtime.close()
-`)
-  await run(tool("tsc"), ["--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", "", "actors.mts"], { cwd: project })
-    .catch((error) => assert.fail(error.stdout || error.message))
-  assert.deepEqual(await printed(tool("node"), "actors.mjs"), ["slept", 50, false])
-})
+`,
+  );
+  await run(
+    tool("tsc"),
+    ["--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", "", "actors.mts"],
+    { cwd: project },
+  ).catch((error) => assert.fail(error.stdout || error.message));
+  assert.deepEqual(await printed(tool("node"), "actors.mjs"), ["slept", 50, false]);
+});
 
 test("the package holds what it names, and nothing that was meant to stay at home", async () => {
-  const installed = join(project, "node_modules/fiberfill")
-  const manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8"))
-  const files = (await readdir(installed, { recursive: true })).map((file) => "./" + file)
-  const named = (entry) => typeof entry === "string" ? [entry] : Object.values(entry).flatMap(named)
+  const installed = join(project, "node_modules/fiberfill");
+  const manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8"));
+  const files = (await readdir(installed, { recursive: true })).map((file) => "./" + file);
+  const named = (entry) => (typeof entry === "string" ? [entry] : Object.values(entry).flatMap(named));
   for (const file of [...named(manifest.exports), manifest.main, manifest.module, manifest.types]) {
-    assert.ok(files.includes(file), `${file} is named in package.json and missing`)
+    assert.ok(files.includes(file), `${file} is named in package.json and missing`);
   }
-  assert.deepEqual(files.filter((file) => /\.(ts|mjs|wasm)$/.test(file) && !file.endsWith(".d.ts")), [])
-})
+  assert.deepEqual(
+    files.filter((file) => /\.(ts|mjs|wasm)$/.test(file) && !file.endsWith(".d.ts")),
+    [],
+  );
+});

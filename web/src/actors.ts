@@ -1,5 +1,5 @@
-// fiberfill/actors: actors whose code may block, in wasm or in JavaScript.
-// Importing this module touches no global and loads nothing.
+// fiberfill/actors: actors whose code may block, in wasm or in JavaScript. Importing this module touches no global and
+// loads nothing.
 
 export { compileActor, type ActorModule, type Import } from "../../jsglue/src/actors/guest.js";
 export { Runtime, type Info, type RuntimeOptions, type SpawnOptions } from "../../jsglue/src/actors/runtime.js";

@@ -1,9 +1,19 @@
-// fiberfill/polyfill: installs the namespace of fiberfill/webassembly as the global
-// WebAssembly. Modules compiled before it was loaded stay as they were.
+// fiberfill/polyfill: installs the namespace of fiberfill/webassembly as the global WebAssembly. Modules compiled
+// before it was loaded stay as they were.
 
-import { namespace } from "../../jsglue/src/jspi.js";
+import { namespace } from "../../jsglue/src/api/webassembly.js";
 
-Object.defineProperty(globalThis, "WebAssembly", { value: namespace, writable: true, enumerable: false, configurable: true });
+Object.defineProperty(globalThis, "WebAssembly", {
+  value: namespace,
+  writable: true,
+  enumerable: false,
+  configurable: true,
+});
 for (const constructor of [namespace.Module, namespace.Instance, namespace.Suspending]) {
-  Object.defineProperty(constructor.prototype, "constructor", { value: constructor, writable: true, enumerable: false, configurable: true });
+  Object.defineProperty(constructor.prototype, "constructor", {
+    value: constructor,
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
 }

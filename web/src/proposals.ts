@@ -1,3 +1,3 @@
-// What the script tag loads when a guest imports the operations of a proposal: jsglue/src/proposals.ts.
+// What the script tag loads when a guest imports the operations of a proposal: jsglue/src/proposals/load.ts.
 
-export { machine } from "../../jsglue/src/machine.js";
+export { machine } from "../../jsglue/src/proposals/jumps.js";

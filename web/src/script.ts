@@ -2,5 +2,6 @@
 
 import * as fiberfill from "./index.js";
 
-// An assignment, and no variable of the script: that of a module (type="module", or an import of the file) is no global.
+// An assignment, and no variable of the script: that of a module (type="module", or an import of the file) is no
+// global.
 Object.assign(globalThis, { fiberfill });

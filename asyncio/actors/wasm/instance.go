@@ -13,8 +13,8 @@ import (
 	parser "github.com/fiberfill/fiberfill/internal/wasm"
 )
 
-// Guest returns the guest of one actor, for [actors.Runtime.Spawn] or an [actors.Factory]. Its instance is made at the spawn,
-// which fails with what the instance, or the allocation of its stack, fails with.
+// Guest returns the guest of one actor, for [actors.Runtime.Spawn] or an [actors.Factory]. Its instance is made at the
+// spawn, which fails with what the instance, or the allocation of its stack, fails with.
 func (m *Module) Guest() actors.Guest { return &instance{module: m} }
 
 // instance is the guest of one actor.
@@ -54,7 +54,8 @@ func (in *instance) Open(class actors.StackClass) error {
 	in.ctx = context.WithValue(context.Background(), instanceKey{}, in)
 	in.handle = in.wasm.ExportedFunction(handler)
 	in.memory = in.wasm.Memory()
-	if malloc, free := in.wasm.ExportedFunction("malloc"), in.wasm.ExportedFunction("free"); in.memory != nil && allocates(malloc, free) {
+	if malloc, free := in.wasm.ExportedFunction("malloc"), in.wasm.ExportedFunction("free"); in.memory != nil &&
+		allocates(malloc, free) {
 		in.malloc, in.free = malloc, free
 	}
 	if m.pointer >= 0 {
@@ -88,7 +89,8 @@ func (in *instance) region(size uint32) error {
 	case -1:
 		return nil
 	case parser.CannotTell:
-		return fmt.Errorf("%w: it seems to keep a stack there, and which global points to it is not clear; export it as __stack_pointer", ErrRoom)
+		return fmt.Errorf("%w: it seems to keep a stack there, and which global points to it is not clear; export it "+
+			"as __stack_pointer", ErrRoom)
 	}
 	low, err := in.room(guardSize + size + 16)
 	if err != nil {
@@ -174,11 +176,13 @@ func (in *instance) check() {
 		return
 	}
 	guard, _ := in.memory.Read(in.guard, guardSize)
-	// All of it: a function with one local writes one word in 16 bytes, and which of the four it is depends on the compiler.
+	// All of it: a function with one local writes one word in 16 bytes, and which of the four it is depends on the
+	// compiler.
 	for i := 0; i < guardSize; i += 4 {
 		if binary.LittleEndian.Uint32(guard[i:]) != guardWord {
 			size := in.high - in.guard - guardSize
-			panic(fmt.Errorf("actors: %s: %w: it has used more than the %d bytes of its class", in.module.name, ErrStack, size))
+			panic(fmt.Errorf("actors: %s: %w: it has used more than the %d bytes of its "+
+				"class", in.module.name, ErrStack, size))
 		}
 	}
 }

@@ -18,7 +18,7 @@ const (
 	scenariosPath = "../../../examples/c-actor/scenarios.txt"
 )
 
-// The scenarios are played on JSPI too, with the same outcome: jsglue/actors_test.mjs.
+// The scenarios are played on JSPI too, with the same outcome: jsglue/test/actors_test.mjs.
 func TestScenarios(t *testing.T) {
 	m := compile(t, guestPath, Options{})
 	scenarios, err := os.ReadFile(scenariosPath)

@@ -1,32 +1,34 @@
-// Package wasm makes a wasm module the guest of an actor (package actors): straight-line code that calls mk_sleep_ms in the
-// middle of its handler, and is one of thousands.
+// Package wasm makes a wasm module the guest of an actor (package actors): straight-line code that calls mk_sleep_ms in
+// the middle of its handler, and is one of thousands.
 //
 //	module, err := wasm.Compile(ctx, binary, wasm.Options{})
 //	id, err := runtime.Spawn(module.Guest(), 10, actors.Stack64K)
 //
 // # The module
 //
-// It exports handle_message(type i32, source i64, payload i32, size i32) -> i32 and imports what it needs of this from "env":
+// It exports handle_message(type i32, source i64, payload i32, size i32) -> i32 and imports what it needs of this from
+// "env":
 //
 //	mk_send(to i64, type i32, payload i32, size i32) -> i32        mk_sleep_ms(ms i32) -> i32
 //	mk_self() -> i64                                               mk_recv(type i32, buffer i32, capacity i32, size i32) -> i32
 //	mk_log(level i32, text i32, size i32)                          mk_wait_fd_readable(fd i32, timeout_ms i32) -> i32
 //	                                                               mk_wait_fd_writable(fd i32, timeout_ms i32) -> i32
 //
-// They mean what the methods of [actors.Host] mean; examples/c-actor/mk.h describes them for C. An address that is not in
-// the guest's memory is a trap. _initialize is called first, if it is exported.
+// They mean what the methods of [actors.Host] mean; examples/c-actor/mk.h describes them for C. An address that is not
+// in the guest's memory is a trap. _initialize is called first, if it is exported.
 //
 // # Instances and stacks
 //
-// Every actor has an instance of its own, made by [wazero], the runtime; they share nothing. The handler runs on a coroutine,
-// so what is suspended is a goroutine's stack with wasm frames on it. Where compilers keep locals whose address is taken
-// on a stack in linear memory, the actor gets a region of exactly its class for it when it is spawned, and the stack pointer
-// is set to it; an actor of class none runs on the stack that the module brings along. Below a region lies a guard; a handler
-// that has written there is ended by a trap when it blocks or returns. It can have harmed nobody but itself.
+// Every actor has an instance of its own, made by [wazero], the runtime; they share nothing. The handler runs on a
+// coroutine, so what is suspended is a goroutine's stack with wasm frames on it. Where compilers keep locals whose
+// address is taken on a stack in linear memory, the actor gets a region of exactly its class for it when it is spawned,
+// and the stack pointer is set to it; an actor of class none runs on the stack that the module brings along. Below a
+// region lies a guard; a handler that has written there is ended by a trap when it blocks or returns. It can have
+// harmed nobody but itself.
 //
-// The region, and room for payloads, come from the guest's malloc if it exports malloc and free; else its memory is grown,
-// if nothing in the module grows it, because an allocator that finds memory grown behind its back hands that part out.
-// A module with neither can be spawned without a stack and be sent messages without a payload.
+// The region, and room for payloads, come from the guest's malloc if it exports malloc and free; else its memory is
+// grown, if nothing in the module grows it, because an allocator that finds memory grown behind its back hands that
+// part out. A module with neither can be spawned without a stack and be sent messages without a payload.
 //
 // # What it costs
 //
@@ -65,9 +67,9 @@ type Options struct {
 	Imports map[string]Import // from "env", beside the mk_ functions
 }
 
-// Import is a further function for guests. It may block the actor by the methods of the Host, which return -1 to
-// actors without a stack. A panic is a trap. Those methods do not return, but panic, when the actor has been stopped; an import
-// that recovers from that has the guest go on.
+// Import is a further function for guests. It may block the actor by the methods of the Host, which return -1 to actors
+// without a stack. A panic is a trap. Those methods do not return, but panic, when the actor has been stopped; an
+// import that recovers from that has the guest go on.
 type Import struct {
 	Params, Results []api.ValueType
 	// Call finds the parameters in stack and leaves the results there.
@@ -86,14 +88,15 @@ type Module struct {
 
 const handler = "handle_message"
 
-// Compile takes the bytes of a module. The error wraps ErrModule, ErrImport or ErrExport. The caller closes the module when
-// its actors are over.
+// Compile takes the bytes of a module. The error wraps ErrModule, ErrImport or ErrExport. The caller closes the module
+// when its actors are over.
 func Compile(ctx context.Context, binary []byte, options Options) (*Module, error) {
 	if options.Name == "" {
 		options.Name = "the guest"
 	}
-	m := &Module{name: options.Name, runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2|
-		experimental.CoreFeaturesExceptionHandling|experimental.CoreFeaturesTailCall))}
+	m := &Module{name: options.Name, runtime: wazero.NewRuntimeWithConfig(ctx,
+		wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2|
+			experimental.CoreFeaturesExceptionHandling|experimental.CoreFeaturesTailCall))}
 	if err := m.compile(ctx, binary, options); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("actors: %s: %w", m.name, err)
@@ -109,7 +112,8 @@ func (m *Module) compile(ctx context.Context, binary []byte, options Options) er
 	switch code := parser.Parse(binary, &parsed); code {
 	case parser.OK:
 	case parser.NotWasm:
-		return fmt.Errorf("%w: a wasm file begins with the bytes 00 61 73 6d, this one with % x", ErrModule, binary[:min(4, len(binary))])
+		return fmt.Errorf("%w: a wasm file begins with the bytes 00 61 73 6d, this one with % x", ErrModule,
+			binary[:min(4, len(binary))])
 	default:
 		return fmt.Errorf("%w: the parser gives up with error %d at byte %d", ErrModule, code, parsed.At)
 	}
@@ -123,7 +127,8 @@ func (m *Module) compile(ctx context.Context, binary []byte, options Options) er
 		return fmt.Errorf("%w: %w", ErrModule, err)
 	}
 	if f := m.compiled.ExportedFunctions()[handler]; f == nil ||
-		!slices.Equal(f.ParamTypes(), []api.ValueType{i32, i64, i32, i32}) || !slices.Equal(f.ResultTypes(), []api.ValueType{i32}) {
+		!slices.Equal(f.ParamTypes(), []api.ValueType{i32, i64, i32, i32}) ||
+		!slices.Equal(f.ResultTypes(), []api.ValueType{i32}) {
 		return ErrExport
 	}
 	return m.provide(ctx, options.Imports)

@@ -118,8 +118,10 @@ func TestThe_class_is_the_size_of_the_stack(t *testing.T) {
 		}
 		for _, class := range []actors.StackClass{actors.Stack32K, actors.Stack64K, actors.Stack128K} {
 			_, in := w.guest(m, class)
-			if size := in.high - in.guard - guardSize; size != uint32(class) || in.guard < none.memory.Size() || in.high > in.memory.Size() {
-				t.Errorf("class %d has a stack of %d bytes at %d in a memory of %d", class, size, in.guard, in.memory.Size())
+			if size := in.high - in.guard - guardSize; size != uint32(class) || in.guard < none.memory.Size() ||
+				in.high > in.memory.Size() {
+				t.Errorf("class %d has a stack of %d bytes at %d in a memory of "+
+					"%d", class, size, in.guard, in.memory.Size())
 			}
 		}
 		if size := none.memory.Size(); size != 2*pageSize {
@@ -133,7 +135,8 @@ func TestNo_room_for_the_stack(t *testing.T) {
 	t.Run("E-SPAWN-2", func(t *testing.T) {
 		w := newWorld(t, actors.Config{})
 		m := compile(t, "testdata/grows.wasm", Options{})
-		if id, err := w.Spawn(m.Guest(), 10, actors.Stack32K); !errors.Is(err, actors.ErrNoStack) || !errors.Is(err, ErrRoom) || id != 0 {
+		if id, err := w.Spawn(m.Guest(), 10, actors.Stack32K); !errors.Is(err, actors.ErrNoStack) ||
+			!errors.Is(err, ErrRoom) || id != 0 {
 			t.Errorf("Spawn() = %d, %v", id, err)
 		}
 		none, _ := w.guest(m, actors.StackNone)
@@ -169,7 +172,8 @@ func TestStack_and_payload_from_the_guests_allocator(t *testing.T) {
 		t.Fatalf("%d answers: %v", len(w.answers), w.ended)
 	}
 	first := numbers(w.answers[0])[0]
-	for i, want := range [][]uint32{{first, in.high - 16, 2, 0}, {first, in.high - 16, 2, 0}, {first + 256, in.high - 16, 3, 1}, {0, in.high - 16, 3, 1}} {
+	for i, want := range [][]uint32{{first, in.high - 16, 2, 0}, {first, in.high - 16, 2, 0},
+		{first + 256, in.high - 16, 3, 1}, {0, in.high - 16, 3, 1}} {
 		if got := numbers(w.answers[i]); !slices.Equal(got, want) {
 			t.Errorf("message %d: payload, local, mallocs, frees %v, want %v", i, got, want)
 		}
@@ -208,9 +212,10 @@ func TestStop_drops_the_stack(t *testing.T) {
 func TestStop_cannot_be_caught(t *testing.T) {
 	t.Run("E-LIFE-2", func(t *testing.T) {
 		w := newWorld(t, actors.Config{Log: func(id actors.ID, _ int32, _ string) { t.Errorf("actor %d runs", id) }})
-		waits := Import{Params: []api.ValueType{i32}, Results: []api.ValueType{i32}, Call: func(h *actors.Host, _ api.Memory, stack []uint64) {
-			h.Wait("nothing", func() bool { return false }, 0)
-		}}
+		waits := Import{Params: []api.ValueType{i32}, Results: []api.ValueType{i32},
+			Call: func(h *actors.Host, _ api.Memory, stack []uint64) {
+				h.Wait("nothing", func() bool { return false }, 0)
+			}}
 		m := compile(t, "testdata/stubborn.wasm", Options{Imports: map[string]Import{"twice": waits}})
 		for typ := range int32(2) {
 			id, _ := w.guest(m, actors.Stack32K)
@@ -245,8 +250,8 @@ func TestStack_overflow_is_a_trap_that_says_so(t *testing.T) {
 	})
 }
 
-// A function of the program's own, made of the same yield: it asks a server, and the guest sees a call that takes a while.
-// A function with one local writes one word in 16 bytes.
+// A function of the program's own, made of the same yield: it asks a server, and the guest sees a call that takes a
+// while. A function with one local writes one word in 16 bytes.
 func TestStack_overflow_is_found_in_every_word(t *testing.T) {
 	t.Run("E-CLASS-1", func(t *testing.T) {
 		w := newWorld(t, actors.Config{})
@@ -266,15 +271,16 @@ func TestStack_overflow_is_found_in_every_word(t *testing.T) {
 func TestHigher_blocking_calls(t *testing.T) {
 	t.Run("E-HOST-1", func(t *testing.T) {
 		w := newWorld(t, actors.Config{Clock: actors.RealClock()})
-		twice := Import{Params: []api.ValueType{i32}, Results: []api.ValueType{i32}, Call: func(h *actors.Host, _ api.Memory, stack []uint64) {
-			answer := make(chan uint64, 1)
-			n := stack[0]
-			go func() { answer <- 2 * n }() // the server
-			stack[0] = 0
-			if h.Wait("the server", func() bool { return len(answer) > 0 }, 0) == 0 {
-				stack[0] = <-answer
-			}
-		}}
+		twice := Import{Params: []api.ValueType{i32}, Results: []api.ValueType{i32},
+			Call: func(h *actors.Host, _ api.Memory, stack []uint64) {
+				answer := make(chan uint64, 1)
+				n := stack[0]
+				go func() { answer <- 2 * n }() // the server
+				stack[0] = 0
+				if h.Wait("the server", func() bool { return len(answer) > 0 }, 0) == 0 {
+					stack[0] = <-answer
+				}
+			}}
 		m := compile(t, "testdata/plain.wasm", Options{Imports: map[string]Import{"twice": twice}})
 		fiber, _ := w.guest(m, actors.Stack32K)
 		none, _ := w.guest(m, actors.StackNone)
@@ -324,17 +330,20 @@ func TestCompile_says_what_is_wrong(t *testing.T) {
 		if strings.HasSuffix(path, "!") {
 			bytes = bytes[:len(bytes)/2]
 		}
-		if m, err := Compile(t.Context(), bytes, Options{Name: path}); !errors.Is(err, want) || m != nil || !strings.Contains(err.Error(), path) {
+		if m, err := Compile(t.Context(), bytes, Options{Name: path}); !errors.Is(err, want) || m != nil ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("Compile(%s) = %v, want %v", path, err, want)
 		}
 	}
 	_, err := Compile(t.Context(), []byte("hello"), Options{})
-	if want := "actors: the guest: not a module that can be an actor: a wasm file begins with the bytes 00 61 73 6d, this one with 68 65 6c 6c"; err == nil || err.Error() != want {
+	if want := "actors: the guest: not a module that can be an actor: a wasm file begins with the bytes 00 61 73 6d, " +
+		"this one with 68 65 6c 6c"; err == nil || err.Error() != want {
 		t.Errorf("Compile() = %v, want %s", err, want)
 	}
 	wrong := map[string]Import{"twice": {Params: []api.ValueType{i64}, Results: []api.ValueType{i32}}}
 	bytes, _ := os.ReadFile("testdata/plain.wasm")
-	if _, err := Compile(t.Context(), bytes, Options{Imports: wrong}); !errors.Is(err, ErrImport) || !strings.Contains(err.Error(), "twice") {
+	if _, err := Compile(t.Context(), bytes, Options{Imports: wrong}); !errors.Is(err, ErrImport) ||
+		!strings.Contains(err.Error(), "twice") {
 		t.Errorf("Compile() = %v for an import of another type", err)
 	}
 }

@@ -1,7 +1,7 @@
 //go:build js
 
-// Command program is what the tests of package asyncio run in Node: a program
-// whose exported functions do one thing each.
+// Command program is what the tests of package asyncio run in Node: a program whose exported functions do one thing
+// each.
 package main
 
 import (

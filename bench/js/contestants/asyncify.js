@@ -40,7 +40,14 @@ export async function open({ wait }) {
       },
     },
   });
-  const { memory, turns, call, compute, asyncify_start_unwind: start_unwind, asyncify_stop_unwind: stop_unwind } = instance.exports;
+  const {
+    memory,
+    turns,
+    call,
+    compute,
+    asyncify_start_unwind: start_unwind,
+    asyncify_stop_unwind: stop_unwind,
+  } = instance.exports;
   const { asyncify_start_rewind: start_rewind, asyncify_stop_rewind: stop_rewind } = instance.exports;
 
   const free = [];

@@ -1,5 +1,5 @@
-// Go's fibers (package polyfill/run), in a program compiled by the standard toolchain for js/wasm: the same that is measured
-// natively (bench/costs). All of it happens inside Go, and JavaScript only reads the clock around it.
+// Go's fibers (package polyfill/run), in a program compiled by the standard toolchain for js/wasm: the same that is
+// measured natively (bench/costs). All of it happens inside Go, and JavaScript only reads the clock around it.
 
 import { bytes, script } from "../host.js";
 

@@ -6,7 +6,9 @@ globalThis.escapes = {
     throw new Error("deep");
   },
   throwLater() {
-    setTimeout(() => { throw new Error("thrown later"); });
+    setTimeout(() => {
+      throw new Error("thrown later");
+    });
   },
   rejectAlone() {
     Promise.reject(new Error("rejected alone"));

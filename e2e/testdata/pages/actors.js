@@ -1,7 +1,7 @@
 // Actors in a page: the scenarios that Go plays on wazero, and the test that the demo page shows.
 
 import * as actors from "/dist/fiberfill-actors.js";
-import { play, scenarios } from "/jsglue/actors_player.mjs";
+import { play, scenarios } from "/jsglue/test/actors_player.mjs";
 import { sleepTest } from "/demo/sleep.js";
 
 const bytes = async (path) => (await fetch(path)).arrayBuffer();
@@ -20,6 +20,10 @@ globalThis.actors = {
   /** The sleep test, by both clocks. */
   async sleep() {
     const guest = await bytes("/examples/c-actor/guest.wasm");
-    return [await sleepTest(actors, guest), await sleepTest(actors, guest, { clock: "virtual", stack: 131072 }), await sleepTest(actors, guest, { stack: 0 })];
+    return [
+      await sleepTest(actors, guest),
+      await sleepTest(actors, guest, { clock: "virtual", stack: 131072 }),
+      await sleepTest(actors, guest, { stack: 0 }),
+    ];
   },
 };

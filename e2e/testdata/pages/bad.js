@@ -10,7 +10,10 @@ const rules = (init) => fetch("/wat/rules.wasm", init);
 const bytes = async () => (await rules()).arrayBuffer();
 
 async function cGuest(change = (fn) => fn) {
-  const { imports, attach } = host((fn) => suspending(change(fn)), () => fiberfill.current().signal);
+  const { imports, attach } = host(
+    (fn) => suspending(change(fn)),
+    () => fiberfill.current().signal,
+  );
   const { instance, exports } = await instantiateStreaming(fetch("/examples/c-fetch/guest.wasm"), imports);
   attach(instance);
   return exports;
@@ -31,9 +34,37 @@ function refused(fn, ...args) {
 
 // Anything that can be thrown.
 const anything = [
-  undefined, null, 0, -0, NaN, "", "text", 7n, Symbol("s"), false, () => {}, [], Object.freeze({}), Object.create(null),
-  { then(resolve) { resolve("followed"); } }, Promise.resolve("followed"), new Error("an error"), new DOMException("a DOMException", "AbortError"),
-  new FiberError("trap", "not ours"), new Proxy({}, { get() { throw new Error("do not look"); } }),
+  undefined,
+  null,
+  0,
+  -0,
+  NaN,
+  "",
+  "text",
+  7n,
+  Symbol("s"),
+  false,
+  () => {},
+  [],
+  Object.freeze({}),
+  Object.create(null),
+  {
+    then(resolve) {
+      resolve("followed");
+    },
+  },
+  Promise.resolve("followed"),
+  new Error("an error"),
+  new DOMException("a DOMException", "AbortError"),
+  new FiberError("trap", "not ours"),
+  new Proxy(
+    {},
+    {
+      get() {
+        throw new Error("do not look");
+      },
+    },
+  ),
   revoked(),
 ];
 
@@ -46,7 +77,10 @@ function revoked() {
 
 /** By identity, also where the reason is something that a Promise would follow. */
 async function rejectsWith(fiber, reason) {
-  const same = await fiber.then(() => false, (got) => Object.is(got, reason));
+  const same = await fiber.then(
+    () => false,
+    (got) => Object.is(got, reason),
+  );
   check(same, `the fiber rejects with the very ${typeof reason} that its import gave`);
 }
 
@@ -55,7 +89,14 @@ globalThis.bad = {
 
   async notWasm() {
     const text = new TextEncoder().encode("<!doctype html>");
-    for (const source of [text, text.buffer, new Uint8Array(), new ArrayBuffer(0), (await bytes()).slice(0, 100), new Uint8Array([0, 97, 115, 109, 2, 0, 0, 0])]) {
+    for (const source of [
+      text,
+      text.buffer,
+      new Uint8Array(),
+      new ArrayBuffer(0),
+      (await bytes()).slice(0, 100),
+      new Uint8Array([0, 97, 115, 109, 2, 0, 0, 0]),
+    ]) {
       for (const fn of [compile, instantiate]) {
         const error = await rejection(fn(source));
         refusal(error, "not-wasm", "wasm");
@@ -69,7 +110,10 @@ globalThis.bad = {
     const { buffer } = new other.Uint8Array(new Uint8Array(await bytes())); // a copy
     check(!(buffer instanceof ArrayBuffer), "another window's buffer");
     const modules = [await compile(buffer), await compileStreaming(other.fetch(url("/wat/rules.wasm")))];
-    check(modules.every((module) => module instanceof WebAssembly.Module), "its bytes and its Responses are taken");
+    check(
+      modules.every((module) => module instanceof WebAssembly.Module),
+      "its bytes and its Responses are taken",
+    );
     refusal(await rejection(instantiate(new other.WebAssembly.Module(buffer))), "foreign-module");
     const controller = new other.AbortController();
     const { exports, asked } = await scene();
@@ -86,7 +130,8 @@ globalThis.bad = {
   },
   async notAResponse() {
     for (const source of [undefined, null, "text", await bytes(), {}, Promise.resolve(7)]) {
-      for (const fn of [compileStreaming, instantiateStreaming]) refusal(await rejection(fn(source)), "not-a-response", "Response");
+      for (const fn of [compileStreaming, instantiateStreaming])
+        refusal(await rejection(fn(source)), "not-a-response", "Response");
     }
     const reason = { no: "response" };
     equal(await rejection(instantiateStreaming(Promise.reject(reason))), reason);
@@ -94,10 +139,16 @@ globalThis.bad = {
   async wrongMimeType() {
     for (const type of ["text/html", "application/octet-stream", "application/wasm2", ""]) {
       const response = new Response(await bytes(), { headers: { "Content-Type": type } });
-      for (const fn of [compileStreaming, instantiateStreaming]) refusal(await rejection(fn(response)), "wrong-mime-type", "application/wasm", `"${type}"`);
+      for (const fn of [compileStreaming, instantiateStreaming])
+        refusal(await rejection(fn(response)), "wrong-mime-type", "application/wasm", `"${type}"`);
     }
     refusal(await rejection(compileStreaming(fetch("/bad.js"))), "wrong-mime-type", "/bad.js", "text/javascript");
-    check((await compileStreaming(new Response(await bytes(), { headers: { "Content-Type": "Application/WASM" } }))) instanceof WebAssembly.Module, "a Module");
+    check(
+      (await compileStreaming(
+        new Response(await bytes(), { headers: { "Content-Type": "Application/WASM" } }),
+      )) instanceof WebAssembly.Module,
+      "a Module",
+    );
   },
   async notFound() {
     refusal(await rejection(instantiateStreaming(fetch("/nothing.wasm"))), "bad-response", "404", "/nothing.wasm");
@@ -120,7 +171,9 @@ globalThis.bad = {
         controller.error(new Error("the cable is out"));
       },
     });
-    const error = await rejection(instantiateStreaming(new Response(body, { headers: { "Content-Type": "application/wasm" } })));
+    const error = await rejection(
+      instantiateStreaming(new Response(body, { headers: { "Content-Type": "application/wasm" } })),
+    );
     refusal(error, "bad-response", "broke off");
     check(error.cause instanceof Error, "the cause is what the body's reader was told");
   },
@@ -149,7 +202,12 @@ globalThis.bad = {
     }
   },
   async suspendingOfANonFunction() {
-    for (const value of [undefined, null, 7, "text", {}, Promise.resolve()]) refusal(thrown(() => suspending(value)), "bad-argument", "function");
+    for (const value of [undefined, null, 7, "text", {}, Promise.resolve()])
+      refusal(
+        thrown(() => suspending(value)),
+        "bad-argument",
+        "function",
+      );
   },
   async startFunctionThatWaits() {
     const wait = suspending(async () => 1);
@@ -160,15 +218,34 @@ globalThis.bad = {
   },
   async startFunctionThatThrows() {
     const reason = { thrown: "by the import" };
-    equal(await rejection(instantiateStreaming(fetch("/wat/start.wasm"), { env: { wait() { throw reason; } } })), reason);
+    equal(
+      await rejection(
+        instantiateStreaming(fetch("/wat/start.wasm"), {
+          env: {
+            wait() {
+              throw reason;
+            },
+          },
+        }),
+      ),
+      reason,
+    );
   },
 
   // --- calls
 
   async unknownExport() {
     const { exports } = await scene();
-    refusal(thrown(() => exports.nope), "unknown-export", '"nope"', "add");
-    refusal(thrown(() => exports.nope(1)), "unknown-export");
+    refusal(
+      thrown(() => exports.nope),
+      "unknown-export",
+      '"nope"',
+      "add",
+    );
+    refusal(
+      thrown(() => exports.nope(1)),
+      "unknown-export",
+    );
     check(!("nope" in exports) && "add" in exports, "`in` asks without an error");
     check((await exports) === exports, "exports is no thenable");
   },
@@ -181,13 +258,26 @@ globalThis.bad = {
       f64: [undefined, null, 7n, {}, Symbol("s")],
     };
     for (const [type, values] of Object.entries(not)) {
-      for (const value of values) refusal(await refused(exports[type], value), "bad-argument", `parameter 1 of export ${type}`, type);
+      for (const value of values)
+        refusal(await refused(exports[type], value), "bad-argument", `parameter 1 of export ${type}`, type);
     }
-    for (const type of ["i32", "i64", "f32", "f64", "ref"]) refusal(await refused(exports[type]), "bad-argument", `export ${type} takes 1`);
+    for (const type of ["i32", "i64", "f32", "f64", "ref"])
+      refusal(await refused(exports[type]), "bad-argument", `export ${type} takes 1`);
     refusal(await refused(exports.add, 1), "bad-argument", "parameter 2");
     // All that fits is passed as the engine passes it.
-    equal([await exports.i32(2 ** 32 + 5), await exports.i32(true), await exports.f32(0.1), await exports.f64(NaN)], [5, 1, Math.fround(0.1), NaN]);
-    equal([await exports.i64(2n ** 64n - 1n), await exports.ref(undefined), await exports.ref("text"), await exports.add(1, 2, 3)], [-1n, undefined, "text", 3]);
+    equal(
+      [await exports.i32(2 ** 32 + 5), await exports.i32(true), await exports.f32(0.1), await exports.f64(NaN)],
+      [5, 1, Math.fround(0.1), NaN],
+    );
+    equal(
+      [
+        await exports.i64(2n ** 64n - 1n),
+        await exports.ref(undefined),
+        await exports.ref("text"),
+        await exports.add(1, 2, 3),
+      ],
+      [-1n, undefined, "text", 3],
+    );
   },
   async stringWithoutALength() {
     const { exports } = await scene();
@@ -208,7 +298,11 @@ globalThis.bad = {
   },
   async wrongOptions() {
     const { exports } = await scene();
-    for (const options of [undefined, null, 7, { name: 7 }, { signal: {} }]) refusal(thrown(() => exports.add.with(options)), "bad-argument");
+    for (const options of [undefined, null, 7, { name: 7 }, { signal: {} }])
+      refusal(
+        thrown(() => exports.add.with(options)),
+        "bad-argument",
+      );
   },
 
   // --- guests that fail
@@ -255,7 +349,14 @@ globalThis.bad = {
     equal(error.getArg(instance.exports.oops, 0), 7);
     // One that has an identity before it passes through the guest keeps it.
     const exception = new WebAssembly.Exception(instance.exports.oops, [8]);
-    const { exports: other } = await scene({ wait: async () => { throw exception; }, direct: () => { throw exception; } });
+    const { exports: other } = await scene({
+      wait: async () => {
+        throw exception;
+      },
+      direct: () => {
+        throw exception;
+      },
+    });
     for (const fn of [other.wait, other.rethrow, other.ask]) equal(await refused(fn, 1), exception);
     check(instance.exports.oops instanceof WebAssembly.Tag, "a tag is passed through");
     equal(exports.oops, instance.exports.oops);
@@ -265,24 +366,52 @@ globalThis.bad = {
 
   async importThatThrows() {
     for (const reason of anything) {
-      const { exports } = await scene({ wait() { throw reason; }, direct() { throw reason; } });
-      for (const fiber of [exports.wait(1), exports.ask(1), exports.rethrow(1), exports.waits(1, 1)]) await rejectsWith(fiber, reason);
+      const { exports } = await scene({
+        wait() {
+          throw reason;
+        },
+        direct() {
+          throw reason;
+        },
+      });
+      for (const fiber of [exports.wait(1), exports.ask(1), exports.rethrow(1), exports.waits(1, 1)])
+        await rejectsWith(fiber, reason);
       equal(await exports.catch(1), -1);
     }
   },
   async importThatRejects() {
     for (const reason of anything) {
-      const { exports } = await scene({ wait: () => Promise.reject(reason), wait_ref: async () => { throw reason; } });
-      for (const fiber of [exports.wait(1), exports.wait_ref(1), exports.rethrow(1), exports.nest(3, 1)]) await rejectsWith(fiber, reason);
+      const { exports } = await scene({
+        wait: () => Promise.reject(reason),
+        wait_ref: async () => {
+          throw reason;
+        },
+      });
+      for (const fiber of [exports.wait(1), exports.wait_ref(1), exports.rethrow(1), exports.nest(3, 1)])
+        await rejectsWith(fiber, reason);
       equal(await exports.catch(1), -1);
     }
   },
   async importWithABadThenable() {
     const reason = { from: "then" };
     const { exports } = await scene({
-      wait: () => ({ get then() { throw reason; } }),
-      wait_i64: () => ({ then() { throw reason; } }),
-      wait_ref: () => ({ then(resolve, reject) { resolve(1); reject(reason); throw reason; } }),
+      wait: () => ({
+        get then() {
+          throw reason;
+        },
+      }),
+      wait_i64: () => ({
+        then() {
+          throw reason;
+        },
+      }),
+      wait_ref: () => ({
+        then(resolve, reject) {
+          resolve(1);
+          reject(reason);
+          throw reason;
+        },
+      }),
     });
     equal(await refused(exports.wait, 1), reason);
     equal(await refused(exports.wait_i64, 1n), reason);
@@ -294,7 +423,10 @@ globalThis.bad = {
     await when(() => fiber.state === "waiting");
     for (let i = 0; i < 5; i++) await macrotask();
     const listed = fiberfill.fibers().find(({ name }) => name === "Ada");
-    equal([listed, listed.name, listed.export, listed.state, listed.waitsFor], [fiber, "Ada", "wait", "waiting", "env.wait"]);
+    equal(
+      [listed, listed.name, listed.export, listed.state, listed.waitsFor],
+      [fiber, "Ada", "wait", "waiting", "env.wait"],
+    );
     check(listed.since > 0 && listed.since <= performance.now(), "since is a time that has passed");
     equal(await exports.add(1, 2), 3);
     fiber.cancel("enough");
@@ -303,7 +435,14 @@ globalThis.bad = {
   },
   async networkGoesAway() {
     let reason;
-    const c = await cGuest((fn) => (...args) => fn(...args).catch((error) => { reason = error; throw error; }));
+    const c = await cGuest(
+      (fn) =>
+        (...args) =>
+          fn(...args).catch((error) => {
+            reason = error;
+            throw error;
+          }),
+    );
     const other = c.item(url("/item?id=5"));
     const error = await refused(c.item, url("/cut?id=17"));
     equal(error, reason, "what fetch rejected with");
@@ -332,16 +471,37 @@ globalThis.bad = {
     equal(error.fiber, "Ada");
     // As a fiber of its own it may wait.
     let inner;
-    const proper = await scene({ direct: (x) => { inner = proper.exports.wait(x); return 0; } });
+    const proper = await scene({
+      direct: (x) => {
+        inner = proper.exports.wait(x);
+        return 0;
+      },
+    });
     proper.open(2, 22);
     equal(await proper.exports.ask(2), 0);
     equal(await inner, 22);
   },
   async plainCallThatWaits() {
-    const { instance, exports } = await scene({ wait: async () => 5, wait_f64: (x) => x / 2, wait_ref: () => Promise.reject(7) });
-    refusal(thrown(() => instance.exports.wait(1)), "cannot-suspend", "env.wait");
-    refusal(thrown(() => instance.exports.wait_ref(1)), "cannot-suspend", "env.wait_ref"); // whose rejection is nobody's
-    refusal(thrown(() => instance.exports.sleep(1)), "cannot-suspend", "fiberfill.sleep_ms");
+    const { instance, exports } = await scene({
+      wait: async () => 5,
+      wait_f64: (x) => x / 2,
+      wait_ref: () => Promise.reject(7),
+    });
+    refusal(
+      thrown(() => instance.exports.wait(1)),
+      "cannot-suspend",
+      "env.wait",
+    );
+    refusal(
+      thrown(() => instance.exports.wait_ref(1)),
+      "cannot-suspend",
+      "env.wait_ref",
+    ); // whose rejection is nobody's
+    refusal(
+      thrown(() => instance.exports.sleep(1)),
+      "cannot-suspend",
+      "fiberfill.sleep_ms",
+    );
     equal(instance.exports.add(1, 2), 3);
     equal(instance.exports.wait_f64(1), 0.5); // it need not wait
     equal(await exports.wait(1), 5);
@@ -358,7 +518,10 @@ globalThis.bad = {
     equal(fiber.state, "cancelled");
     equal(log().slice(0, 2), lines("spawned f0, dropped f0"));
     check(!log().includes("resumed f0"), "it never ran");
-    check((await rejection(exports.add.with({ signal: AbortSignal.abort() })(1, 2))) instanceof DOMException, "the signal's own reason");
+    check(
+      (await rejection(exports.add.with({ signal: AbortSignal.abort() })(1, 2))) instanceof DOMException,
+      "the signal's own reason",
+    );
   },
   async signalAborted() {
     const { exports, asked } = await scene();
@@ -446,7 +609,12 @@ globalThis.bad = {
   },
   async cancelledFiberWaitsAgain() {
     const waits = [];
-    const { exports } = await scene({ wait(x) { waits.push(x); return new Promise(() => {}); } });
+    const { exports } = await scene({
+      wait(x) {
+        waits.push(x);
+        return new Promise(() => {});
+      },
+    });
     const fiber = exports.stubborn(10, 1000);
     await when(() => fiber.state === "waiting");
     fiber.cancel("enough");

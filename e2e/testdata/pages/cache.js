@@ -1,10 +1,12 @@
-// Goes to another page and comes back, out of the back-forward cache, while fibers are so busy that their turns are cut.
-const away = () => new Promise((resolve, reject) => {
-  if (sessionStorage.been) return reject(new Error("the page was not in the cache: it has been loaded anew"));
-  sessionStorage.been = "away";
-  addEventListener("pageshow", resolve, { once: true });
-  location.href = "away.html";
-});
+// Goes to another page and comes back, out of the back-forward cache, while fibers are so busy that their turns are
+// cut.
+const away = () =>
+  new Promise((resolve, reject) => {
+    if (sessionStorage.been) return reject(new Error("the page was not in the cache: it has been loaded anew"));
+    sessionStorage.been = "away";
+    addEventListener("pageshow", resolve, { once: true });
+    location.href = "away.html";
+  });
 
 const work = (ms) => {
   const end = performance.now() + ms;
@@ -17,7 +19,15 @@ globalThis.cache = {
     let leave = true;
     const unused = fiberfill.suspending(() => 0);
     const { exports } = await fiberfill.instantiateStreaming(fetch("/wat/rules.wasm"), {
-      env: { wait: unused, wait_i64: unused, wait_f32: unused, wait_f64: unused, wait_ref: unused, wait_all: unused, direct: () => (work(1), leave) },
+      env: {
+        wait: unused,
+        wait_i64: unused,
+        wait_f32: unused,
+        wait_f64: unused,
+        wait_ref: unused,
+        wait_all: unused,
+        direct: () => (work(1), leave),
+      },
     });
     const threads = Array.from({ length: 40 }, (_, i) => exports.thread(i));
     await new Promise((resolve) => setTimeout(resolve)); // they run
@@ -29,12 +39,17 @@ globalThis.cache = {
   async go() {
     const platform = globalThis.fetch;
     const program = platform("/dist/demo/go-fetch.wasm");
-    globalThis.fetch = async () => { throw new TypeError("no network"); };
+    globalThis.fetch = async () => {
+      throw new TypeError("no network");
+    };
     const go = new Go();
     const { instance } = await WebAssembly.instantiateStreaming(program, go.importObject);
     go.run(instance);
     let leave = true;
-    const items = Array.from({ length: 1000 }, async () => { do await goFetch.item("/item?id=1").catch(() => {}); while (leave); });
+    const items = Array.from({ length: 1000 }, async () => {
+      do await goFetch.item("/item?id=1").catch(() => {});
+      while (leave);
+    });
     try {
       await away();
       leave = false;

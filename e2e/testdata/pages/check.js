@@ -2,7 +2,9 @@
 
 const show = (value) => {
   if (value instanceof Error) return `${value.name}${value.code ? ` ${value.code}` : ""}: ${value.message}`;
-  return typeof value === "object" && value !== null ? JSON.stringify(value, (_, v) => (typeof v === "bigint" ? `${v}n` : v)) : String(value);
+  return typeof value === "object" && value !== null
+    ? JSON.stringify(value, (_, v) => (typeof v === "bigint" ? `${v}n` : v))
+    : String(value);
 };
 
 export function check(condition, what) {
@@ -11,7 +13,8 @@ export function check(condition, what) {
 
 /** Values, and arrays of them, to any depth. */
 export function equal(got, want, what = "value") {
-  const alike = (a, b) => (Array.isArray(b) ? Array.isArray(a) && a.length === b.length && b.every((x, i) => alike(a[i], x)) : Object.is(a, b));
+  const alike = (a, b) =>
+    Array.isArray(b) ? Array.isArray(a) && a.length === b.length && b.every((x, i) => alike(a[i], x)) : Object.is(a, b);
   if (!alike(got, want)) throw new Error(`${what}:\n got ${show(got)}\nwant ${show(want)}`);
 }
 
@@ -39,7 +42,10 @@ export function thrown(fn) {
 
 /** That an error is a FiberError with this code, and that its message has these words. */
 export function refusal(error, code, ...words) {
-  check(error instanceof fiberfill.FiberError && error instanceof Error, `${show(error)} is a FiberError, of code ${code}`);
+  check(
+    error instanceof fiberfill.FiberError && error instanceof Error,
+    `${show(error)} is a FiberError, of code ${code}`,
+  );
   equal(error.code, code, `the code of "${error.message}"`);
   for (const word of words) check(error.message.includes(word), `"${error.message}" speaks of "${word}"`);
 }

@@ -7,7 +7,10 @@ const wrong = (values) => values.filter((got, id) => got !== value(id)).length;
 
 let guest;
 async function load(change = (fn) => fn) {
-  const { imports, attach } = host((fn) => fiberfill.suspending(change(fn)), () => fiberfill.current().signal);
+  const { imports, attach } = host(
+    (fn) => fiberfill.suspending(change(fn)),
+    () => fiberfill.current().signal,
+  );
   const { instance, exports } = await fiberfill.instantiateStreaming(fetch("/examples/c-fetch/guest.wasm"), imports);
   attach(instance);
   return exports;
@@ -27,8 +30,8 @@ async function timed(fn) {
   return ms;
 }
 
-// Instead of the network: what the server would answer, each answer in a task of its own, as the answers of fetches are. By
-// fibers or not, all of this is the same; what is left is what fibers cost.
+// Instead of the network: what the server would answer, each answer in a task of its own, as the answers of fetches
+// are. By fibers or not, all of this is the same; what is left is what fibers cost.
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const channel = new MessageChannel();
@@ -51,7 +54,9 @@ async function loadLocal() {
     new Uint8Array(memory.buffer, buffer, capacity).set(body);
     return body.length;
   });
-  const { exports, instance } = await fiberfill.instantiateStreaming(fetch("/examples/c-fetch/guest.wasm"), { env: { fetch_text, log() {} } });
+  const { exports, instance } = await fiberfill.instantiateStreaming(fetch("/examples/c-fetch/guest.wasm"), {
+    env: { fetch_text, log() {} },
+  });
   memory = instance.exports.memory;
   return exports;
 }
@@ -74,8 +79,8 @@ globalThis.cost = {
   },
   localPlain: (count) => timed(() => all(count, plainlyLocal)),
 
-  // How many of count calls at once, each of which fetches, have the right value; how many fetches were out at once at most;
-  // and how many fibers are left.
+  // How many of count calls at once, each of which fetches, have the right value; how many fetches were out at once at
+  // most; and how many fibers are left.
   async calls(count) {
     let out = 0;
     let most = 0;
@@ -88,6 +93,10 @@ globalThis.cost = {
       }
     });
     const results = await Promise.allSettled(Array.from({ length: count }, (_, id) => guest.item(item(id))));
-    return { right: results.filter((result, id) => result.value === value(id)).length, most, left: fiberfill.fibers().length };
+    return {
+      right: results.filter((result, id) => result.value === value(id)).length,
+      most,
+      left: fiberfill.fibers().length,
+    };
   },
 };

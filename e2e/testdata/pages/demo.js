@@ -6,7 +6,8 @@ globalThis.demo = {
     page.addEventListener("error", (event) => escaped.push(String(event.error ?? event.message)));
     page.addEventListener("unhandledrejection", (event) => escaped.push(String(event.reason)));
     const results = {};
-    for (const guest of ["c", "wat", "go"]) results[guest] = await drive(page, { guest, fibers: 200, latency: 20, failure: 10 });
+    for (const guest of ["c", "wat", "go"])
+      results[guest] = await drive(page, { guest, fibers: 200, latency: 20, failure: 10 });
     if (escaped.length > 0) throw new Error(`escaped in the frame: ${escaped.join("; ")}`);
     return results;
   },

@@ -1,5 +1,5 @@
-// The scenario of fetching fibers with the C guest: real URLs, whose answers the server holds until it is told to release
-// them. Each function throws where the events are not the ones of the specification, or not in its order.
+// The scenario of fetching fibers with the C guest: real URLs, whose answers the server holds until it is told to
+// release them. Each function throws where the events are not the ones of the specification, or not in its order.
 import { check, equal, refusal, rejection } from "./check.js";
 import { host } from "./guests.js";
 import { ended, lines, log, macrotask, played, scene, when } from "./scene.js";
@@ -11,7 +11,10 @@ const release = (id) => fetch(`/release?id=${id}`, { method: "POST" });
 const value = (id) => (id * 2654435761 + 12345) % 1000003;
 
 async function guest(change = (fn) => fn) {
-  const { imports, attach } = host((fn) => fiberfill.suspending(change(fn)), () => fiberfill.current().signal);
+  const { imports, attach } = host(
+    (fn) => fiberfill.suspending(change(fn)),
+    () => fiberfill.current().signal,
+  );
   const { instance, exports } = await fiberfill.instantiateStreaming(fetch("/examples/c-fetch/guest.wasm"), imports);
   attach(instance);
   return exports;
@@ -42,10 +45,20 @@ function watch() {
     seen.longest = Math.max(seen.longest, now - last);
     last = now;
   };
-  const timeout = () => { seen.timeouts++; if (go) setTimeout(timeout); };
-  const frame = () => { seen.frames++; if (go) requestAnimationFrame(frame); };
+  const timeout = () => {
+    seen.timeouts++;
+    if (go) setTimeout(timeout);
+  };
+  const frame = () => {
+    seen.frames++;
+    if (go) requestAnimationFrame(frame);
+  };
   const channel = new MessageChannel();
-  channel.port1.onmessage = () => { seen.messages++; gap(); if (go) channel.port2.postMessage(0); };
+  channel.port1.onmessage = () => {
+    seen.messages++;
+    gap();
+    if (go) channel.port2.postMessage(0);
+  };
   setTimeout(timeout);
   requestAnimationFrame(frame);
   channel.port2.postMessage(0);
@@ -75,12 +88,15 @@ globalThis.fetching = {
       }
       equal(done, [1, 2, 0]);
     });
-    equal(events, lines(`
+    equal(
+      events,
+      lines(`
       spawned f0, spawned f1, spawned f2
       entered, resumed f0, waited f0, resumed f1, waited f1, resumed f2, waited f2, paused
       notified f1, entered, resumed f1, finished f1, paused
       notified f2, entered, resumed f2, finished f2, paused
-      notified f0, entered, resumed f0, finished f0, completed`));
+      notified f0, entered, resumed f0, finished f0, completed`),
+    );
   },
 
   // f0 fetches two items in sequence, f1 one in between.
@@ -98,12 +114,15 @@ globalThis.fetching = {
       await release(b);
       equal(await sum, value(a) + value(b));
     });
-    equal(events, lines(`
+    equal(
+      events,
+      lines(`
       spawned f0, spawned f1
       entered, resumed f0, waited f0, resumed f1, waited f1, paused
       notified f0, entered, resumed f0, waited f0, paused
       notified f1, entered, resumed f1, finished f1, paused
-      notified f0, entered, resumed f0, finished f0, completed`));
+      notified f0, entered, resumed f0, finished f0, completed`),
+    );
   },
 
   // All three answers are there when the page lets go of them, in the order f2, f0, f1 and in one macrotask.
@@ -128,12 +147,18 @@ globalThis.fetching = {
       equal(await Promise.all(fibers), ids.map(value));
     });
     // The turn is entered for the first of them, finds all, and gives each its own.
-    equal(events.slice(0, 11), lines(`
+    equal(
+      events.slice(0, 11),
+      lines(`
       spawned f0, spawned f1, spawned f2
-      entered, resumed f0, waited f0, resumed f1, waited f1, resumed f2, waited f2, paused`));
-    equal(events.slice(11), lines(`
+      entered, resumed f0, waited f0, resumed f1, waited f1, resumed f2, waited f2, paused`),
+    );
+    equal(
+      events.slice(11),
+      lines(`
       notified f2, notified f0, notified f1
-      entered, resumed f2, finished f2, resumed f0, finished f0, resumed f1, finished f1, completed`));
+      entered, resumed f2, finished f2, resumed f0, finished f0, resumed f1, finished f1, completed`),
+    );
   },
 
   // f1 and f2 are green threads. They take turns while the fetch of f0 is out.
@@ -147,14 +172,17 @@ globalThis.fetching = {
       await release(id);
       equal(await item, value(id));
     });
-    equal(events, lines(`
+    equal(
+      events,
+      lines(`
       spawned f0, spawned f1, spawned f2
       entered, resumed f0, waited f0
       resumed f1, yielded f1, resumed f2, yielded f2
       resumed f1, yielded f1, resumed f2, yielded f2
       resumed f1, yielded f1, resumed f2, finished f2
       resumed f1, finished f1, paused
-      notified f0, entered, resumed f0, finished f0, completed`));
+      notified f0, entered, resumed f0, finished f0, completed`),
+    );
   },
 
   // A green thread that never rests does not keep the answer of a fetch from its fiber.
@@ -187,13 +215,19 @@ globalThis.fetching = {
         await release(ids[i]);
         equal(await fibers[i], value(ids[i]));
       }
-      equal(fibers.map(({ state }) => state), ["done", "failed", "done"]);
+      equal(
+        fibers.map(({ state }) => state),
+        ["done", "failed", "done"],
+      );
     });
     equal(reason.message, "HTTP 500", "what the import has thrown");
-    equal(events.slice(11), lines(`
+    equal(
+      events.slice(11),
+      lines(`
       notified f1, entered, resumed f1, finished f1, paused
       notified f0, entered, resumed f0, finished f0, paused
-      notified f2, entered, resumed f2, finished f2, completed`));
+      notified f2, entered, resumed f2, finished f2, completed`),
+    );
   },
 
   // The scheduler is not even entered.
@@ -222,11 +256,14 @@ globalThis.fetching = {
         equal(await fibers[i], value(ids[i]));
       }
     });
-    equal(events, lines(`
+    equal(
+      events,
+      lines(`
       spawned f0, spawned f1, spawned f2
       entered, resumed f0, waited f0, resumed f1, finished f1, resumed f2, waited f2, paused
       notified f0, entered, resumed f0, finished f0, paused
-      notified f2, entered, resumed f2, finished f2, completed`));
+      notified f2, entered, resumed f2, finished f2, completed`),
+    );
   },
 
   // A rejected Promise is an exception in the importing fiber only; a call that runs meanwhile is unaffected.
@@ -256,8 +293,8 @@ globalThis.fetching = {
     ended();
   },
 
-  // Fibers that compute step ms between their yields, `rounds` times each, after a warm-up of so many steps together that
-  // take no time. Returns what the page could do meanwhile, and the most steps that a turn had.
+  // Fibers that compute step ms between their yields, `rounds` times each, after a warm-up of so many steps together
+  // that take no time. Returns what the page could do meanwhile, and the most steps that a turn had.
   async busy(fibers, rounds, step, warmUp) {
     let steps = 0;
     const { exports } = await scene({

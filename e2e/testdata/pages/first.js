@@ -1,12 +1,18 @@
-// How long it takes from the script being there, loaded and run, to the first fiber running: the core is compiled, the guest
-// is parsed, stubs are made for it, it is instantiated, and a call of an export reaches its first import. In milliseconds.
+// How long it takes from the script being there, loaded and run, to the first fiber running: the core is compiled, the
+// guest is parsed, stubs are made for it, it is instantiated, and a call of an export reaches its first import. In
+// milliseconds.
 //
-// A debugger slows compilation down by half, and the test drives this page by one. So the page opens another, in a process
-// of its own that nobody is attached to, which measures once and reports.
+// A debugger slows compilation down by half, and the test drives this page by one. So the page opens another, in a
+// process of its own that nobody is attached to, which measures once and reports.
 const channel = new BroadcastChannel("first");
 
 if (location.hash) {
-  measure().then((result) => channel.postMessage({ id: location.hash, result }), (error) => channel.postMessage({ id: location.hash, error: String(error) })).finally(close);
+  measure()
+    .then(
+      (result) => channel.postMessage({ id: location.hash, result }),
+      (error) => channel.postMessage({ id: location.hash, error: String(error) }),
+    )
+    .finally(close);
 }
 
 let opened = 0;
@@ -30,7 +36,9 @@ async function measure() {
   await new Promise((resolve) => requestIdleCallback(resolve));
   const script = document.createElement("script");
   script.src = "/dist/fiberfill.js";
-  const loaded = new Promise((resolve) => { script.onload = () => resolve(performance.now()); });
+  const loaded = new Promise((resolve) => {
+    script.onload = () => resolve(performance.now());
+  });
   document.head.append(script);
   const there = await loaded;
   const running = Promise.withResolvers();
@@ -53,11 +61,16 @@ async function roundTrip() {
   const bytes = await (await fetch("/bench/guest.wasm")).arrayBuffer();
   let wake;
   const yieldNow = () => {
-    const parked = new Promise((resolve) => { wake = resolve; });
+    const parked = new Promise((resolve) => {
+      wake = resolve;
+    });
     wake();
     return parked;
   };
-  const { instance } = await WebAssembly.instantiate(bytes, { fiberfill: { yield: new WebAssembly.Suspending(yieldNow) }, env: { wait() {} } });
+  const { instance } = await WebAssembly.instantiate(bytes, {
+    fiberfill: { yield: new WebAssembly.Suspending(yieldNow) },
+    env: { wait() {} },
+  });
   const turns = WebAssembly.promising(instance.exports.turns);
   let best = Infinity;
   for (let i = 0; i < 5; i++) {

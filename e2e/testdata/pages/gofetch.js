@@ -1,5 +1,5 @@
-// The Go program of examples/go-fetch, and the guests in C and WAT in the same scenario: items that the server holds until
-// it is told to release them.
+// The Go program of examples/go-fetch, and the guests in C and WAT in the same scenario: items that the server holds
+// until it is told to release them.
 import { check, equal, rejection } from "./check.js";
 import { host } from "./guests.js";
 import { log } from "./scene.js";
@@ -7,13 +7,16 @@ import { log } from "./scene.js";
 const held = (id) => `${location.origin}/hold?id=${id}`;
 const release = (id) => fetch(`/release?id=${id}`, { method: "POST" });
 
-// Runs the Go program; returns its exports, and a Promise of its end. In `failures` is what the page's fetch has failed with.
+// Runs the Go program; returns its exports, and a Promise of its end. In `failures` is what the page's fetch has failed
+// with.
 const failures = [];
 const program = (async () => {
   const platform = globalThis.fetch;
   globalThis.fetch = (...args) => {
     const response = platform(...args);
-    response.catch((reason) => { failures.push(reason); });
+    response.catch((reason) => {
+      failures.push(reason);
+    });
     return response;
   };
   const go = new Go();
@@ -40,7 +43,14 @@ globalThis.gofetch = {
     player.startLog();
     settled = [];
     calls = [0, 1, 2].map((id) => player.item(held(id)));
-    calls.forEach((call, id) => call.then(() => { settled.push(id); }, () => {}));
+    calls.forEach((call, id) =>
+      call.then(
+        () => {
+          settled.push(id);
+        },
+        () => {},
+      ),
+    );
   },
   // Resolves with the value of a call when its item was released.
   async answer(id) {
@@ -66,7 +76,10 @@ globalThis.gofetch = {
       await Promise.resolve().then(() => call(13)),
       await called((back) => {
         const { port1, port2 } = new MessageChannel();
-        port1.onmessage = ({ data }) => { port1.close(); back(data); };
+        port1.onmessage = ({ data }) => {
+          port1.close();
+          back(data);
+        };
         port2.postMessage(14);
       }),
       await called((back) => {
@@ -89,13 +102,20 @@ globalThis.gofetch = {
     const reason = { no: "longer wanted" };
     gofetch.controller.abort(reason);
     equal(await rejection(gofetch.call), reason, "the reason of the call");
-    equal(await rejection(player.item("/never", AbortSignal.abort(reason))), reason, "the reason of a call that was aborted before");
+    equal(
+      await rejection(player.item("/never", AbortSignal.abort(reason))),
+      reason,
+      "the reason of a call that was aborted before",
+    );
   },
 
   // What fails beside the calls of `ask`, and with what.
   async failing() {
     const status = await rejection(player.item("/item?id=4&fail=100"));
-    check(status instanceof Error && status.message.includes("/item?id=4") && status.message.includes("500"), `"${status}" names the address and the status`);
+    check(
+      status instanceof Error && status.message.includes("/item?id=4") && status.message.includes("500"),
+      `"${status}" names the address and the status`,
+    );
 
     failures.length = 0;
     const refused = await rejection(player.item("http://127.0.0.1:1/")); // a port that browsers refuse
@@ -109,7 +129,8 @@ globalThis.gofetch = {
 
   async stop() {
     player.stop();
-    for (const call of calls) check((await rejection(call)) instanceof Error, "a call that is stopped rejects with an Error");
+    for (const call of calls)
+      check((await rejection(call)) instanceof Error, "a call that is stopped rejects with an Error");
     await player.ended;
   },
 };

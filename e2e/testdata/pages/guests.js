@@ -1,6 +1,6 @@
-// What the C and the WAT guest import. `suspending` marks a function that may wait, in the way of whoever links the guest;
-// `signal` returns the AbortSignal for a fetch, or undefined. After instantiation `attach` gives the imports the memory.
-// `told` collects what the guest logs, as [code, value].
+// What the C and the WAT guest import. `suspending` marks a function that may wait, in the way of whoever links the
+// guest; `signal` returns the AbortSignal for a fetch, or undefined. After instantiation `attach` gives the imports the
+// memory. `told` collects what the guest logs, as [code, value].
 export function host(suspending, signal = () => undefined) {
   let memory;
   const told = [];
@@ -13,8 +13,17 @@ export function host(suspending, signal = () => undefined) {
     return body.length;
   }
   return {
-    imports: { env: { fetch_text: suspending(fetchText), log: (code, value) => { told.push([code, value]); } } },
-    attach(instance) { memory = instance.exports.memory; },
+    imports: {
+      env: {
+        fetch_text: suspending(fetchText),
+        log: (code, value) => {
+          told.push([code, value]);
+        },
+      },
+    },
+    attach(instance) {
+      memory = instance.exports.memory;
+    },
     told,
   };
 }

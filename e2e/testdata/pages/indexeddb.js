@@ -2,10 +2,11 @@
 import { instantiateStreaming, suspending } from "/dist/npm/esm/index.js";
 import { equal } from "./check.js";
 
-const done = (request) => new Promise((resolve, reject) => {
-  request.onsuccess = () => resolve(request.result);
-  request.onerror = () => reject(request.error);
-});
+const done = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
 
 globalThis.indexeddb = {
   async run() {

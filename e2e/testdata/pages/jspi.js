@@ -4,16 +4,24 @@
 fiberfill.limits({ soft: 150, hard: 150 });
 
 const players = {};
-const player = (system) => (players[system] ??= fiberfill.compileStreaming(fetch(`/player/${system.toLowerCase()}.wasm`)));
+const player = (system) =>
+  (players[system] ??= fiberfill.compileStreaming(fetch(`/player/${system.toLowerCase()}.wasm`)));
 
 // So the event loop has had its turn: stacks that were ended are gone.
-const pause = () => new Promise((resolve) => {
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => { port1.close(); resolve(); };
-  port2.postMessage(0);
-});
+const pause = () =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(0);
+  });
 
-/** Plays a script, and returns what was recorded, in base64. A trap is told to the player by its number, which is that of its words. */
+/**
+ * Plays a script, and returns what was recorded, in base64. A trap is told to the player by its number, which is that
+ * of its words.
+ */
 async function play({ system, script }, traps) {
   let plain;
   const host = { call: (f, env) => plain.called(f, env) };
@@ -35,7 +43,10 @@ async function play({ system, script }, traps) {
   const recorded = btoa(Array.from(trace, (byte) => String.fromCharCode(byte)).join(""));
   for (const fiber of guest.fibers()) fiber.release();
   await pause();
-  const rest = [...guest.fibers().map(({ name, state }) => `${name}: ${state}`), ...fiberfill.fibers().map(({ name, state }) => `${name}: ${state}`)];
+  const rest = [
+    ...guest.fibers().map(({ name, state }) => `${name}: ${state}`),
+    ...fiberfill.fibers().map(({ name, state }) => `${name}: ${state}`),
+  ];
   if (rest.length > 0) throw new Error(`left behind: ${rest.join(", ")}`);
   return recorded;
 }
@@ -45,7 +56,12 @@ globalThis.jspi = {
   async play(scripts, traps) {
     const results = [];
     for (const script of scripts) {
-      results.push(await play(script, traps).then((trace) => ({ trace }), (error) => ({ error: String(error) })));
+      results.push(
+        await play(script, traps).then(
+          (trace) => ({ trace }),
+          (error) => ({ error: String(error) }),
+        ),
+      );
     }
     return results;
   },

@@ -1,6 +1,6 @@
 globalThis.page = {
-  // Runs the C guest, and tells what it returned, whether the page's policy really forbids eval, and every address that was
-  // asked for.
+  // Runs the C guest, and tells what it returned, whether the page's policy really forbids eval, and every address that
+  // was asked for.
   async run() {
     let memory;
     const fetch_text = fiberfill.suspending(async (url, length, buffer, capacity) => {
@@ -8,7 +8,9 @@ globalThis.page = {
       new Uint8Array(memory.buffer, buffer, capacity).set(body);
       return body.length;
     });
-    const { exports, instance } = await fiberfill.instantiateStreaming(fetch("/examples/c-fetch/guest.wasm"), { env: { fetch_text, log() {} } });
+    const { exports, instance } = await fiberfill.instantiateStreaming(fetch("/examples/c-fetch/guest.wasm"), {
+      env: { fetch_text, log() {} },
+    });
     memory = instance.exports.memory;
     let refused = false;
     try {
@@ -17,7 +19,10 @@ globalThis.page = {
       refused = error instanceof EvalError;
     }
     const value = await exports.item("?id=1");
-    const asked = performance.getEntries().filter(({ entryType }) => entryType === "resource").map(({ name }) => name.replace(location.origin, ""));
+    const asked = performance
+      .getEntries()
+      .filter(({ entryType }) => entryType === "resource")
+      .map(({ name }) => name.replace(location.origin, ""));
     return { value, refused, asked };
   },
 };

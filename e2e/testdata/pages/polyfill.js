@@ -1,5 +1,5 @@
-// A page with fiberfill/polyfill, as code that knows nothing of it meets the global WebAssembly. What raw.js does, which is
-// code written for JSPI, runs here on fibers.
+// A page with fiberfill/polyfill, as code that knows nothing of it meets the global WebAssembly. What raw.js does,
+// which is code written for JSPI, runs here on fibers.
 import { check, equal, rejection, thrown } from "./check.js";
 import { host } from "./guests.js";
 
@@ -11,7 +11,8 @@ const ways = {
   instantiate: async (bytes, imports) => (await WebAssembly.instantiate(bytes, imports)).instance,
   instantiateStreaming: async (_, imports) => (await WebAssembly.instantiateStreaming(fetch(guest), imports)).instance,
   compile: async (bytes, imports) => WebAssembly.instantiate(await WebAssembly.compile(bytes), imports),
-  compileStreaming: async (_, imports) => WebAssembly.instantiate(await WebAssembly.compileStreaming(await fetch(guest)), imports),
+  compileStreaming: async (_, imports) =>
+    WebAssembly.instantiate(await WebAssembly.compileStreaming(await fetch(guest)), imports),
   Module: async (bytes, imports) => new WebAssembly.Instance(new WebAssembly.Module(bytes), imports),
   copy: async (bytes, imports) => new WebAssembly.Instance(structuredClone(new WebAssembly.Module(bytes)), imports),
   before: async (_, imports) => WebAssembly.instantiate(await before.module, imports),
@@ -25,7 +26,10 @@ async function item(way, bytes, id) {
   attach(instance);
   const { memory, item } = instance.exports;
   const at = memory.grow(1) * 65536;
-  const { written } = new TextEncoder().encodeInto(`${location.origin}/item?id=${id}`, new Uint8Array(memory.buffer, at));
+  const { written } = new TextEncoder().encodeInto(
+    `${location.origin}/item?id=${id}`,
+    new Uint8Array(memory.buffer, at),
+  );
   return WebAssembly.promising(item)(at, written);
 }
 
@@ -35,12 +39,38 @@ globalThis.polyfill = {
     const bytes = await (await fetch(guest)).arrayBuffer();
 
     // All that is not JSPI's is the platform's own, and nothing is missing or new.
-    const replaced = ["promising", "Suspending", "Module", "Instance", "compile", "compileStreaming", "instantiate", "instantiateStreaming"];
-    equal(Reflect.ownKeys(WebAssembly).map(String).sort(), Reflect.ownKeys(platform).map(String).sort(), "what WebAssembly has");
-    for (const name of Reflect.ownKeys(platform)) equal(WebAssembly[name] === platform[name], !replaced.includes(name), `WebAssembly.${String(name)} is the platform's`);
+    const replaced = [
+      "promising",
+      "Suspending",
+      "Module",
+      "Instance",
+      "compile",
+      "compileStreaming",
+      "instantiate",
+      "instantiateStreaming",
+    ];
+    equal(
+      Reflect.ownKeys(WebAssembly).map(String).sort(),
+      Reflect.ownKeys(platform).map(String).sort(),
+      "what WebAssembly has",
+    );
+    for (const name of Reflect.ownKeys(platform))
+      equal(
+        WebAssembly[name] === platform[name],
+        !replaced.includes(name),
+        `WebAssembly.${String(name)} is the platform's`,
+      );
     const module = new WebAssembly.Module(bytes);
-    equal(JSON.stringify(WebAssembly.Module.imports(module)), JSON.stringify(platform.Module.imports(await before.module)), "imports");
-    equal(WebAssembly.Module.customSections(module, "name").length, platform.Module.customSections(await before.module, "name").length, "custom sections");
+    equal(
+      JSON.stringify(WebAssembly.Module.imports(module)),
+      JSON.stringify(platform.Module.imports(await before.module)),
+      "imports",
+    );
+    equal(
+      WebAssembly.Module.customSections(module, "name").length,
+      platform.Module.customSections(await before.module, "name").length,
+      "custom sections",
+    );
     equal([WebAssembly.validate(bytes), WebAssembly.validate(bytes.slice(0, 9))], [true, false], "validate");
 
     // What the platform refuses is refused with the same error.
@@ -57,9 +87,16 @@ globalThis.polyfill = {
       nothing: (on) => on.instantiate(),
       "no Response": (on) => on.instantiateStreaming("guest.wasm"),
     })) {
-      equal((await rejection(attempt(WebAssembly))).constructor, (await rejection(attempt(platform))).constructor, `the error for ${what}`);
+      equal(
+        (await rejection(attempt(WebAssembly))).constructor,
+        (await rejection(attempt(platform))).constructor,
+        `the error for ${what}`,
+      );
     }
-    check(thrown(() => new WebAssembly.Module(new Uint8Array(8))) instanceof WebAssembly.CompileError, "new Module refuses what is none");
+    check(
+      thrown(() => new WebAssembly.Module(new Uint8Array(8))) instanceof WebAssembly.CompileError,
+      "new Module refuses what is none",
+    );
 
     // The program of a toolchain that knows nothing of JSPI.
     const go = new Go();

@@ -1,16 +1,24 @@
-// What the page, the workers and Firefox all do with the guest of system A (jsglue/testdata/fibers1.c).
+// What the page, the workers and Firefox all do with the guest of system A (jsglue/test/testdata/fibers1.c).
 globalThis.proposalsRun = async (fiberfill) => {
   const failure = new Error("failure");
   const env = {
     note() {},
     wait: fiberfill.suspending(async (n) => n + 4),
-    fail() { throw failure; },
+    fail() {
+      throw failure;
+    },
     call() {},
   };
   const module = await fiberfill.compileStreaming(fetch("/guests/fibers1.wasm"));
   const { exports, fibers } = await fiberfill.instantiate(module, { env });
   await exports.init();
-  const rejected = (fiber) => fiber.then((value) => { throw new Error(`resolved with ${value}`); }, (error) => error);
+  const rejected = (fiber) =>
+    fiber.then(
+      (value) => {
+        throw new Error(`resolved with ${value}`);
+      },
+      (error) => error,
+    );
   const results = {
     sum: await exports.sum(100),
     values: await exports.values(),

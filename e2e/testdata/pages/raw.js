@@ -44,7 +44,8 @@ globalThis.raw = {
   // first call's frame, and the second ten take the frames of the nine that still wait. Returns the twenty values.
   async twoWaves(name) {
     const guest = await load(name);
-    const ten = (from, more) => Array.from({ length: 10 }, (_, i) => guest.call("item", item(from + i, i > 0 ? more : "")));
+    const ten = (from, more) =>
+      Array.from({ length: 10 }, (_, i) => guest.call("item", item(from + i, i > 0 ? more : "")));
     const first = ten(0, "&ms=300");
     await first[0];
     return Promise.all([...first, ...ten(10)]);

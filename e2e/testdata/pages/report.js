@@ -4,19 +4,24 @@
   const name = new URLSearchParams(location.search).get("report");
   const text = (error) => (error instanceof Error ? `${error}\n${error.stack}` : String(error));
   const escaped = [];
-  addEventListener("error", (event) => { escaped.push(text(event.error ?? event.message)); });
-  addEventListener("unhandledrejection", (event) => { escaped.push(text(event.reason)); });
+  addEventListener("error", (event) => {
+    escaped.push(text(event.error ?? event.message));
+  });
+  addEventListener("unhandledrejection", (event) => {
+    escaped.push(text(event.reason));
+  });
 
   // A browser tells of a rejection some time after its turn, but in order: when this one is told the others have been.
-  const settled = () => new Promise((resolve) => {
-    const last = new Error("the last rejection, made by report.js");
-    addEventListener("unhandledrejection", (event) => {
-      if (event.reason !== last) return;
-      escaped.pop();
-      resolve();
+  const settled = () =>
+    new Promise((resolve) => {
+      const last = new Error("the last rejection, made by report.js");
+      addEventListener("unhandledrejection", (event) => {
+        if (event.reason !== last) return;
+        escaped.pop();
+        resolve();
+      });
+      Promise.reject(last);
     });
-    Promise.reject(last);
-  });
 
   const call = async () => {
     let report;

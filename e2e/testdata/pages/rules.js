@@ -11,7 +11,10 @@ globalThis.rules = {
   async J_EXP_1() {
     const { exports, open, asked } = await scene();
     const fibers = [exports.nest(3, 10), exports.nest(5, 20), exports.nest(0, 30)];
-    check(fibers.every((fiber) => fiber instanceof Promise), "a call returns a Promise");
+    check(
+      fibers.every((fiber) => fiber instanceof Promise),
+      "a call returns a Promise",
+    );
     equal(new Set(fibers).size, 3, "Promises");
     equal(new Set(fibers.map(({ id }) => id)).size, 3, "ids");
 
@@ -35,7 +38,10 @@ globalThis.rules = {
     equal(await exports.wait(1), 4711);
 
     const exception = await rejection(exports.throw(7));
-    check(exception instanceof WebAssembly.Exception && exception.is(instance.exports.oops), "the exception is the guest's own");
+    check(
+      exception instanceof WebAssembly.Exception && exception.is(instance.exports.oops),
+      "the exception is the guest's own",
+    );
     equal(exception.getArg(instance.exports.oops, 0), 7);
 
     const trap = await rejection(exports.trap.with({ name: "Ada" })());
@@ -55,9 +61,20 @@ globalThis.rules = {
     equal(fiberfill.current(), undefined);
 
     const object = {};
-    const fibers = [exports.ask(1), exports.wait(2), exports.wait_all(3, 4n, 5.5, 6.25, object), exports.wait_then_ask(7)];
+    const fibers = [
+      exports.ask(1),
+      exports.wait(2),
+      exports.wait_all(3, 4n, 5.5, 6.25, object),
+      exports.wait_then_ask(7),
+    ];
     await Promise.all(fibers);
-    equal(seen, [[fibers[0], 1], [fibers[1], 2], [fibers[2], 3, 4n, 5.5, 6.25, object], [fibers[3], 7], [fibers[3], 4]]);
+    equal(seen, [
+      [fibers[0], 1],
+      [fibers[1], 2],
+      [fibers[2], 3, 4n, 5.5, 6.25, object],
+      [fibers[3], 7],
+      [fibers[3], 4],
+    ]);
     equal(fiberfill.current(), undefined);
   },
 
@@ -79,7 +96,12 @@ globalThis.rules = {
     equal(states([a, b, c]), ["waiting", "waiting", "waiting"]);
 
     const settled = [];
-    const settlements = [a, b, c].map((fiber) => fiber.then(() => settled.push(fiber.name), () => settled.push(`${fiber.name} failed`)));
+    const settlements = [a, b, c].map((fiber) =>
+      fiber.then(
+        () => settled.push(fiber.name),
+        () => settled.push(`${fiber.name} failed`),
+      ),
+    );
     open(3);
     fail(1, "no");
     open(2);
@@ -128,7 +150,12 @@ globalThis.rules = {
     const { exports } = await scene({ wait: () => thenable });
     const events = await played(async () => equal(await exports.wait(1), 7));
     equal(seen, "waiting", "state when the thenable calls back");
-    equal(events, lines("spawned f0, entered, resumed f0, waited f0, paused; notified f0, entered, resumed f0, finished f0, completed"));
+    equal(
+      events,
+      lines(
+        "spawned f0, entered, resumed f0, waited f0, paused; notified f0, entered, resumed f0, finished f0, completed",
+      ),
+    );
   },
 
   async J_IMP_3() {
@@ -145,7 +172,8 @@ globalThis.rules = {
     open(object, Object.freeze([object]));
     equal((await exports.wait_ref(object))[0], object);
 
-    // A rejection is an exception where the import was called: it can be caught there, and leaves the export if it is not.
+    // A rejection is an exception where the import was called: it can be caught there, and leaves the export if it is
+    // not.
     const reason = new Error("no");
     fail(5, reason);
     equal(await exports.catch(5), -1);
@@ -170,7 +198,10 @@ globalThis.rules = {
     });
     // Nobody waited, so nobody ran in between.
     const [f0, f1, f2, f3] = [0, 1, 2, 3].map((i) => `resumed f${i}, finished f${i}`);
-    equal(events, lines(`spawned f0, spawned f1, spawned f2, spawned f3, entered, ${f0}, ${f1}, ${f2}, ${f3}, completed`));
+    equal(
+      events,
+      lines(`spawned f0, spawned f1, spawned f2, spawned f3, entered, ${f0}, ${f1}, ${f2}, ${f3}, completed`),
+    );
   },
 
   async J_IMP_5() {
@@ -203,7 +234,10 @@ globalThis.rules = {
     // A value that its import cannot return.
     open(3n, "no BigInt");
     const wrong = await rejection(exports.wait_i64(3n));
-    check(wrong instanceof SyntaxError || wrong instanceof TypeError, `${wrong} is the engine's error for a value of the wrong type`);
+    check(
+      wrong instanceof SyntaxError || wrong instanceof TypeError,
+      `${wrong} is the engine's error for a value of the wrong type`,
+    );
     await macrotask();
     open(9);
     equal(await other, 9);
@@ -227,10 +261,13 @@ globalThis.rules = {
       await waiting;
     });
     // ... and nobody learns of it before f1 has given control back.
-    equal(events, lines(`
+    equal(
+      events,
+      lines(`
       spawned f0, entered, resumed f0, waited f0, paused
       spawned f1, entered, resumed f1, yielded f1, resumed f1, notified f0, yielded f1
-      resumed f1, yielded f1, resumed f0, finished f0, resumed f1, finished f1, completed`));
+      resumed f1, yielded f1, resumed f0, finished f0, resumed f1, finished f1, completed`),
+    );
   },
 
   async J_MUX_2() {
@@ -244,8 +281,14 @@ globalThis.rules = {
     });
     const all = (text) => Array.from({ length: count }, (_, i) => lines(text.replaceAll("*", `f${i}`))).flat();
     equal(events, [
-      ...all("spawned *"), "entered", ...all("resumed *, waited *"), "paused",
-      ...all("notified *"), "entered", ...all("resumed *, finished *"), "completed",
+      ...all("spawned *"),
+      "entered",
+      ...all("resumed *, waited *"),
+      "paused",
+      ...all("notified *"),
+      "entered",
+      ...all("resumed *, finished *"),
+      "completed",
     ]);
   },
 
@@ -282,12 +325,15 @@ globalThis.rules = {
       equal(await fibers[0], -7);
     });
     // Each callback enters the scheduler, and the scheduler resumes the client with the data, whatever type it has.
-    equal(events.slice(4), lines(`
+    equal(
+      events.slice(4),
+      lines(`
       entered, resumed f0, waited f0, resumed f1, waited f1, resumed f2, waited f2, resumed f3, waited f3, paused
       notified f1, entered, resumed f1, finished f1, paused
       notified f2, entered, resumed f2, finished f2, paused
       notified f3, entered, resumed f3, finished f3, paused
-      notified f0, entered, resumed f0, finished f0, completed`));
+      notified f0, entered, resumed f0, finished f0, completed`),
+    );
   },
 
   async J_MUX_5() {
@@ -311,17 +357,34 @@ globalThis.rules = {
       equal(await leaf, 5);
       open(2);
     });
-    // Nothing ran inside the callback: a call is queued, a leaf goes on only by the scheduler, a plain call cannot wait.
+    // Nothing ran inside the callback: a call is queued, a leaf goes on only by the scheduler, a plain call cannot
+    // wait.
     equal([inside.leaf, inside.called, inside.events], ["waiting", "queued", ["spawned f1"]]);
     refusal(inside.refused, "cannot-suspend", "env.wait");
-    equal(events, lines(`
+    equal(
+      events,
+      lines(`
       spawned f0, entered, resumed f0, waited f0, paused
-      spawned f1, notified f0, entered, resumed f1, finished f1, resumed f0, finished f0, completed`));
+      spawned f1, notified f0, entered, resumed f1, finished f1, resumed f0, finished f0, completed`),
+    );
 
     // Nor does a fiber have anything to enter it by: cancelling only notifies the scheduler.
     const { prototype } = fiberfill.Fiber;
     const names = [prototype, Object.getPrototypeOf(prototype)].flatMap((object) => Object.getOwnPropertyNames(object));
-    equal([...new Set(names)].sort(), ["cancel", "constructor", "export", "id", "name", "release", "signal", "since", "stackUsed", "state", "then", "waitsFor"]);
+    equal([...new Set(names)].sort(), [
+      "cancel",
+      "constructor",
+      "export",
+      "id",
+      "name",
+      "release",
+      "signal",
+      "since",
+      "stackUsed",
+      "state",
+      "then",
+      "waitsFor",
+    ]);
     const cancelled = await played(async () => {
       const { exports, asked } = await scene();
       const caught = exports.catch(3);
@@ -353,13 +416,17 @@ globalThis.rules = {
       equal(await Promise.all(fibers), [1, 2, 3]);
     });
     equal(done, [3, 1, 2], "results, in the order of their completion");
-    // The completions come while f4 runs, that of f4 itself while f2 does; they are drained in the same turn, once each.
-    equal(events.slice(11), lines(`
+    // The completions come while f4 runs, that of f4 itself while f2 does; they are drained in the same turn, once
+    // each.
+    equal(
+      events.slice(11),
+      lines(`
       spawned f3, spawned f4
       entered, resumed f3, yielded f3, resumed f4, notified f2, notified f0, notified f1, waited f4
       resumed f3, finished f3
       resumed f2, notified f4, finished f2, resumed f0, finished f0, resumed f1, finished f1
-      resumed f4, finished f4, completed`));
+      resumed f4, finished f4, completed`),
+    );
   },
 
   async J_MUX_7() {
@@ -396,7 +463,12 @@ globalThis.rules = {
       equal(await Promise.all(fibers), [10, -1, -1], "success, error, cancel");
     });
     const end = (i) => `resumed f${i}, finished f${i}`;
-    equal(events.slice(-13), lines(`notified f0, notified f1, entered, ${end(0)}, ${end(1)}, paused; notified f2, entered, ${end(2)}, completed`));
+    equal(
+      events.slice(-13),
+      lines(
+        `notified f0, notified f1, entered, ${end(0)}, ${end(1)}, paused; notified f2, entered, ${end(2)}, completed`,
+      ),
+    );
 
     // To a client that does not accept it, it is an exception.
     const { exports, open, fail, asked } = await scene();
@@ -457,7 +529,10 @@ globalThis.rules = {
     stop();
     equal(inside, [fiber], "current() after the wait");
     equal(seen.get(fiber), ["queued", "running", "waiting", "running", "done"]);
-    equal([...seen.keys()].filter(({ name }) => name === "Ada"), [fiber]);
+    equal(
+      [...seen.keys()].filter(({ name }) => name === "Ada"),
+      [fiber],
+    );
     equal(face(), before);
     ended();
   },
@@ -468,8 +543,8 @@ globalThis.rules = {
     await asked(1);
     first.cancel("gone");
     await rejection(first);
-    // The second takes the first one's place in the table, and its stack. A callback that held either of these instead of
-    // the fiber would now resume the wrong one.
+    // The second takes the first one's place in the table, and its stack. A callback that held either of these instead
+    // of the fiber would now resume the wrong one.
     fiberfill.startLog();
     const second = exports.wait(2);
     await asked(2);
@@ -481,7 +556,10 @@ globalThis.rules = {
     equal(await second, 222);
     const third = exports.wait(3);
     await asked(3);
-    check(fiberfill.log().filter(([event, index]) => event === 1 && index === place).length > 1, "places are used again, else this test shows nothing");
+    check(
+      fiberfill.log().filter(([event, index]) => event === 1 && index === place).length > 1,
+      "places are used again, else this test shows nothing",
+    );
     open(3);
     await third;
   },

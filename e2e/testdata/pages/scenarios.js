@@ -10,7 +10,8 @@ globalThis.scenarios = {
     for (const scenario of scenarios) {
       const { guest } = scenario;
       modules[guest] ??= await fiberfill.compileStreaming(fetch(`/examples/c-scenarios/${guest}.wasm`));
-      // When the guest tells of an event the fiber that does so waits, of all those that there are: the others stay as they are.
+      // When the guest tells of an event the fiber that does so waits, of all those that there are: the others stay as
+      // they are.
       const told = waits ? () => Promise.resolve() : undefined;
       seen.push(await play(fiberfill, modules[guest], scenario, events[guest], told));
     }

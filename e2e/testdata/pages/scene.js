@@ -1,5 +1,5 @@
-// The guest of the rule tests (wat/rules.wat) with imports that the test holds in its hand: $wait(x) waits until the test
-// opens door x. And the scheduler's log, in words.
+// The guest of the rule tests (wat/rules.wat) with imports that the test holds in its hand: $wait(x) waits until the
+// test opens door x. And the scheduler's log, in words.
 import { check } from "./check.js";
 
 let guest;
@@ -8,13 +8,25 @@ const rules = () => (guest ??= fiberfill.compileStreaming(fetch("/wat/rules.wasm
 /** An instance. `overrides` replaces functions of the module env. */
 export async function scene(overrides = {}) {
   const doors = new Map();
-  const door = (x) => doors.get(x) ?? doors.set(x, { ...Promise.withResolvers(), asked: Promise.withResolvers() }).get(x);
+  const door = (x) =>
+    doors.get(x) ?? doors.set(x, { ...Promise.withResolvers(), asked: Promise.withResolvers() }).get(x);
   const wait = (x) => {
     door(x).asked.resolve();
     return door(x).promise;
   };
-  const functions = { wait, wait_i64: wait, wait_f32: wait, wait_f64: wait, wait_ref: wait, wait_all: wait, direct: (x) => x, ...overrides };
-  const env = Object.fromEntries(Object.entries(functions).map(([name, fn]) => [name, name === "direct" ? fn : fiberfill.suspending(fn)]));
+  const functions = {
+    wait,
+    wait_i64: wait,
+    wait_f32: wait,
+    wait_f64: wait,
+    wait_ref: wait,
+    wait_all: wait,
+    direct: (x) => x,
+    ...overrides,
+  };
+  const env = Object.fromEntries(
+    Object.entries(functions).map(([name, fn]) => [name, name === "direct" ? fn : fiberfill.suspending(fn)]),
+  );
   const { exports, instance } = await fiberfill.instantiate(await rules(), { env });
   return {
     exports,
@@ -43,9 +55,24 @@ export function when(condition) {
   });
 }
 
-const events = ["", "spawned", "notified", "entered", "resumed", "waited", "yielded", "finished", "dropped", "paused", "completed"];
+const events = [
+  "",
+  "spawned",
+  "notified",
+  "entered",
+  "resumed",
+  "waited",
+  "yielded",
+  "finished",
+  "dropped",
+  "paused",
+  "completed",
+];
 
-/** What the scheduler has done since fiberfill.startLog, such as "resumed f1". The fibers are f0, f1, ... as they were spawned. */
+/**
+ * What the scheduler has done since fiberfill.startLog, such as "resumed f1". The fibers are f0, f1, ... as they were
+ * spawned.
+ */
 export function log() {
   const places = []; // of the fibers, in the scheduler's table; a place is used again
   return fiberfill.log().map(([event, index]) => {
@@ -69,7 +96,9 @@ export async function played(play) {
   throw new Error("the scheduler's turn ended in the middle of the scene, twenty times");
 }
 
-/** Whether a turn ended although some fiber could run: as the log tells, or because the next begins without a reason. */
+/**
+ * Whether a turn ended although some fiber could run: as the log tells, or because the next begins without a reason.
+ */
 function cut(lines) {
   const ready = new Set();
   for (const [i, line] of lines.entries()) {
@@ -85,5 +114,8 @@ function cut(lines) {
 export const lines = (text) => text.trim().split(/\s*[,;\n]\s*/);
 
 export function ended() {
-  check(fiberfill.fibers().length === 0, `no fiber is left of ${fiberfill.fibers().map(({ name, state, waitsFor }) => `${name} ${state} ${waitsFor ?? ""}`)}`);
+  check(
+    fiberfill.fibers().length === 0,
+    `no fiber is left of ${fiberfill.fibers().map(({ name, state, waitsFor }) => `${name} ${state} ${waitsFor ?? ""}`)}`,
+  );
 }

@@ -11,15 +11,17 @@ globalThis.smoke = {
   // Returns the values of the items 0, 1, 2, ... as many fibers of one instance fetched them, all at once.
   async fetch(name, count) {
     const exports = await load(name);
-    const fibers = Array.from({ length: count }, (_, id) => exports.item(`${location.origin}/item?id=${id}&ms=20&seed=1`));
+    const fibers = Array.from({ length: count }, (_, id) =>
+      exports.item(`${location.origin}/item?id=${id}&ms=20&seed=1`),
+    );
     return Promise.all(fibers);
   },
 
   // The two waves that raw JSPI mixes up (raw.js).
   async twoWaves(name) {
     const exports = await load(name);
-    const ten = (from, more = "") => Array.from({ length: 10 }, (_, i) =>
-      exports.item(`${location.origin}/item?id=${from + i}${i > 0 ? more : ""}`));
+    const ten = (from, more = "") =>
+      Array.from({ length: 10 }, (_, i) => exports.item(`${location.origin}/item?id=${from + i}${i > 0 ? more : ""}`));
     const first = ten(0, "&ms=300");
     await first[0];
     return Promise.all([...first, ...ten(10)]);

@@ -9,8 +9,8 @@ async function cGuest() {
 }
 
 globalThis.sqljs = {
-  // A query, and five fibers of the C guest that do all their work while it waits: what SQLite asks the server for is held
-  // back until they are done.
+  // A query, and five fibers of the C guest that do all their work while it waits: what SQLite asks the server for is
+  // held back until they are done.
   async run() {
     const bytes = await (await fetch("/node_modules/sql.js/dist/sql-wasm-browser-debug.wasm")).arrayBuffer();
     const sqlite = await load(fiberfill, initSqlJs, bytes);

@@ -22,19 +22,33 @@ globalThis.windows = {
     equal(await exports.wait(1), 2, "a guest in a Response of the frame");
 
     const yields = { fiberfill: { yield() {}, sleep_ms() {} } };
-    const { instance } = await ours.instantiateStreaming(other.fetch(url), { ...imports(new ours.Suspending(later)), ...yields });
+    const { instance } = await ours.instantiateStreaming(other.fetch(url), {
+      ...imports(new ours.Suspending(later)),
+      ...yields,
+    });
     const call = ours.promising(instance.exports.wait)(1);
-    equal([call.name, await call], [`wait#${call.id}`, 2], "a call in fiberfill/webassembly of a guest in a Response of the frame");
+    equal(
+      [call.name, await call],
+      [`wait#${call.id}`, 2],
+      "a call in fiberfill/webassembly of a guest in a Response of the frame",
+    );
 
     const traps = await other.WebAssembly.instantiateStreaming(other.fetch(url), { ...imports(() => 0), ...yields });
     const trap = () => traps.instance.exports.trap();
     for (const wait of [fiberfill.suspending(trap), trap]) {
       const guest = await fiberfill.instantiateStreaming(fetch(url), imports(wait));
       const error = await rejection(guest.exports.wait(1));
-      equal([error.code, error.cause instanceof other.WebAssembly.RuntimeError], ["trap", true], "the trap of a function of the frame");
+      equal(
+        [error.code, error.cause instanceof other.WebAssembly.RuntimeError],
+        ["trap", true],
+        "the trap of a function of the frame",
+      );
     }
 
     const module = await other.WebAssembly.compileStreaming(other.fetch(url));
-    equal((await rejection(fiberfill.instantiate(module, imports(fiberfill.suspending(later))))).code, "foreign-module");
+    equal(
+      (await rejection(fiberfill.instantiate(module, imports(fiberfill.suspending(later))))).code,
+      "foreign-module",
+    );
   },
 };

@@ -1,5 +1,5 @@
-// A module worker that uses the npm package. The page calls the functions below with { name, args }; the answer is
-// { value } or { error }, and before it comes an { escaped } for whatever has escaped until then.
+// A module worker that uses the npm package. The page calls the functions below with { name, args }; the answer is {
+// value } or { error }, and before it comes an { escaped } for whatever has escaped until then.
 import * as fiberfill from "/dist/npm/esm/index.js";
 import { host } from "./guests.js";
 
@@ -17,7 +17,9 @@ async function settled() {
   await new Promise((resolve) => setTimeout(resolve)); // timers that are due throw first
   last = new Error("the last rejection, made by worker-guest.js");
   await new Promise((resolve) => {
-    addEventListener("unhandledrejection", ({ reason }) => { if (reason === last) resolve(); });
+    addEventListener("unhandledrejection", ({ reason }) => {
+      if (reason === last) resolve();
+    });
     Promise.reject(last);
   });
 }
@@ -32,17 +34,23 @@ async function guest() {
 const functions = {
   async items(count) {
     const exports = await guest();
-    const values = await Promise.all(Array.from({ length: count }, (_, id) => exports.item(`${location.origin}/item?id=${id}&ms=20`)));
+    const values = await Promise.all(
+      Array.from({ length: count }, (_, id) => exports.item(`${location.origin}/item?id=${id}&ms=20`)),
+    );
     return { values, page: typeof document, left: fiberfill.fibers().length };
   },
   // One fails and one goes on.
   async fails() {
     const exports = await guest();
-    const outcomes = await Promise.allSettled(["/item?id=1&fail=100", "/item?id=2"].map((path) => exports.item(location.origin + path)));
+    const outcomes = await Promise.allSettled(
+      ["/item?id=1&fail=100", "/item?id=2"].map((path) => exports.item(location.origin + path)),
+    );
     return outcomes.map(({ reason, value }) => reason?.message ?? value);
   },
   letEscape() {
-    setTimeout(() => { throw new Error("nobody catches"); });
+    setTimeout(() => {
+      throw new Error("nobody catches");
+    });
     Promise.reject(new Error("nobody listens"));
   },
 };

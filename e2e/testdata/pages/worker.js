@@ -1,4 +1,5 @@
-// The page of worker-guest.js: it passes calls on, and what escapes in the worker escapes here too, where the test sees it.
+// The page of worker-guest.js: it passes calls on, and what escapes in the worker escapes here too, where the test sees
+// it.
 const worker = new Worker("worker-guest.js", { type: "module" });
 
 const replies = [];
@@ -7,17 +8,24 @@ worker.addEventListener("message", ({ data }) => {
   else replies.shift()(data);
 });
 
-// The worker tells by itself of what escapes, unless it has not even loaded. Nobody may be listening: then this escapes.
+// The worker tells by itself of what escapes, unless it has not even loaded. Nobody may be listening: then this
+// escapes.
 const broken = new Promise((_, reject) => {
-  worker.addEventListener("error", (event) => { reject(new Error(`the worker does not load: ${event.message ?? "a file of it is missing"}`)); });
+  worker.addEventListener("error", (event) => {
+    reject(new Error(`the worker does not load: ${event.message ?? "a file of it is missing"}`));
+  });
 });
 
-const call = (name) => async (...args) => {
-  const reply = new Promise((resolve) => { replies.push(resolve); });
-  worker.postMessage({ name, args });
-  const { value, error } = await Promise.race([reply, broken]);
-  if (error !== undefined) throw new Error(`in the worker: ${error}`);
-  return value;
-};
+const call =
+  (name) =>
+  async (...args) => {
+    const reply = new Promise((resolve) => {
+      replies.push(resolve);
+    });
+    worker.postMessage({ name, args });
+    const { value, error } = await Promise.race([reply, broken]);
+    if (error !== undefined) throw new Error(`in the worker: ${error}`);
+    return value;
+  };
 
 globalThis.inWorker = { items: call("items"), fails: call("fails"), letEscape: call("letEscape") };

@@ -44,8 +44,8 @@ export class Actor {
   }
 
   /**
-   * Removes the oldest message, at the wheel's command. The others move up when half of the list is
-   * empty, and not each time: a mailbox may have a hundred thousand of them.
+   * Removes the oldest message, at the wheel's command. The others move up when half of the list is empty, and not each
+   * time: a mailbox may have a hundred thousand of them.
    */
   take(): Message {
     const mailbox = this.#mailbox;
@@ -116,7 +116,9 @@ export class Actor {
   }
 }
 
-/** The code of a native actor, which cannot block. Returns whether the actor stays alive. What it throws ends the actor. */
+/**
+ * The code of a native actor, which cannot block. Returns whether the actor stays alive. What it throws ends the actor.
+ */
 export type Native = (host: Host, message: Message) => boolean;
 
 /** A native actor's code. */
@@ -125,7 +127,11 @@ export function native(host: Host, handler: Native): Code {
     handle(message) {
       const alive: unknown = handler(host, message);
       if (typeof alive !== "boolean") {
-        throw new ActorError("bad-argument", `the handler of a native actor returns whether it stays alive, true or false, and cannot wait; actor ${host.self} has returned ${typeof alive}`, { actor: host.self });
+        throw new ActorError(
+          "bad-argument",
+          `the handler of a native actor returns whether it stays alive, true or false, and cannot wait; actor ${host.self} has returned ${typeof alive}`,
+          { actor: host.self },
+        );
       }
       return alive;
     },

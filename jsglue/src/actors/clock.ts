@@ -1,6 +1,6 @@
 // What a runtime knows of time.
 
-import { later } from "../budget.js";
+import { later } from "../turn/budget.js";
 
 export interface Clock {
   /** Milliseconds since some moment; never goes back. */

@@ -18,7 +18,10 @@ export type ActorErrorCode =
   | "stack-overflow" // the handler has used more than its class
   | "bad-address"; // an address outside the guest's memory
 
-/** `code` is stable, `actor` is whom it is about, and `cause` the engine's or the handler's own error where there is one. */
+/**
+ * `code` is stable, `actor` is whom it is about, and `cause` the engine's or the handler's own error where there is
+ * one.
+ */
 export class ActorError extends Error {
   override readonly name = "ActorError";
   readonly actor?: number;

@@ -1,17 +1,15 @@
-// A wasm module as the code of actors. Every actor has an instance of its own, so
-// that what is suspended in one is in nobody's way. What is suspended is the actor's
-// one stack of JSPI (stack.ts). Where compilers keep locals whose address is taken on a stack in linear
-// memory, the actor gets a region of exactly its class for it when it is spawned;
-// one of class none runs on the stack that the module brings along. At the low end
-// of a region lies a guard; a handler that has written there is ended when it blocks
-// or returns. It can have harmed nobody but itself.
+// A wasm module as the code of actors. Every actor has an instance of its own, so that what is suspended in one is in
+// nobody's way. What is suspended is the actor's one stack of JSPI (stack.ts). Where compilers keep locals whose
+// address is taken on a stack in linear memory, the actor gets a region of exactly its class for it when it is spawned;
+// one of class none runs on the stack that the module brings along. At the low end of a region lies a guard; a handler
+// that has written there is ended when it blocks or returns. It can have harmed nobody but itself.
 //
-// The region, and room for payloads, come from the guest's malloc if it exports
-// malloc and free; else its memory is grown, if nothing in the module grows it.
+// The region, and room for payloads, come from the guest's malloc if it exports malloc and free; else its memory is
+// grown, if nothing in the module grows it.
 
-import { CANNOT_TELL } from "../core.js";
+import { CANNOT_TELL } from "../turn/core.js";
 import { words } from "../errors.js";
-import { compile, shapeOf } from "../module.js";
+import { compile, shapeOf } from "../guest/module.js";
 import { WebAssembly } from "../platform.js";
 import { describe } from "../values.js";
 import type { Actor, Code } from "./actor.js";
@@ -21,9 +19,9 @@ import { imports } from "./imports.js";
 import { link, Stack } from "./stack.js";
 
 /**
- * A further function that guests may import from "env". If it returns a Promise the actor is blocked until that settles; an
- * actor without a stack gets -1. One that blocks by a call of the host waits for everything by the host, Promises by
- * {@link Host.wait}: between those calls the actor runs, and nobody else does.
+ * A further function that guests may import from "env". If it returns a Promise the actor is blocked until that
+ * settles; an actor without a stack gets -1. One that blocks by a call of the host waits for everything by the host,
+ * Promises by {@link Host.wait}: between those calls the actor runs, and nobody else does.
  */
 export type Import = (host: Host, ...args: any[]) => unknown;
 
@@ -34,24 +32,33 @@ export interface ActorModule {
 }
 
 /**
- * Compiles a module whose instances are actors: it exports
- * handle_message(type i32, source i64, payload i32, size i32) -> i32 and imports
- * mk_ functions, and those given here, from "env". Rejects with a FiberError for
- * what is no module, and in an engine without JSPI; with an ActorError with the code "bad-module",
- * "missing-import" or "bad-argument" for what is no actor.
+ * Compiles a module whose instances are actors: it exports handle_message(type i32, source i64, payload i32, size i32)
+ * -> i32 and imports mk_ functions, and those given here, from "env". Rejects with a FiberError for what is no module,
+ * and in an engine without JSPI; with an ActorError with the code "bad-module", "missing-import" or "bad-argument" for
+ * what is no actor.
  */
-export async function compileActor(source: BufferSource, options: { imports?: Record<string, Import> } = {}): Promise<ActorModule> {
+export async function compileActor(
+  source: BufferSource,
+  options: { imports?: Record<string, Import> } = {},
+): Promise<ActorModule> {
   const module = await compile(source);
   const more = options.imports ?? {};
   for (const [name, fn] of Object.entries(more)) {
-    if (typeof fn !== "function") throw new ActorError("bad-argument", `the import env.${name} is a function, got ${describe(fn)}`);
+    if (typeof fn !== "function")
+      throw new ActorError("bad-argument", `the import env.${name} is a function, got ${describe(fn)}`);
   }
   if (!WebAssembly.Module.exports(module).some(({ name, kind }) => name === "handle_message" && kind === "function")) {
     throw new ActorError("bad-module", "the module exports no function handle_message(i32, i64, i32, i32) -> i32");
   }
-  const missing = WebAssembly.Module.imports(module).filter(({ module, name, kind }) => module !== "env" || kind !== "function" || !(name in imports || Object.hasOwn(more, name)));
+  const missing = WebAssembly.Module.imports(module).filter(
+    ({ module, name, kind }) =>
+      module !== "env" || kind !== "function" || !(name in imports || Object.hasOwn(more, name)),
+  );
   if (missing.length > 0) {
-    throw new ActorError("missing-import", `the module imports what is not there: ${missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ")}`);
+    throw new ActorError(
+      "missing-import",
+      `the module imports what is not there: ${missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ")}`,
+    );
   }
   return { module, imports: more };
 }
@@ -92,7 +99,9 @@ export class Instance implements Code {
     const env: Record<string, WebAssembly.ImportValue> = {};
     for (const { name } of WebAssembly.Module.imports(module)) {
       const own = imports[name];
-      env[name] = own ? this.#function(own.call, own.blocks) : this.#function((_, ...args) => more[name]!(actor.host, ...args), true);
+      env[name] = own
+        ? this.#function(own.call, own.blocks)
+        : this.#function((_, ...args) => more[name]!(actor.host, ...args), true);
     }
     const exports = (this.#exports = this.#do(() => new WebAssembly.Instance(module, { env }).exports) as Exports);
     const list = WebAssembly.Module.exports(module);
@@ -108,7 +117,10 @@ export class Instance implements Code {
       else if (!linked.has(module)) link(exports.handle_message);
       linked.add(module);
     } catch (error) {
-      throw new ActorError("bad-module", "handle_message is not of the type (i32, i64, i32, i32) -> i32", { actor: actor.id, cause: error });
+      throw new ActorError("bad-module", "handle_message is not of the type (i32, i64, i32, i32) -> i32", {
+        actor: actor.id,
+        cause: error,
+      });
     }
   }
 
@@ -118,7 +130,12 @@ export class Instance implements Code {
     const fn = (...args: unknown[]): unknown => {
       if (this.#death) throw this.#death;
       try {
-        if (actor.runtime.wheel.running() !== actor.id) throw new ActorError("not-running", `an import of actor ${actor.id} was called while its handler does not run`, { actor: actor.id });
+        if (actor.runtime.wheel.running() !== actor.id)
+          throw new ActorError(
+            "not-running",
+            `an import of actor ${actor.id} was called while its handler does not run`,
+            { actor: actor.id },
+          );
         if (!blocks) return call(this, ...args);
         this.#check();
         const result = call(this, ...args);
@@ -155,14 +172,20 @@ export class Instance implements Code {
       return code();
     } catch (error) {
       if (error instanceof ActorError) throw error;
-      throw new ActorError("trap", `the module trapped while it was instantiated: ${words(error)}`, { actor: this.actor.id, cause: error });
+      throw new ActorError("trap", `the module trapped while it was instantiated: ${words(error)}`, {
+        actor: this.actor.id,
+        cause: error,
+      });
     }
   }
 
   /** Gives the actor its stack, if the guest keeps one in memory. [E-SPAWN-2] */
   #region(size: number, pointer: number): void {
     if (pointer === CANNOT_TELL) {
-      throw new ActorError("no-memory", "the guest seems to keep a stack in memory, and which global points to it is not clear; export it as __stack_pointer");
+      throw new ActorError(
+        "no-memory",
+        "the guest seems to keep a stack in memory, and which global points to it is not clear; export it as __stack_pointer",
+      );
     }
     if (!this.#pointer) return;
     const low = (this.#room(GUARD + size + 16) + 15) & ~15;
@@ -176,7 +199,8 @@ export class Instance implements Code {
   #room(size: number): number {
     const { malloc, free } = this.#exports;
     const memory = this.#memory;
-    const fail = (why: string): ActorError => new ActorError("no-memory", `no room for ${size} bytes in the guest's memory: ${why}`, { actor: this.actor.id });
+    const fail = (why: string): ActorError =>
+      new ActorError("no-memory", `no room for ${size} bytes in the guest's memory: ${why}`, { actor: this.actor.id });
     if (!memory) throw fail("it has none");
     if (typeof malloc === "function" && typeof free === "function") {
       const at = this.#do(() => malloc(size)) >>> 0;
@@ -228,10 +252,15 @@ export class Instance implements Code {
   #check(): void {
     if (this.#guard === 0) return;
     const view = this.view();
-    // All of it: a function with one local writes one word in 16 bytes, and which of the four it is depends on the compiler.
+    // All of it: a function with one local writes one word in 16 bytes, and which of the four it is depends on the
+    // compiler.
     for (let at = this.#guard; at < this.#guard + GUARD; at += 4) {
       if (view.getInt32(at, true) === GUARD_WORD) continue;
-      throw new ActorError("stack-overflow", `actor ${this.actor.id} has used more stack than the ${this.actor.stack} bytes of its class`, { actor: this.actor.id });
+      throw new ActorError(
+        "stack-overflow",
+        `actor ${this.actor.id} has used more stack than the ${this.actor.stack} bytes of its class`,
+        { actor: this.actor.id },
+      );
     }
   }
 
@@ -248,7 +277,11 @@ export class Instance implements Code {
     const [from, length] = [at >>> 0, size >>> 0];
     if (length === 0) return new Uint8Array();
     if (!this.#memory || from + length > this.#memory.buffer.byteLength) {
-      throw new ActorError("bad-address", `import env.${name} was given ${length} bytes at ${from}, outside the memory`, { actor: this.actor.id });
+      throw new ActorError(
+        "bad-address",
+        `import env.${name} was given ${length} bytes at ${from}, outside the memory`,
+        { actor: this.actor.id },
+      );
     }
     return new Uint8Array(this.#memory.buffer, from, length);
   }

@@ -17,11 +17,9 @@ export interface Message {
 export type Result = number | Promise<number>;
 
 /**
- * What an actor can ask of its runtime: the functions that a guest imports from
- * "env", where their names begin with mk_. It belongs to one actor. The calls
- * that block are for its handler while that runs, and throw an ActorError with
- * the code "not-running" at another time; an actor without a stack, as all
- * native ones are, gets -1 from them at once.
+ * What an actor can ask of its runtime: the functions that a guest imports from "env", where their names begin with
+ * mk_. It belongs to one actor. The calls that block are for its handler while that runs, and throw an ActorError with
+ * the code "not-running" at another time; an actor without a stack, as all native ones are, gets -1 from them at once.
  */
 export class Host {
   readonly #actor: Actor;
@@ -36,7 +34,10 @@ export class Host {
     return this.#actor.id;
   }
 
-  /** mk_send: puts a copy of payload into the mailbox of an actor. Returns 0, or -1 if there is no such actor or its mailbox is full. */
+  /**
+   * mk_send: puts a copy of payload into the mailbox of an actor. Returns 0, or -1 if there is no such actor or its
+   * mailbox is full.
+   */
   send(to: number, type: number, payload: Uint8Array | string = ""): 0 | -1 {
     return this.#actor.runtime.deliver(this.self, to, type, payload) === 0 ? 0 : -1;
   }
@@ -46,13 +47,18 @@ export class Host {
     this.#actor.runtime.options.log?.(this.self, level, text);
   }
 
-  /** mk_sleep_ms: blocks for ms milliseconds at least, with zero or less for a step. Messages that come meanwhile wait. */
+  /**
+   * mk_sleep_ms: blocks for ms milliseconds at least, with zero or less for a step. Messages that come meanwhile wait.
+   */
   sleepMs(ms: number): Result {
     const { wheel, clock } = this.#actor.runtime;
     return this.#obey("sleepMs", "a timer", wheel.sleep(this.self, whole("sleepMs", ms), clock.now()));
   }
 
-  /** mk_recv: takes the oldest message out of the mailbox and blocks until there is one; -1 for an actor without a stack. */
+  /**
+   * mk_recv: takes the oldest message out of the mailbox and blocks until there is one; -1 for an actor without a
+   * stack.
+   */
   recv(): Message | -1 | Promise<Message> {
     const actor = this.#actor;
     const result = this.#obey("recv", "a message", actor.runtime.wheel.recv(this.self));
@@ -61,9 +67,8 @@ export class Host {
   }
 
   /**
-   * mk_wait_fd_readable: blocks until the runtime's `ready` says that fd can be
-   * read, for timeoutMs milliseconds at most; zero or less is for ever. -1 when
-   * only the time is over, and at once in a runtime without `ready`.
+   * mk_wait_fd_readable: blocks until the runtime's `ready` says that fd can be read, for timeoutMs milliseconds at
+   * most; zero or less is for ever. -1 when only the time is over, and at once in a runtime without `ready`.
    */
   waitFdReadable(fd: number, timeoutMs: number): Result {
     return this.#waitFd("waitFdReadable", fd, false, timeoutMs);
@@ -82,9 +87,9 @@ export class Host {
   }
 
   /**
-   * Blocks until the promise has settled, for timeoutMs milliseconds at most; zero
-   * or less is for ever. Returns 0, also when it was rejected, or -1 when only the
-   * time is over. The other blocking calls are made of this, and so can others be.
+   * Blocks until the promise has settled, for timeoutMs milliseconds at most; zero or less is for ever. Returns 0, also
+   * when it was rejected, or -1 when only the time is over. The other blocking calls are made of this, and so can
+   * others be.
    */
   wait(what: string, promise: PromiseLike<unknown>, timeoutMs = 0): Result {
     const result = this.#wait("wait", what, timeoutMs, () => promise);
@@ -109,7 +114,11 @@ export class Host {
   /** Does what the wheel has answered: the one place where a handler stops in its middle. */
   #obey(op: string, what: string, answer: number): Result {
     if (answer === NOT_RUNNING) {
-      throw new ActorError("not-running", `${op} of actor ${this.self}, but its handler does not run: only the handler itself may block`, { actor: this.self });
+      throw new ActorError(
+        "not-running",
+        `${op} of actor ${this.self}, but its handler does not run: only the handler itself may block`,
+        { actor: this.self },
+      );
     }
     if (answer === REFUSED) return -1;
     return answer === PARK ? this.#actor.park(what) : 0;
@@ -125,8 +134,14 @@ function attempt(fn: () => PromiseLike<unknown>): Promise<unknown> {
   }
 }
 
-/** Milliseconds as the wheel takes them. It would cut others off: to less, or to none, which for a timeout is for ever. */
+/**
+ * Milliseconds as the wheel takes them. It would cut others off: to less, or to none, which for a timeout is for ever.
+ */
 function whole(op: string, ms: number): number {
-  if (!Number.isInteger(ms) || (ms | 0) !== ms) throw new ActorError("bad-argument", `${op} takes a whole number of milliseconds, less than 2^31, got ${shown(ms)}`);
+  if (!Number.isInteger(ms) || (ms | 0) !== ms)
+    throw new ActorError(
+      "bad-argument",
+      `${op} takes a whole number of milliseconds, less than 2^31, got ${shown(ms)}`,
+    );
   return ms;
 }

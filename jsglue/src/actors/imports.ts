@@ -1,5 +1,5 @@
-// What guests import from "env". What is wrong with an address is found before
-// anything is changed [K-2]; what is written, is written when the actor goes on.
+// What guests import from "env". What is wrong with an address is found before anything is changed [K-2]; what is
+// written, is written when the actor goes on.
 
 import type { Instance } from "./guest.js";
 
@@ -11,17 +11,25 @@ interface Import {
 export const imports: Record<string, Import> = Object.assign(Object.create(null), {
   mk_send: {
     blocks: false,
-    call: (guest, to: bigint, type: number, payload: number, size: number) => guest.actor.host.send(Number(to), type, guest.piece("mk_send", payload, size)),
+    call: (guest, to: bigint, type: number, payload: number, size: number) =>
+      guest.actor.host.send(Number(to), type, guest.piece("mk_send", payload, size)),
   },
   mk_self: { blocks: false, call: (guest) => BigInt(guest.actor.id) },
   mk_log: {
     blocks: false,
-    call: (guest, level: number, text: number, size: number) => guest.actor.host.log(level, new TextDecoder().decode(guest.piece("mk_log", text, size))),
+    call: (guest, level: number, text: number, size: number) =>
+      guest.actor.host.log(level, new TextDecoder().decode(guest.piece("mk_log", text, size))),
   },
   mk_sleep_ms: { blocks: true, call: (guest, ms: number) => guest.actor.host.sleepMs(ms) },
   mk_recv: { blocks: true, call: receive },
-  mk_wait_fd_readable: { blocks: true, call: (guest, fd: number, timeoutMs: number) => guest.actor.host.waitFdReadable(fd, timeoutMs) },
-  mk_wait_fd_writable: { blocks: true, call: (guest, fd: number, timeoutMs: number) => guest.actor.host.waitFdWritable(fd, timeoutMs) },
+  mk_wait_fd_readable: {
+    blocks: true,
+    call: (guest, fd: number, timeoutMs: number) => guest.actor.host.waitFdReadable(fd, timeoutMs),
+  },
+  mk_wait_fd_writable: {
+    blocks: true,
+    call: (guest, fd: number, timeoutMs: number) => guest.actor.host.waitFdWritable(fd, timeoutMs),
+  },
 } satisfies Record<string, Import>);
 
 function receive(guest: Instance, type: number, buffer: number, capacity: number, size: number): -1 | 0 | Promise<0> {

@@ -2,7 +2,7 @@
 
 import { Actor, native, type Back, type Native } from "./actor.js";
 import { realClock, turn, type Clock } from "./clock.js";
-import { BUDGET } from "../budget.js";
+import { BUDGET } from "../turn/budget.js";
 import { words } from "../errors.js";
 import { ActorError, refusal } from "./errors.js";
 import { WebAssembly } from "../platform.js";
@@ -17,14 +17,13 @@ export interface RuntimeOptions {
   /** What actors log. */
   log?: ((from: number, level: number, text: string) => void) | undefined;
   /**
-   * Told each actor that is over, with what its handler threw, if it did. What this throws
-   * is thrown by stop, and by step, run and close when they have done the rest.
+   * Told each actor that is over, with what its handler threw, if it did. What this throws is thrown by stop, and by
+   * step, run and close when they have done the rest.
    */
   ended?: ((id: number, error?: ActorError) => void) | undefined;
   /**
-   * Begins to wait until a descriptor can be read, or written. That the Promise is
-   * rejected counts as ready. The signal is aborted when nobody waits any more. Without
-   * this function the waits for descriptors return -1.
+   * Begins to wait until a descriptor can be read, or written. That the Promise is rejected counts as ready. The signal
+   * is aborted when nobody waits any more. Without this function the waits for descriptors return -1.
    */
   ready?: ((fd: number, write: boolean, signal: AbortSignal) => PromiseLike<unknown>) | undefined;
 }
@@ -50,9 +49,8 @@ export interface Info {
 }
 
 /**
- * Owns actors and turns the wheel. A step (E-STEP-1) is: of each blocked actor,
- * has come what it waits for; then those go on that the step before has found so,
- * the earliest deadline first; then one message is delivered. It is over in
+ * Owns actors and turns the wheel. A step (E-STEP-1) is: of each blocked actor, has come what it waits for; then those
+ * go on that the step before has found so, the earliest deadline first; then one message is delivered. It is over in
  * microtasks and never waits.
  */
 export class Runtime {
@@ -74,20 +72,28 @@ export class Runtime {
   }
 
   /**
-   * Makes an actor of a module, with an instance and a stack of its own, which are
-   * allocated now. Returns its number. Throws an ActorError with the code
-   * "bad-class", "bad-mailbox", "no-memory", "closed", "bad-argument", "bad-module" (its handler is of another type),
-   * or "trap" or "not-running" (of its code that runs now: what the start function and _initialize do). Handlers may call it.
+   * Makes an actor of a module, with an instance and a stack of its own, which are allocated now. Returns its number.
+   * Throws an ActorError with the code "bad-class", "bad-mailbox", "no-memory", "closed", "bad-argument", "bad-module"
+   * (its handler is of another type), or "trap" or "not-running" (of its code that runs now: what the start function
+   * and _initialize do). Handlers may call it.
    */
   spawn(module: ActorModule, { room = 64, stack = 0 }: SpawnOptions = {}): number {
-    if (!(module?.module instanceof WebAssembly.Module)) throw new ActorError("bad-argument", `an actor is spawned of what compileActor resolves to, got ${describe(module)}`);
+    if (!(module?.module instanceof WebAssembly.Module))
+      throw new ActorError(
+        "bad-argument",
+        `an actor is spawned of what compileActor resolves to, got ${describe(module)}`,
+      );
     const actor = new Actor(this, stack, false);
     return this.#spawn(actor, room, () => new Instance(actor, module));
   }
 
-  /** Makes a native actor, which is called on the runtime's stack. Throws an ActorError with the code "bad-mailbox", "closed" or "bad-argument". */
+  /**
+   * Makes a native actor, which is called on the runtime's stack. Throws an ActorError with the code "bad-mailbox",
+   * "closed" or "bad-argument".
+   */
   spawnNative(handler: Native, { room = 64 }: { room?: number | undefined } = {}): number {
-    if (typeof handler !== "function") throw new ActorError("bad-argument", `the handler of a native actor is a function, got ${typeof handler}`);
+    if (typeof handler !== "function")
+      throw new ActorError("bad-argument", `the handler of a native actor is a function, got ${typeof handler}`);
     const actor = new Actor(this, 0, true);
     return this.#spawn(actor, room, () => native(actor.host, handler));
   }
@@ -109,7 +115,10 @@ export class Runtime {
     return id;
   }
 
-  /** Sends a message from outside, source 0. Throws an ActorError with the code "no-actor", "mailbox-full" or "bad-argument". Nothing runs yet. */
+  /**
+   * Sends a message from outside, source 0. Throws an ActorError with the code "no-actor", "mailbox-full" or
+   * "bad-argument". Nothing runs yet.
+   */
   send(to: number, type: number, payload: Uint8Array | string = ""): void {
     const verdict = this.deliver(0, to, type, payload);
     if (verdict !== OK) throw refusal(verdict);
@@ -118,8 +127,13 @@ export class Runtime {
   /** @internal Returns the wheel's verdict. */
   deliver(source: number, to: number, type: number, payload: Uint8Array | string): number {
     // First, for the wheel counts what it has taken.
-    if (!Number.isInteger(type)) throw new ActorError("bad-argument", `the type of a message is a whole number, got ${shown(type)}`);
-    if (typeof payload !== "string" && !(payload instanceof Uint8Array)) throw new ActorError("bad-argument", `the payload of a message is a Uint8Array or a string, got ${describe(payload)}`);
+    if (!Number.isInteger(type))
+      throw new ActorError("bad-argument", `the type of a message is a whole number, got ${shown(type)}`);
+    if (typeof payload !== "string" && !(payload instanceof Uint8Array))
+      throw new ActorError(
+        "bad-argument",
+        `the payload of a message is a Uint8Array or a string, got ${describe(payload)}`,
+      );
     const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : new Uint8Array(payload); // a Buffer's slice is no copy
     const verdict = Number.isInteger(to) && to > 0 && to < 2 ** 31 ? this.wheel.send(to) : NO_ACTOR;
     if (verdict === OK) {
@@ -155,9 +169,9 @@ export class Runtime {
   }
 
   /**
-   * Ends an actor and drops its messages. One that is blocked does not go on: its
-   * stack is dropped, and none of its code runs. One that runs ends when its handler
-   * returns or blocks. Returns whether there was such an actor. Handlers may call it. [E-LIFE-2]
+   * Ends an actor and drops its messages. One that is blocked does not go on: its stack is dropped, and none of its
+   * code runs. One that runs ends when its handler returns or blocks. Returns whether there was such an actor. Handlers
+   * may call it. [E-LIFE-2]
    */
   stop(id: number): boolean {
     const actor = this.#actors.get(id);
@@ -220,13 +234,14 @@ export class Runtime {
   }
 
   /**
-   * Steps until the condition is met, which is asked before each step and each sleep. While no
-   * step could do anything it sleeps, to the next deadline or until something
-   * outside is ready or sends a message. Rejects with the code "idle" when nothing
-   * is left to do: no message, and nobody waits for anything but messages. There is one run at a time, and no step beside it.
+   * Steps until the condition is met, which is asked before each step and each sleep. While no step could do anything
+   * it sleeps, to the next deadline or until something outside is ready or sends a message. Rejects with the code
+   * "idle" when nothing is left to do: no message, and nobody waits for anything but messages. There is one run at a
+   * time, and no step beside it.
    */
   async run(until: () => boolean): Promise<void> {
-    if (typeof until !== "function") throw new ActorError("bad-argument", `run is told by a function when to end, got ${describe(until)}`);
+    if (typeof until !== "function")
+      throw new ActorError("bad-argument", `run is told by a function when to end, got ${describe(until)}`);
     if (this.#inRun) throw new ActorError("in-step", "a run beside another, which has not ended");
     this.#inRun = true;
     try {
@@ -264,7 +279,9 @@ export class Runtime {
   }
 
   #whoWaits(): string {
-    const list = [...this.#actors.values()].filter(({ id }) => this.wheel.blocked(id)).map(({ id, what }) => `${id} waits for ${what}`);
+    const list = [...this.#actors.values()]
+      .filter(({ id }) => this.wheel.blocked(id))
+      .map(({ id, what }) => `${id} waits for ${what}`);
     return list.length === 0 ? "" : `, and these actors are blocked: ${list.join(", ")}`;
   }
 }

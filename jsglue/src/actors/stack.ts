@@ -1,6 +1,7 @@
-// The stack of one actor: a stack of JSPI that is made when the actor is spawned, handles one message after the other, and is
-// ended with the actor. A suspended stack that nobody refers to is never given back by the engine, so one that is dropped is
-// resumed with the error of a trap: that ends it without running any of its code, since wasm cannot catch it. [E-LIFE-2]
+// The stack of one actor: a stack of JSPI that is made when the actor is spawned, handles one message after the other,
+// and is ended with the actor. A suspended stack that nobody refers to is never given back by the engine, so one that
+// is dropped is resumed with the error of a trap: that ends it without running any of its code, since wasm cannot catch
+// it. [E-LIFE-2]
 
 import bytes from "../../actors/stack.wasm";
 import { WebAssembly } from "../platform.js";

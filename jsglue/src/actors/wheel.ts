@@ -1,8 +1,7 @@
 // The rules of actors: package internal/wheel, compiled to wasm.
 //
-// The wire contract stands in jsglue/actors/main.go; the two files change
-// together. An actor crosses the border as its number. Times are milliseconds,
-// and fractions of one count. Booleans are 0 and 1.
+// The wire contract stands in jsglue/actors/main.go; the two files change together. An actor crosses the border as its
+// number. Times are milliseconds, and fractions of one count. Booleans are 0 and 1.
 
 import bytes from "../../actors/actors.wasm";
 import { reactor } from "../reactor.js";

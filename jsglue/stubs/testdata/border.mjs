@@ -1,11 +1,11 @@
-// The end-to-end test of modules A and B, of the editor and of the worker, in the engine they are made for. The Go test TestBorder
-// runs it under Node 26 with the folder of the modules it has generated as BORDER.
+// The end-to-end test of modules A and B, of the editor and of the worker, in the engine they are made for. The Go test
+// TestBorder runs it under Node 26 with the folder of the modules it has generated as BORDER.
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const load = name => new WebAssembly.Module(readFileSync(join(process.env.BORDER, name)));
+const load = (name) => new WebAssembly.Module(readFileSync(join(process.env.BORDER, name)));
 const BASE = 65536; // where the guest's stack pointer is at rest
 const REGION = 4096; // bytes
 
@@ -21,34 +21,52 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, s
       // Asking for the next job is how a worker says that the last one is done.
       next: new WebAssembly.Suspending(() => {
         running?.resolve(running.results);
-        return queued ? undefined : new Promise(resolve => { idle = resolve; });
+        return queued
+          ? undefined
+          : new Promise((resolve) => {
+              idle = resolve;
+            });
       }),
-      job() {
+      runner() {
         [running, queued] = [queued];
-        return running.thunk;
+        return running;
       },
+      job: () => running.thunk,
     },
   }).exports;
   const thrown = () => {
-    try { worker.rethrow(); } catch (e) { return { e }; }
+    try {
+      worker.rethrow();
+    } catch (e) {
+      return { e };
+    }
   };
 
-  const start = new Proxy({}, { get: (_, i) => () => { throw i; } });
+  const start = new Proxy(
+    {},
+    {
+      get: (_, i) => () => {
+        throw i;
+      },
+    },
+  );
   const a = new WebAssembly.Instance(load("a.wasm"), { start }).exports;
-  const names = WebAssembly.Module.imports(guestModule).filter(i => i.kind === "function").map(i => i.name);
+  const names = WebAssembly.Module.imports(guestModule)
+    .filter((i) => i.kind === "function")
+    .map((i) => i.name);
   const env = {};
   const wait = {};
   const direct = {};
   names.forEach((name, i) => {
-    if (!a["f" + i]) return void (env[name] = imports[name] ?? (x => x));
+    if (!a["f" + i]) return void (env[name] = imports[name] ?? ((x) => x));
     env[name] = a["f" + i];
     direct[i] = (...args) => {
       log.push(["direct", name, sp.value]);
-      return (imports[name] ?? (x => x))(...args);
+      return (imports[name] ?? ((x) => x))(...args);
     };
     wait[i] = new WebAssembly.Suspending((...args) => {
       log.push(["wait", name, sp.value, parked?.value]);
-      return (imports[name] ?? (x => x))(...args);
+      return (imports[name] ?? ((x) => x))(...args);
     });
   });
   const guest = new WebAssembly.Instance(guestModule, { env });
@@ -59,40 +77,56 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, s
   const js = {
     base: new WebAssembly.Global({ value: "i32", mutable: stubs === "copies.wasm" }, BASE),
     size,
-    start: () => running.start ? running.start() : running.sp,
-    failed: () => { log.push(["failed", sp.value]); running.reject(thrown()); },
-    refused: i => { log.push(["refused", names[i], sp.value]); return refused(i); },
+    start: (runner) => (runner.start ? runner.start() : runner.sp),
+    failed: (runner) => {
+      log.push(["failed", sp.value]);
+      runner.reject(thrown());
+    },
+    refused: (i) => {
+      log.push(["refused", names[i], sp.value]);
+      return refused(i);
+    },
     restore: () => log.push(["restore", sp.value]),
     ended: () => log.push(["ended", sp.value]),
     touched: () => log.push(["touched", b.low.value]),
   };
   const module = load(stubs);
   for (const { module: m, name } of WebAssembly.Module.imports(module)) {
-    if (m === "js" && name.startsWith("arg:")) js[name] = i => running.args[i];
+    if (m === "js" && name.startsWith("arg:")) js[name] = (runner, i) => runner.args[i];
     if (m === "js" && name.startsWith("result:")) {
-      js[name] = (i, v) => { running.results[i] = v; };
+      js[name] = (runner, i, v) => {
+        runner.results[i] = v;
+      };
     }
   }
   const b = new WebAssembly.Instance(module, {
-    guest: Object.assign(Object.fromEntries(list.map((e, k) => [k, guest.exports[e.name]])), { sp, memory: guest.exports.memory }),
-    js, wait, direct, slots: a, worker,
+    guest: Object.assign(Object.fromEntries(list.map((e, k) => [k, guest.exports[e.name]])), {
+      sp,
+      memory: guest.exports.memory,
+    }),
+    js,
+    wait,
+    direct,
+    slots: a,
+    worker,
   }).exports;
   parked = b.parked;
 
   // run starts an export as a fiber on a worker. It resolves with the results as an array, or rejects with { e } for an
   // exception and { trap } for a trap.
-  const run = (name, args = [], options = {}) => new Promise((resolve, reject) => {
-    const thunk = b["t" + list.findIndex(e => e.name === name)];
-    queued = { args, results: [], sp: BASE - 4096, resolve, reject, thunk, ...options };
-    if (idle) {
-      const give = idle;
-      idle = undefined;
-      give();
-    } else {
-      workers++;
-      WebAssembly.promising(worker.worker)().catch(trap => running.reject({ trap }));
-    }
-  });
+  const run = (name, args = [], options = {}) =>
+    new Promise((resolve, reject) => {
+      const thunk = b["t" + list.findIndex((e) => e.name === name)];
+      queued = { args, results: [], sp: BASE - 4096, resolve, reject, thunk, ...options };
+      if (idle) {
+        const give = idle;
+        idle = undefined;
+        give();
+      } else {
+        workers++;
+        WebAssembly.promising(worker.worker)(null).catch((trap) => running.reject({ trap }));
+      }
+    });
   return { a, b, guest, worker, sp, run, names, workers: () => workers };
 }
 
@@ -125,7 +159,7 @@ test("a thunk runs its export on the stack that start returns and rests at base"
 });
 
 test("a direct import is called as before", async () => {
-  const { run } = border({ imports: { direct: x => x * 2 } });
+  const { run } = border({ imports: { direct: (x) => x * 2 } });
   assert.deepEqual(await run("direct", [21]), [42]);
 });
 
@@ -134,45 +168,74 @@ test("a stub suspends, parks the pointer, and puts it back on return", async () 
   const { run, sp, b } = border({
     log,
     imports: {
-      wait: () => new Promise(resolve => setImmediate(() => {
-        // The stack is suspended: nobody runs.
-        log.push([sp.value, b.parked.value]);
-        sp.value = 16; // what others leave there does not matter
-        resolve(0);
-      })),
+      wait: () =>
+        new Promise((resolve) =>
+          setImmediate(() => {
+            // The stack is suspended: nobody runs.
+            log.push([sp.value, b.parked.value]);
+            sp.value = 16; // what others leave there does not matter
+            resolve(0);
+          }),
+        ),
     },
   });
   assert.deepEqual(await run("keep", [4711], { sp: 8192 }), [4711]);
   assert.equal(sp.value, BASE);
   assert.deepEqual(log, [
-    ["wait", "wait", BASE, 8176], [BASE, 8176],
-    ["wait", "wait", BASE, 8176], [BASE, 8176],
+    ["wait", "wait", BASE, 8176],
+    [BASE, 8176],
+    ["wait", "wait", BASE, 8176],
+    [BASE, 8176],
   ]);
 });
 
 test("a wait delivers arguments and results of every type", async () => {
   const seen = [];
-  const { run } = border({ imports: { wait_all: async (...args) => { seen.push(args); return args; }, wait_none: async () => {} } });
+  const { run } = border({
+    imports: {
+      wait_all: async (...args) => {
+        seen.push(args);
+        return args;
+      },
+      wait_none: async () => {},
+    },
+  });
   assert.deepEqual(await run("wait_all", five), five);
   assert.deepEqual(seen, [five]);
   assert.deepEqual(await run("wait_none"), []);
 });
 
 test("types from groups, of the garbage collector and open to subtypes cross a wait", async () => {
-  const { run } = border({ imports: { wait_node: async node => 1, wait_open: async x => x + 1 } });
+  const { run } = border({ imports: { wait_node: async (node) => 1, wait_open: async (x) => x + 1 } });
   assert.deepEqual(await run("node", [12]), [12]);
   assert.deepEqual(await run("open", [12]), [13]);
 });
 
-for (const [what, value] of [["an Error", new Error("as it is")], ["undefined", undefined], ["a string", "text"]]) {
+for (const [what, value] of [
+  ["an Error", new Error("as it is")],
+  ["undefined", undefined],
+  ["a string", "text"],
+]) {
   test(`${what} keeps its identity through stub and thunk`, async () => {
-    for (const wait of [() => Promise.reject(value), () => { throw value; }]) {
+    for (const wait of [
+      () => Promise.reject(value),
+      () => {
+        throw value;
+      },
+    ]) {
       const log = [];
       const { run, sp } = border({ log, imports: { wait } });
-      const reason = await run("keep", [1], { sp: 8192 }).then(() => assert.fail("resolved"), e => e);
+      const reason = await run("keep", [1], { sp: 8192 }).then(
+        () => assert.fail("resolved"),
+        (e) => e,
+      );
       assert.ok("e" in reason);
       assert.equal(reason.e, value);
-      assert.deepEqual(log, [["wait", "wait", BASE, 8176], ["refused", "wait", 8176], ["failed", BASE]]);
+      assert.deepEqual(log, [
+        ["wait", "wait", BASE, 8176],
+        ["refused", "wait", 8176],
+        ["failed", BASE],
+      ]);
       assert.equal(sp.value, BASE);
     }
   });
@@ -186,8 +249,17 @@ test("the guest can catch what an import throws and has its stack pointer back",
 test("what start or an argument throws leaves through failed", async () => {
   const refusal = new Error("no region left");
   const { run, sp } = border();
-  assert.equal((await run("nothing", [], { start() { throw refusal; } }).catch(e => e)).e, refusal);
-  const bad = await run("all", [1, 2 /* not a BigInt */, 3, 4, 5]).catch(e => e);
+  assert.equal(
+    (
+      await run("nothing", [], {
+        start() {
+          throw refusal;
+        },
+      }).catch((e) => e)
+    ).e,
+    refusal,
+  );
+  const bad = await run("all", [1, 2 /* not a BigInt */, 3, 4, 5]).catch((e) => e);
   assert.ok(bad.e instanceof TypeError);
   assert.equal(sp.value, BASE);
 });
@@ -195,13 +267,13 @@ test("what start or an argument throws leaves through failed", async () => {
 test("a type that JavaScript does not have is a TypeError, as in a call from JavaScript", async () => {
   const { run, guest } = border();
   assert.throws(() => guest.exports.vector(0), TypeError);
-  assert.ok((await run("vector", [0]).catch(e => e)).e instanceof TypeError);
+  assert.ok((await run("vector", [0]).catch((e) => e)).e instanceof TypeError);
 });
 
 test("a trap is caught by nobody and ends the worker", async () => {
   const log = [];
   const { run } = border({ log });
-  const { trap } = await run("trap").catch(e => e);
+  const { trap } = await run("trap").catch((e) => e);
   assert.ok(trap instanceof WebAssembly.RuntimeError);
   assert.deepEqual(log, []);
 });
@@ -209,7 +281,7 @@ test("a trap is caught by nobody and ends the worker", async () => {
 test("an exception costs no worker, a trap costs one", async () => {
   let n = 0;
   const { run, workers } = border({ imports: { wait: () => Promise.reject(++n) } });
-  for (let i = 1; i <= 100; i++) assert.equal((await run("keep", [1]).catch(e => e)).e, i);
+  for (let i = 1; i <= 100; i++) assert.equal((await run("keep", [1]).catch((e) => e)).e, i);
   assert.deepEqual(await run("direct", [3]), [3]);
   assert.equal(workers(), 1);
   await assert.rejects(run("trap"));
@@ -226,16 +298,26 @@ test("a wait that the engine refuses reaches refused with a SuspendError", () =>
 
 test("what refused throws takes the place of the refusal", () => {
   const better = new Error("call it through exports");
-  const log = { push() { throw better; } };
+  const log = {
+    push() {
+      throw better;
+    },
+  };
   const { guest } = border({ log, imports: { wait: async () => 1 } });
-  assert.throws(() => guest.exports.keep(1), e => e === better);
+  assert.throws(
+    () => guest.exports.keep(1),
+    (e) => e === better,
+  );
 });
 
 test("where the engine refuses to wait, the import is called directly if refused says so", () => {
   const log = [];
-  const { guest, sp } = border({ log, imports: { wait: x => x * 2 }, refused: () => 1 });
+  const { guest, sp } = border({ log, imports: { wait: (x) => x * 2 }, refused: () => 1 });
   assert.equal(guest.exports.keep(21), 21);
-  const once = [["refused", "wait", BASE - 16], ["direct", "wait", BASE - 16]];
+  const once = [
+    ["refused", "wait", BASE - 16],
+    ["direct", "wait", BASE - 16],
+  ];
   assert.deepEqual(log, [...once, ...once]); // keep waits twice
   assert.equal(sp.value, BASE);
 });
@@ -251,13 +333,16 @@ test("in copy mode restore is called on return, and on an exception that is no r
     assert.deepEqual(log.slice(0, 1 + rest.length), [["wait", "wait", BASE, 8176], ...rest]);
   }
   const log = [];
-  const { guest } = border({ stubs: "copies.wasm", log, imports: { wait: x => x * 2 }, refused: () => 1 });
+  const { guest } = border({ stubs: "copies.wasm", log, imports: { wait: (x) => x * 2 }, refused: () => 1 });
   guest.exports.keep(7);
-  const once = [["refused", "wait", BASE - 16], ["direct", "wait", BASE - 16]];
+  const once = [
+    ["refused", "wait", BASE - 16],
+    ["direct", "wait", BASE - 16],
+  ];
   assert.deepEqual(log, [...once, ...once]);
 });
 
-const untouched = guest => new Int32Array(guest.exports.memory.buffer).fill(0x0f1be4f1);
+const untouched = (guest) => new Int32Array(guest.exports.memory.buffer).fill(0x0f1be4f1);
 
 test("stubs and the end of a thunk look at each word of the guard below the running fiber, and at no other", async () => {
   for (const top of [8192, 65536]) {
@@ -267,48 +352,100 @@ test("stubs and the end of a thunk look at each word of the guard below the runn
       untouched(guest)[at / 4] = 1;
       assert.deepEqual(await run("keep", [5], { sp: top }), [5]);
       assert.equal(b.low.value, top - REGION);
-      const told = at >= top - REGION && at < top - REGION + 64 ? ["touched", "wait", "touched", "wait", "touched"] : ["wait", "wait"];
-      assert.deepEqual(log.map(([what]) => what), told, `at ${at}`);
+      const told =
+        at >= top - REGION && at < top - REGION + 64
+          ? ["touched", "wait", "touched", "wait", "touched"]
+          : ["wait", "wait"];
+      assert.deepEqual(
+        log.map(([what]) => what),
+        told,
+        `at ${at}`,
+      );
       log.length = 0;
       await run("nothing", [], { sp: top });
-      assert.deepEqual(log.map(([what]) => what), told.slice(4), `at ${at}`);
+      assert.deepEqual(
+        log.map(([what]) => what),
+        told.slice(4),
+        `at ${at}`,
+      );
     }
   }
 });
 
 test("a fiber that waits with its stack pointer below its region is told of, also if its guard is whole", async () => {
-  for (const [size, told] of [[16, []], [12, ["touched"]]]) { // the frame has 16 bytes
+  for (const [size, told] of [
+    [16, []],
+    [12, ["touched"]],
+  ]) {
+    // the frame has 16 bytes
     const log = [];
     const { run, guest } = border({ stubs: "regions.wasm", log, size, imports: { wait: async () => 0 } });
     untouched(guest);
     await run("keep", [0x0f1be4f1], { sp: 8192 }); // written where the guard of the larger one is
-    assert.deepEqual(log.map(([what]) => what), [...told, "wait", ...told, "wait"], `a region of ${size} bytes`);
+    assert.deepEqual(
+      log.map(([what]) => what),
+      [...told, "wait", ...told, "wait"],
+      `a region of ${size} bytes`,
+    );
   }
 });
 
 test("a fiber that fails has its guard looked at, too", async () => {
   const log = [];
-  const { run, guest } = border({ stubs: "regions.wasm", log, imports: { wait() { untouched(guest)[1024] = 1; throw 1; } } });
+  const { run, guest } = border({
+    stubs: "regions.wasm",
+    log,
+    imports: {
+      wait() {
+        untouched(guest)[1024] = 1;
+        throw 1;
+      },
+    },
+  });
   untouched(guest);
-  await run("keep", [5], { sp: 8192 }).then(() => assert.fail("resolved"), () => {});
-  assert.deepEqual(log.map(([what]) => what), ["wait", "refused", "touched", "failed"]);
+  await run("keep", [5], { sp: 8192 }).then(
+    () => assert.fail("resolved"),
+    () => {},
+  );
+  assert.deepEqual(
+    log.map(([what]) => what),
+    ["wait", "refused", "touched", "failed"],
+  );
 });
 
 test("a fiber that goes on has its own guard looked at, whoever ran meanwhile", async () => {
   for (const wait of [() => Promise.resolve(0), () => Promise.reject(0)]) {
     const log = [];
-    const { run, guest, b } = border({ stubs: "regions.wasm", log, imports: { wait: (x) => { b.low.value = 65536 - REGION; return wait(x); } } });
+    const { run, guest, b } = border({
+      stubs: "regions.wasm",
+      log,
+      imports: {
+        wait: (x) => {
+          b.low.value = 65536 - REGION;
+          return wait(x);
+        },
+      },
+    });
     untouched(guest)[(8192 - REGION) / 4] = 1;
     await run("catches", [5], { sp: 8192 });
-    assert.deepEqual(log.filter(([what]) => what === "touched"), [["touched", 8192 - REGION], ["touched", 8192 - REGION]]);
+    assert.deepEqual(
+      log.filter(([what]) => what === "touched"),
+      [
+        ["touched", 8192 - REGION],
+        ["touched", 8192 - REGION],
+      ],
+    );
   }
 });
 
 test("nothing is looked at before a fiber has run", () => {
   const log = [];
-  const { guest } = border({ stubs: "regions.wasm", log, imports: { wait: x => x }, refused: () => 1 });
+  const { guest } = border({ stubs: "regions.wasm", log, imports: { wait: (x) => x }, refused: () => 1 });
   guest.exports.keep(7);
-  assert.deepEqual(log.filter(([what]) => what === "touched"), []);
+  assert.deepEqual(
+    log.filter(([what]) => what === "touched"),
+    [],
+  );
   assert.equal(border().b.low, undefined); // without regions there is nothing to look at, ever
 });
 
@@ -322,16 +459,21 @@ test("a guest without a stack pointer needs none, and start is called all the sa
 
 test("every slot is filled once B exists, and until then calls what A is given", () => {
   const { a, b, names } = border();
-  const slots = Object.keys(a).filter(n => n[0] === "s");
-  assert.deepEqual(slots, names.flatMap((n, i) => n.startsWith("wait") ? ["s" + i] : []));
+  const slots = Object.keys(a).filter((n) => n[0] === "s");
+  assert.deepEqual(
+    slots,
+    names.flatMap((n, i) => (n.startsWith("wait") ? ["s" + i] : [])),
+  );
   const { wait_none } = Object.fromEntries(names.map((n, i) => [n, i]));
   for (const s of slots) assert.equal(typeof a[s].value, "function");
-  const early = new WebAssembly.Instance(load("a.wasm"), { start: new Proxy({}, { get: (_, i) => () => assert.equal(i, String(wait_none)) }) }).exports;
+  const early = new WebAssembly.Instance(load("a.wasm"), {
+    start: new Proxy({}, { get: (_, i) => () => assert.equal(i, String(wait_none)) }),
+  }).exports;
   early["f" + wait_none]();
 });
 
 test("rethrow throws what was caught once, then traps", async () => {
   const { run, worker } = border({ imports: { wait: () => Promise.reject(1) } });
-  assert.deepEqual(await run("keep", [1]).catch(e => e), { e: 1 });
+  assert.deepEqual(await run("keep", [1]).catch((e) => e), { e: 1 });
   assert.throws(() => worker.rethrow(), WebAssembly.RuntimeError);
 });

@@ -1,0 +1,66 @@
+// The exports of a guest as the user sees them.
+
+import type { Binding } from "../guest/binding.js";
+import { FiberError } from "../errors.js";
+import { newCall, type Fiber } from "./fiber.js";
+import type { Thunk } from "../guest/call.js";
+import { spawn } from "../turn/spawn.js";
+import { describe, has } from "../values.js";
+
+/** How a call differs from others. */
+export interface CallOptions {
+  /** What the fiber is called in errors and lists, instead of the export's name and a number. */
+  name?: string | undefined;
+  /** Cancels the fiber, with the signal's reason, when it is aborted. */
+  signal?: AbortSignal | undefined;
+}
+
+/** An export of a guest: a call makes a fiber, and returns it at once. [J-EXP-1, J-EXP-5] */
+export interface FiberFunction {
+  (...args: any[]): Fiber<any>;
+  /** The same export, whose calls have a name or a signal. */
+  with(options: CallOptions): (...args: any[]) => Fiber<any>;
+}
+
+/** Makes the function that the user calls. */
+export function fiberFunction(binding: Binding, thunk: Thunk): FiberFunction {
+  const call = (args: unknown[], name?: string, signal?: AbortSignal): Fiber<any> => {
+    const made = newCall(thunk, binding, args, name);
+    spawn(made, signal);
+    return made.fiber;
+  };
+  const fn = ((...args: unknown[]) => call(args)) as FiberFunction;
+  fn.with = (options) => {
+    if (typeof options !== "object" || options === null)
+      throw new FiberError("bad-argument", `with takes { name, signal }, got ${describe(options)}`);
+    const { name, signal } = options; // once: a later call throws nothing, whatever the object has become
+    if (name !== undefined && typeof name !== "string")
+      throw new FiberError("bad-argument", `a fiber's name is a string, got ${describe(name)}`);
+    checkSignal(signal);
+    return (...args) => call(args, name, signal);
+  };
+  return Object.defineProperty(fn, "name", { value: thunk.name });
+}
+
+export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
+  if (signal !== undefined && !has(AbortSignal, "aborted", signal))
+    throw new FiberError("bad-argument", `signal is an AbortSignal, got ${describe(signal)}`);
+}
+
+// What JavaScript itself asks any object for.
+const asked = new Set(["then", "toJSON"]);
+
+/** An object that says so when it is asked for an export that the guest does not have. */
+export function strict(exports: Record<string, unknown>): Record<string, unknown> {
+  return new Proxy(exports, {
+    get(target, name, receiver) {
+      if (typeof name === "string" && !(name in target) && !asked.has(name)) {
+        throw new FiberError(
+          "unknown-export",
+          `the guest does not export ${JSON.stringify(name)}; it exports ${Object.keys(target).join(", ") || "nothing"}`,
+        );
+      }
+      return Reflect.get(target, name, receiver);
+    },
+  });
+}

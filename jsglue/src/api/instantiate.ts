@@ -1,0 +1,138 @@
+// The way in: shaped like the platform's functions of the same names.
+
+import { inspector } from "../turn/core.js";
+import { FiberError, isA, words } from "../errors.js";
+import { fiberFunction, strict, type FiberFunction } from "./exports.js";
+import { isSuspending } from "../substrate/javascriptcore.js";
+import { Link } from "../guest/link.js";
+import { ready } from "../turn/turn.js";
+import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "../guest/module.js";
+import type { Options } from "../guest/options.js";
+import { WebAssembly } from "../platform.js";
+import { newMachine, systemOf, type GuestFiber } from "../proposals/load.js";
+import { Suspending, builtins, type ImportObject } from "../guest/suspending.js";
+import { describe, isModule, isObject } from "../values.js";
+
+/** An instantiated guest. */
+export interface Instantiated {
+  module: WebAssembly.Module;
+  /** The platform's instance: its exports are plain functions, which cannot wait. */
+  instance: WebAssembly.Instance;
+  /** The same exports as fibers; what is not a function is the same as in `instance.exports`. */
+  exports: Record<string, any>;
+  /**
+   * The fibers that the guest itself has made and that are not over, by an operation that it imports; see
+   * include/fiberfill.h.
+   */
+  fibers(): GuestFiber[];
+}
+
+/**
+ * Instantiates a guest from its bytes, or from a module that fiberfill has compiled. Takes what WebAssembly.instantiate
+ * takes; imports in the import object may be marked by `suspending`. Rejects with a FiberError that says what is wrong
+ * with the bytes or the imports; what the guest's start function lets out reaches the caller unchanged. May be called
+ * any number of times, also with one module.
+ */
+export async function instantiate(
+  source: BufferSource | WebAssembly.Module,
+  imports?: ImportObject,
+  options?: Options,
+): Promise<Instantiated> {
+  needJSPI();
+  const module = isModule(source) ? source : await compile(source, options);
+  return link(module, imports, options);
+}
+
+/** Like {@link instantiate}, from a Response or a Promise of one, while it arrives. */
+export async function instantiateStreaming(
+  source: Response | PromiseLike<Response>,
+  imports?: ImportObject,
+  options?: Options,
+): Promise<Instantiated> {
+  needJSPI();
+  const module = await compileStreaming(source, options);
+  return link(module, imports, options);
+}
+
+async function link(
+  module: WebAssembly.Module,
+  given: ImportObject | undefined,
+  options: Options | undefined,
+): Promise<Instantiated> {
+  ready();
+  const shape = shapeOf(module);
+  const imports = WebAssembly.Module.imports(module);
+  const read = imports.map(({ module, name }) => given?.[module]?.[name]); // once, as the platform does: a getter may be there
+  const system = systemOf(imports.filter((_, i) => read[i] === undefined).map(({ module }) => module));
+  const machine = system === undefined ? undefined : await newMachine(system);
+  const values = imports.map(
+    ({ module, name }, i) =>
+      linked(read[i]) ??
+      (module === "fiberfill" ? builtins[name] : module === `fiberfill/${system}` ? machine!.imports[name] : undefined),
+  );
+  // A global may have the value undefined; whatever else has it is a slip of the pen.
+  const missing = imports.filter(
+    ({ module, name, kind }, i) =>
+      values[i] === undefined && (kind !== "global" || !(isObject(given?.[module]) && name in given[module])),
+  );
+  if (missing.length > 0) {
+    const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
+    throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
+  }
+  const raw = imports.find((_, i) => isSuspending(values[i]));
+  if (raw) {
+    const text = `import ${raw.module}.${raw.name} is a WebAssembly.Suspending, and while a fiber waited in it none could go on; mark the function by fiberfill.suspending, or take WebAssembly from fiberfill/webassembly`;
+    throw new FiberError("bad-import", text);
+  }
+  const link = new Link(inspector(), module, shape, values, options, machine);
+  const instance = await platformInstantiate(module, link.imports).catch((error) => {
+    const odd = imports.findIndex(
+      ({ kind }, i) => kind === "function" && typeof values[i] !== "function" && !isA(values[i], Suspending),
+    );
+    throw refusal(error, imports[odd], values[odd]);
+  });
+  const { binding, thunks } = link.complete(instance);
+  const exports: Record<string, unknown> = Object.create(null);
+  WebAssembly.Module.exports(module)
+    .slice(0, shape.own)
+    .forEach(({ name }, k) => {
+      const thunk = thunks[k];
+      exports[name] = thunk ? fiberFunction(binding, thunk) : instance.exports[name];
+      if (!thunk) return;
+      const plain = instance.exports[name] as (...args: any[]) => unknown;
+      const mark = new Suspending(exports[name] as FiberFunction, undefined, false, plain);
+      marks.set(exports[name] as object, mark);
+      if (link.mayWait || machine) marks.set(plain, mark);
+    });
+  return { module, instance, exports: strict(exports), fibers: () => machine?.fibers() ?? [] };
+}
+
+// Exports of guests, as other guests can be given them as imports.
+const marks = new WeakMap<object, Suspending>();
+
+/**
+ * An import that is an export of another guest. A call of it is a fiber of its own, which the caller waits for: fibers
+ * of the caller that were in that guest at once would overwrite each other's frames on its shadow stack, and on the
+ * caller's, which is kept apart where an import may wait. Where the caller cannot wait, the platform's function is
+ * called.
+ */
+function linked(value: unknown): unknown {
+  return (typeof value === "function" && marks.get(value)) || value;
+}
+
+/**
+ * `odd` is an import that cannot be called, if there is one, and `got` its value: a mark of another copy of fiberfill
+ * may be, say of a script tag's beside a bundle's.
+ */
+function refusal(error: unknown, odd?: WebAssembly.ModuleImportDescriptor, got?: unknown): unknown {
+  if (isA(error, WebAssembly.LinkError)) {
+    const why = odd
+      ? `import ${odd.module}.${odd.name} has to be a function, got ${describe(got)}; a marked one has to be marked by the copy of fiberfill that instantiates`
+      : words(error);
+    return new FiberError("bad-import", `the engine refuses the import object: ${why}`, { cause: error });
+  }
+  if (isA(error, WebAssembly.RuntimeError)) {
+    return new FiberError("trap", `the module trapped while it was instantiated: ${words(error)}`, { cause: error });
+  }
+  return error;
+}

@@ -1,0 +1,158 @@
+// One call of an export: what its thunk is given, and so what crosses the border with it. Its arguments wait here until
+// the export starts, its result until everybody may hear of it; and here is which part of the guest's memory is its
+// shadow stack.
+
+import type { Binding } from "./binding.js";
+import { FiberError, isA, words } from "../errors.js";
+import type { Region, Tenant } from "./regions.js";
+import { begin, beginHere, caught } from "../substrate/jspi.js";
+import type { Stack } from "../substrate/substrate.js";
+import { Task } from "../turn/task.js";
+import { current, left } from "../turn/turn.js";
+import { encode, none, type Encoded } from "./transfer.js";
+
+/** The way of a call to its export: a thunk of module B, and how many parameters the export has. */
+export interface Thunk {
+  readonly name: string;
+  readonly job: Function;
+  readonly parameters: number;
+  /**
+   * As in JSPI the engine converts the arguments, which must else be of the right types, and a trap is the engine's own
+   * error.
+   */
+  readonly jspi?: boolean;
+}
+
+/** What has a shadow stack: a call, or a fiber that a guest has made. */
+export interface Owner extends Tenant {
+  region: Region | undefined;
+}
+
+const nothing: readonly unknown[] = []; // the arguments of a call that is over
+
+// Firefox alone has this class, and throws it where a stack overflows.
+const InternalError = (globalThis as { InternalError?: new () => Error }).InternalError;
+
+export class Call extends Task implements Owner {
+  stack: Stack | undefined = undefined;
+  declare runner: Owner & Task["runner"];
+
+  encoded: Encoded; // the strings and bytes among args
+  cursor = 0; // the next of args that the thunk asks for
+  length = -1; // of the bytes whose pointer was handed out last; -1: none
+  top = 0; // where the next bytes among the arguments are put; 0 before the first
+  result: unknown = undefined;
+  threw = false; // result is what the export threw
+  calling = false; // a marked import, which runs
+
+  region: Region | undefined = undefined;
+  high = 0; // where its shadow stack begins
+  touched = false; // something may have been written to the guard of its region
+  abroad = false; // it has waited in the import of another guest than its own: stubs and thunks may look at a region that is not its own
+  lost: FiberError | undefined = undefined; // somebody else has written over its shadow stack
+
+  saved: Uint8Array | undefined = undefined; // shadow stack bytes, copied out
+  savedAt = 0; // where they belong; where its frames end, also while they are in their place
+  last: Binding | undefined = undefined; // the guest in whose import it has waited last, if that has one stack that is copied
+  alone = true; // on the one stack that is copied: it does not run inside an import of another, whose frames may go on over its own
+
+  constructor(
+    id: number,
+    given: string | undefined,
+    readonly thunk: Thunk,
+    readonly binding: Binding,
+    public args: readonly unknown[],
+  ) {
+    super(id, given, thunk.name);
+    this.runner = this;
+    this.encoded = thunk.jspi ? none : encode(args);
+  }
+
+  get job(): Function {
+    return this.thunk.job;
+  }
+
+  defers(): boolean {
+    return !!this.binding.machine?.defers(this);
+  }
+
+  protected override get before(): Task | undefined {
+    const { entry } = this.binding.machine ?? {};
+    return entry !== this ? entry : undefined;
+  }
+
+  begin(): void {
+    begin(this);
+  }
+
+  beginHere(caller: Call | undefined): void {
+    const { binding } = this;
+    const { stackPointer, low, stack } = binding;
+    const pointer = stackPointer?.value;
+    const region = low?.value;
+    this.alone = !caller || !!stack?.off(caller);
+    beginHere(this);
+    if (stackPointer) stackPointer.value = pointer; // its caller's
+    if (stack && this.alone) binding.rest(); // lower, if the call waits with its frames in their place
+    if (low) low.value = region;
+  }
+
+  returned(): void {
+    const { binding } = this;
+    // A fiber that was lost as it ran, in a call of another that began inside its own, returns what it read from there.
+    const overflow = (binding.sound(this) ? undefined : binding.overflow(this)) ?? this.lost;
+    if (overflow) left(this, true, overflow, false);
+    else left(this, this.threw, this.result, false);
+  }
+
+  trapped(error: unknown): void {
+    if (!this.over) this.binding.rest(this);
+    left(this, true, this.death ?? this.binding.overflow(this) ?? trapError(this, error), true);
+  }
+
+  lose(error: FiberError): void {
+    this.lost = error;
+    this.kill(error);
+  }
+
+  release(): void {
+    const { binding } = this;
+    this.saved = undefined;
+    binding.machine?.over(this);
+    if (this.region) binding.regions!.give(this.region);
+    this.region = undefined;
+    this.stack = undefined;
+    this.args = nothing;
+    this.encoded = none;
+  }
+
+  /** Bytes of shadow stack that it uses, or has used: see Fiber.stackUsed. */
+  get stackUsed(): number {
+    const { saved, region, binding } = this;
+    return saved ? saved.length : region ? binding.regions!.used(region) : 0;
+  }
+}
+
+/** The call whose code runs, or is about to. */
+export const running = (): Call | undefined => current as Call | undefined; // there are no other fibers
+
+/** What a call whose stack has ended by a trap rejects with. */
+export function trapError({ name, exportName, thunk }: Call, error: unknown): unknown {
+  if (thunk.jspi) return error;
+  // By its name: the trap of a function that another window has instantiated is of that window's class.
+  if ((error as Error).name === "RuntimeError") {
+    const text = `fiber ${name} trapped in export ${exportName}: ${words(error)}`;
+    return new FiberError("trap", text, { fiber: name, cause: error });
+  }
+  const text = `fiber ${name} recursed too deeply in export ${exportName}: ${words(error)}`;
+  return new FiberError("stack-overflow", text, { fiber: name, cause: error });
+}
+
+/**
+ * What the thunk of a call has let out: what was thrown, unless that is Firefox's word for a stack overflow, which wasm
+ * can catch.
+ */
+export function thrown(call: Call): unknown {
+  const error = caught();
+  return InternalError && isA(error, InternalError) ? trapError(call, error) : error;
+}

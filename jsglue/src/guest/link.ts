@@ -1,0 +1,280 @@
+// Linking a guest: what stands between its exports and the workers, and between it and its imports, is put together in
+// two steps, before and after the guest is instantiated. The wasm half, module A (trampolines) and module B (stubs and
+// thunks), is made by package jsglue/stubs.
+
+import { Binding, direct } from "./binding.js";
+import { CANNOT_TELL, type Inspector } from "../turn/core.js";
+import type { Thunk } from "./call.js";
+import { generate, type Shape } from "./module.js";
+import { FiberError } from "../errors.js";
+import { counted } from "../substrate/javascriptcore.js";
+import { OneStack } from "./onestack.js";
+import { shadowStack, type Options, type RegionSource } from "./options.js";
+import { WebAssembly } from "../platform.js";
+import { tableOf, type Machine } from "../proposals/load.js";
+import { REGION_SIZE, Regions, sizeLikeOwn } from "./regions.js";
+import { Suspending } from "./suspending.js";
+import { transfer } from "./transfer.js";
+import { workerModule } from "../substrate/jspi.js";
+
+const PAGE = 65536;
+const EVENT_SIZE = 1024; // of a region, for a guest that has no stack: its own fibers find their first event there
+
+// By the stack pointer, whose guest has been the first to have it. A library that is linked to a program while that
+// runs is a guest of its own with the program's memory and stack, and what it calls may wait: it uses the program's
+// regions.
+const owners = new WeakMap<WebAssembly.Global, Binding>();
+
+/** A guest on its way to being instantiated. */
+export class Link {
+  /** What the platform is given to instantiate the guest with. */
+  readonly imports: WebAssembly.Imports;
+
+  /** Any of its imports may wait. */
+  readonly mayWait: boolean;
+
+  readonly #binding = new Binding();
+  readonly #exports: WebAssembly.ModuleExportDescriptor[];
+  readonly #functions: unknown[]; // the values of the imports that are functions
+  readonly #names: string[]; // theirs
+  readonly #importedMemory: unknown;
+  readonly #owner: Binding | undefined; // of the stack pointer, if it is another guest's
+  readonly #slots: WebAssembly.Exports;
+  readonly #stubs: Uint8Array;
+  readonly #source: RegionSource;
+  readonly #stackPointer: number; // which export; -1: none
+  readonly #named: boolean; // by the user, by its export
+  readonly #malloc: string | undefined; // the export that allocates
+  readonly #size: number; // of a region
+  readonly #unsized: boolean; // nobody has said which size
+
+  readonly #machine: Machine | undefined;
+
+  /**
+   * values holds a value for each import of the module, marks among them, and undefined for those that the platform
+   * provides; machine is what operations of the guest's own fibers among them are of.
+   */
+  constructor(
+    core: Inspector,
+    module: WebAssembly.Module,
+    readonly shape: Shape,
+    values: unknown[],
+    options?: Options,
+    machine?: Machine,
+  ) {
+    this.#machine = machine;
+    const imports = shape.imports ?? WebAssembly.Module.imports(module);
+    this.#exports = WebAssembly.Module.exports(module);
+    this.#functions = values.filter((_, i) => imports[i]!.kind === "function");
+    this.#names = imports.filter(({ kind }) => kind === "function").map(({ module, name }) => `${module}.${name}`);
+    this.#importedMemory = values[imports.findIndex(({ kind }) => kind === "memory")];
+    const marks = Uint8Array.from(this.#functions, (value) => (value instanceof Suspending ? 1 : 0));
+    this.mayWait = marks.includes(1);
+    const chosen = shadowStack(options);
+    this.#malloc = this.#allocator(chosen.allocator);
+    this.#stackPointer = this.#pointer(chosen.pointer);
+    this.#named = typeof chosen.pointer === "string";
+    const pointer = imports.flatMap(({ kind }, i) => (kind === "global" ? [values[i]] : []))[
+      this.#stackPointer >= 0 ? shape.global : -1
+    ];
+    this.#owner = owners.get(pointer as WebAssembly.Global);
+    this.#unsized = chosen.size === undefined;
+    this.#size = this.#owner?.regions?.size ?? chosen.size ?? (this.#stackPointer >= 0 ? REGION_SIZE : EVENT_SIZE);
+    // Emscripten's -sSTACK_OVERFLOW_CHECK=2: the guest traps where its pointer leaves the stack that it began with.
+    const checks = this.#exports.some(({ name }) => name === "__set_stack_limits");
+    // Of an imported pointer nobody here knows who else grows the memory.
+    const fixed = shape.grows || shape.room * PAGE < this.#size || pointer !== undefined;
+    this.#source = this.#owner
+      ? (this.#owner.regions?.source ?? "copy")
+      : (chosen.regions ?? (checks ? "copy" : this.#malloc ? "allocator" : fixed ? "copy" : "grow"));
+    if (this.#source === "allocator" && !this.#malloc && !this.#owner) {
+      throw new FiberError(
+        "bad-argument",
+        'shadowStack.regions is "allocator", and the guest exports no malloc and free; name the export that allocates by shadowStack.allocator',
+      );
+    }
+    if (machine) this.#checkOwn();
+    const { trampolines, stubs } = generate(
+      core,
+      shape,
+      marks,
+      this.#stackPointer >= 0,
+      this.#copies,
+      !machine && this.#regions,
+    );
+    // What a start function calls, where nothing can wait: the engine itself refuses what always does.
+    const start = this.#each((value, name) =>
+      value.always ? this.#binding.waiting(name, value) : direct(name, value),
+    );
+    this.#slots = instance(trampolines, { start }).exports;
+    this.#stubs = stubs;
+
+    // Without a prototype: a module may call an import anything, "__proto__" too. One that it imports twice, with two
+    // types, has two trampolines; the platform reads each import once, in order.
+    const linked: Record<string, Record<string, unknown>> = Object.create(null);
+    const lists = new Map<string, unknown[]>();
+    let f = 0;
+    imports.forEach(({ module, name, kind }, i) => {
+      const index = kind === "function" ? f++ : -1;
+      const value = values[i] instanceof Suspending ? this.#slots[`f${index}`] : counted(values[i]);
+      const key = JSON.stringify([module, name]);
+      const list = lists.get(key);
+      if (list) return void list.push(value);
+      const rest = [value];
+      lists.set(key, rest);
+      Object.defineProperty((linked[module] ??= Object.create(null)), name, {
+        get: () => (rest.length > 1 ? rest.shift() : rest[0]),
+      });
+    });
+    this.imports = linked as WebAssembly.Imports;
+  }
+
+  /** Completes the border of the instance; returns the way to each of its exported functions, by the export's place. */
+  complete(guest: WebAssembly.Instance): { binding: Binding; thunks: (Thunk | undefined)[] } {
+    const { shape } = this;
+    const binding = this.#binding;
+    const exported = (k: number) => guest.exports[this.#exports[k]!.name];
+    binding.memory = (shape.memory >= 0 ? exported(shape.memory) : this.#importedMemory) as
+      WebAssembly.Memory | undefined;
+    if (this.#stackPointer >= 0) {
+      binding.stackPointer = exported(this.#stackPointer) as WebAssembly.Global;
+      binding.base = this.#owner?.base ?? (binding.stackPointer.value as number);
+      if (this.#named && !isPointer(binding.stackPointer)) {
+        const { name } = this.#exports[this.#stackPointer]!;
+        throw new FiberError(
+          "bad-argument",
+          `shadowStack.pointer is ${JSON.stringify(name)}, which is no mutable global of the type i32`,
+        );
+      }
+    }
+    if (this.#machine || this.#regions) {
+      const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
+      const jspi = this.#functions.some((value) => value instanceof Suspending && value.always);
+      const size = jspi && this.#unsized ? sizeLikeOwn(binding.base, shape.room) : this.#size;
+      binding.regions = this.#owner?.regions ?? new Regions(this.#source, size, binding.memory!, malloc);
+    }
+    if (this.#copies) binding.stack = this.#owner?.stack ?? new OneStack(binding.memory!, binding.stackPointer!);
+    if (binding.stackPointer && !this.#owner) owners.set(binding.stackPointer, binding);
+    const b = instance(this.#stubs, {
+      guest: new Proxy(
+        {},
+        {
+          get: (_, k: string) =>
+            k === "sp" ? binding.stackPointer : k === "memory" ? binding.memory : exported(Number(k)),
+        },
+      ),
+      slots: this.#slots,
+      wait: this.#each((value, name) => binding.waiting(name, value)),
+      direct: this.#each((value, name) => direct(name, value)),
+      worker: workerModule(),
+      js: new Proxy(
+        binding.glue((i) => (this.#functions[i] as Suspending).always),
+        { get: (glue, name: string) => glue[name] ?? transfer(name) },
+      ),
+    }).exports;
+    binding.parked = b["parked"] as WebAssembly.Global | undefined;
+    binding.low = b["low"] as WebAssembly.Global | undefined;
+    binding.wanders = this.#exports.some(({ name }) => name === "asyncify_start_unwind"); // TinyGo's goroutines have stacks of their own
+    binding.machine = this.#machine;
+    this.#machine?.attach(binding, tableOf(guest, this.#exports));
+    const thunks = this.#exports.map(({ name, kind }, k) =>
+      kind === "function"
+        ? { name, job: b[`t${k}`] as Function, parameters: (guest.exports[name] as Function).length }
+        : undefined,
+    );
+    return { binding, thunks };
+  }
+
+  /** Something for each import that may wait, by its number among the functions. */
+  #each<T>(make: (value: Suspending, name: string) => T): Record<string, T> {
+    return Object.fromEntries(
+      this.#functions.flatMap((value, i) => (value instanceof Suspending ? [[i, make(value, this.#names[i]!)]] : [])),
+    );
+  }
+
+  /** Throws if the guest cannot have fibers of its own. */
+  #checkOwn(): void {
+    if (this.shape.memory < 0 && !this.#importedMemory) {
+      throw new FiberError(
+        "bad-guest",
+        "a guest with fibers of its own has a memory, where their events lie, and this one has none",
+      );
+    }
+    if (this.#source === "copy") {
+      throw new FiberError(
+        "bad-guest",
+        "each of the guest's own fibers needs a shadow stack that stays in its place: others have its address. There is no room for them: the guest exports no malloc and free, and its memory may not be grown for it, as it grows it itself or it cannot grow",
+      );
+    }
+  }
+
+  /** A fiber that cannot wait needs no stack of its own: it is over before another starts. */
+  get #separate(): boolean {
+    return this.mayWait && this.#stackPointer >= 0;
+  }
+
+  get #copies(): boolean {
+    return this.#separate && this.#source === "copy";
+  }
+
+  /** Each fiber has a region, by which its shadow stack is kept apart. */
+  get #regions(): boolean {
+    return this.#separate && this.#source !== "copy";
+  }
+
+  #allocator(named: string | undefined): string | undefined {
+    const has = (wanted: string) => this.#exports.some(({ name, kind }) => kind === "function" && name === wanted);
+    if (named === undefined) return has("malloc") && has("free") ? "malloc" : undefined;
+    if (!has(named))
+      throw new FiberError(
+        "bad-argument",
+        `shadowStack.allocator is ${JSON.stringify(named)}, and the guest exports no function of this name`,
+      );
+    return named;
+  }
+
+  #pointer(named: string | number | null | undefined): number {
+    if (named === null) return -1;
+    if (typeof named === "string") {
+      const k = this.#exports.findIndex(({ name, kind }) => kind === "global" && name === named);
+      if (k < 0)
+        throw new FiberError(
+          "bad-argument",
+          `shadowStack.pointer is ${JSON.stringify(named)}, and the guest exports no global of this name`,
+        );
+      return k;
+    }
+    if (named !== undefined && named !== this.shape.global) {
+      throw new FiberError(
+        "bad-argument",
+        `shadowStack.pointer is ${named}, and this module has been compiled for another stack pointer, or none; a global is named by its index when the module is compiled`,
+      );
+    }
+    if (this.shape.stackPointer === CANNOT_TELL && this.mayWait) {
+      throw new FiberError(
+        "bad-argument",
+        "the guest keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. " +
+          "Name it by the option shadowStack: { pointer }, an exported global or a global's index, or say null if the guest has no such stack. With null only one call may wait at a time where the stacks cannot be kept apart: in a 64-bit memory, where they grow up (Emscripten before 1.39) and in programs of the Go toolchain",
+      );
+    }
+    return this.shape.stackPointer;
+  }
+}
+
+/** Whether a global is a mutable i32. JavaScript cannot ask; a module that imports one tells. */
+function isPointer(global: WebAssembly.Global): boolean {
+  try {
+    instance(takesPointer, { "": { "": global } });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// (module (import "" "" (global (mut i32))))
+const takesPointer = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 2, 6, 1, 0, 0, 3, 127, 1);
+
+/** Instantiates one of the small generated modules. */
+function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance {
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes as BufferSource), imports as WebAssembly.Imports);
+}

@@ -1,0 +1,244 @@
+// Compiling, and what has to be known of a module beside its compiled form.
+//
+// The stubs need the types of imports and exports, and a WebAssembly.Module does not tell them. So the bytes are
+// parsed, in a throw-away instance of the core, and what was found is kept beside the Module. A guest that keeps its
+// shadow stack's pointer or its memory to itself is edited to export them.
+
+import { inspector, type Inspector } from "../turn/core.js";
+import { FiberError, words } from "../errors.js";
+import { isJavaScriptCore } from "../substrate/javascriptcore.js";
+import { shadowStack, type Options } from "./options.js";
+import { WebAssembly } from "../platform.js";
+import { describe, detached, has, viewOf } from "../values.js";
+
+/** What the parser found. */
+export interface Shape {
+  /** The sections before the code: all that the stubs are made from. */
+  header: Uint8Array;
+  /** Which export is the shadow stack's pointer; -1 if there is none, CANNOT_TELL if that is not clear. */
+  stackPointer: number;
+  /** Which global that is; negative if there is none. */
+  global: number;
+  /** Which export is memory 0; -1 if it has none, or imports it. */
+  memory: number;
+  /** How many exports are the guest's own; what follows them the module editor has added. */
+  own: number;
+  /** The module may grow its memory itself. */
+  grows: boolean;
+  /** By how many pages its memory may grow. */
+  room: number;
+  /** It is compiled and instantiated at once. */
+  small: boolean;
+  /** All its imports, where the platform provides some itself, and lists the others only. */
+  imports?: WebAssembly.ModuleImportDescriptor[];
+  /** What has been chosen for its shadow stack when it was compiled by fiberfill/webassembly. */
+  chosen?: Options["shadowStack"];
+}
+
+const shapes = new WeakMap<WebAssembly.Module, Shape>();
+
+/** Whether the engine has what is used here of JSPI. */
+export function hasJSPI(): boolean {
+  return typeof WebAssembly === "object" && "Suspending" in WebAssembly && "promising" in WebAssembly;
+}
+
+/** Throws, with the same words everywhere, in an engine that has no JSPI. */
+export function needJSPI(): void {
+  if (hasJSPI()) return;
+  throw new FiberError(
+    "no-jspi",
+    "this engine has no JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), which fibers need. " +
+      "It is in Chrome and Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4 and Bun 1.4, and in what is newer.",
+  );
+}
+
+/**
+ * Compiles a guest, as WebAssembly.compile does, and keeps what the parser found beside the module, so that
+ * `instantiate` takes it any number of times. Of the options only shadowStack.pointer matters here.
+ */
+export async function compile(source: BufferSource, options?: Options): Promise<WebAssembly.Module> {
+  needJSPI();
+  const given = moduleBytes(source);
+  const { pointer } = shadowStack(options);
+  const [shape, bytes] = inspect(inspector(given.length), given, pointer);
+  const module = await platformCompile(bytes);
+  if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
+  shapes.set(module, shape);
+  return module;
+}
+
+/**
+ * Compiles a guest while it arrives, as WebAssembly.compileStreaming does. A guest that has to be edited is compiled a
+ * second time, when it is there.
+ */
+export async function compileStreaming(
+  source: Response | PromiseLike<Response>,
+  options?: Options,
+): Promise<WebAssembly.Module> {
+  needJSPI();
+  const { pointer } = shadowStack(options);
+  const response = await source;
+  if (!has(Response, "ok", response)) {
+    throw new FiberError(
+      "not-a-response",
+      `compileStreaming takes a Response or a Promise of one, got ${describe(response)}; for bytes there is compile`,
+    );
+  }
+  if (!response.ok) {
+    throw new FiberError(
+      "bad-response",
+      `${response.url || "the server"} answered with status ${`${response.status} ${response.statusText}`.trim()}`,
+    );
+  }
+  const type = response.headers.get("content-type") ?? "";
+  if (type.trim().toLowerCase() !== "application/wasm") {
+    throw new FiberError(
+      "wrong-mime-type",
+      `${response.url || "the Response"} has the MIME type ${JSON.stringify(type)}; a server must send wasm as application/wasm, without parameters`,
+    );
+  }
+  if (response.bodyUsed || response.body?.locked)
+    throw new FiberError("bad-response", "the body of the Response has been used already, or a reader has locked it");
+  const copy = response.clone();
+  const streamed = WebAssembly.compileStreaming(response);
+  streamed.catch(() => {}); // looked at below, if the bytes arrive at all
+  let bytes: Uint8Array;
+  try {
+    bytes = new Uint8Array(await copy.arrayBuffer());
+  } catch (error) {
+    throw new FiberError("bad-response", `${response.url || "the Response"} broke off: ${words(error)}`, {
+      cause: error,
+    });
+  }
+  const [shape, edited] = inspect(inspector(bytes.length), bytes, pointer);
+  const module = edited.length === bytes.length ? await streamed.catch(notWasm) : await platformCompile(edited);
+  if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
+  shapes.set(module, shape);
+  return module;
+}
+
+/** What is known of a module that one of the functions above has made. */
+export function shapeOf(module: WebAssembly.Module): Shape {
+  const shape = shapes.get(module);
+  if (!shape) {
+    throw new FiberError(
+      "foreign-module",
+      "this WebAssembly.Module was not made by fiberfill, or by a fiberfill of another script, window or thread, and a module does not tell the types of its imports; compile it with fiberfill.compile or fiberfill.compileStreaming here, from the bytes",
+    );
+  }
+  return shape;
+}
+
+// Up to this size a module is compiled and instantiated at once: a few tenths of a millisecond, where the way through
+// another thread and back takes some.
+const SMALL = 1 << 16; // bytes
+
+/** Copies the bytes before it returns, as the platform does. */
+async function platformCompile(bytes: Uint8Array): Promise<WebAssembly.Module> {
+  try {
+    return bytes.length <= SMALL
+      ? new WebAssembly.Module(bytes as BufferSource)
+      : await WebAssembly.compile(bytes as BufferSource);
+  } catch (error) {
+    notWasm(error);
+  }
+}
+
+/** The platform's instance of a module that compile has made. */
+export async function platformInstantiate(
+  module: WebAssembly.Module,
+  imports: WebAssembly.Imports,
+): Promise<WebAssembly.Instance> {
+  return shapeOf(module).small ? new WebAssembly.Instance(module, imports) : WebAssembly.instantiate(module, imports);
+}
+
+function notWasm(error: unknown): never {
+  throw new FiberError("not-wasm", `the engine does not take these bytes as a wasm module: ${words(error)}`, {
+    cause: error,
+  });
+}
+
+function moduleBytes(source: BufferSource): Uint8Array {
+  if (detached(source))
+    throw new FiberError("bad-argument", "the ArrayBuffer of a module's bytes is detached: it has been transferred");
+  const bytes = viewOf(source);
+  if (!bytes)
+    throw new FiberError(
+      "bad-argument",
+      `a module's bytes are an ArrayBuffer or a view of one, got ${describe(source)}`,
+    );
+  return bytes;
+}
+
+/**
+ * Parses a whole module; returns its shape, or a sentence if that fails, and the bytes to compile: longer ones, if it
+ * had to be edited. They lie in the core's memory, so that there is one copy of a large module: the platform, which
+ * makes its own, has to get them at once.
+ */
+export function inspect(
+  core: Inspector,
+  bytes: Uint8Array,
+  pointer?: string | number | null,
+): [Shape | string, Uint8Array] {
+  const at = write(core, bytes);
+  const code = core.inspect(bytes.length);
+  const input = (longer: number): Uint8Array => new Uint8Array(core.memory.buffer, at, bytes.length + longer);
+  if (code !== 0)
+    return [
+      `fiberfill cannot read this module (reason ${code} at byte ${core.error_at()}), although the engine takes it`,
+      input(0),
+    ];
+  if (typeof pointer === "number" && !core.mutable_i32(pointer)) {
+    throw new FiberError(
+      "bad-argument",
+      `shadowStack.pointer is ${pointer}, and the module has no mutable i32 global with this index`,
+    );
+  }
+  // One that is named is exported already: link.ts finds it.
+  const global = pointer === undefined ? core.stack_pointer() : typeof pointer === "number" ? pointer : -1;
+  const grows = core.grows() !== 0;
+  const room = core.room();
+  const own = core.exports();
+  const longer = core.expose(global);
+  const shape = {
+    stackPointer: global < 0 ? global : core.export_of(global),
+    global,
+    memory: core.memory_export(),
+    own,
+    grows,
+    room,
+    small: bytes.length <= SMALL,
+    header: output(core, core.header()),
+  };
+  return [shape, input(longer)]; // now: what has been called may have grown the memory
+}
+
+function write(core: Inspector, bytes: Uint8Array): number {
+  const at = core.input(bytes.length) >>> 0; // may grow the memory
+  new Uint8Array(core.memory.buffer).set(bytes, at);
+  return at;
+}
+
+function output(core: Inspector, size: number): Uint8Array {
+  const at = core.output() >>> 0;
+  return new Uint8Array(core.memory.buffer).slice(at, at + size);
+}
+
+/**
+ * The two modules between a guest and its imports that may wait (package jsglue/stubs). marks has a byte for each
+ * function import: 1 if it may wait.
+ */
+export function generate(
+  core: Inspector,
+  shape: Shape,
+  marks: Uint8Array,
+  stackPointer: boolean,
+  copies: boolean,
+  regions: boolean,
+): { trampolines: Uint8Array; stubs: Uint8Array } {
+  write(core, shape.header);
+  core.inspect(shape.header.length);
+  write(core, marks);
+  const trampolines = output(core, core.trampolines(marks.length, !isJavaScriptCore()));
+  return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies, regions)) };
+}

@@ -1,0 +1,68 @@
+// What can be chosen for a guest.
+
+import { FiberError, words } from "../errors.js";
+import { describe, shown } from "../values.js";
+
+/**
+ * Where the shadow stacks of a guest's fibers come from: the guest's own allocator; memory that is grown once, where
+ * nothing in the module grows it; or nowhere: all use the guest's one stack, whose used part is copied out when a fiber
+ * waits, and back when it goes on. More in ../guest/regions.ts.
+ */
+export type RegionSource = "allocator" | "grow" | "copy";
+
+/** Choices for one guest; all of them have a default that suits most modules. */
+export interface Options {
+  shadowStack?:
+    | undefined
+    | {
+        /**
+         * What holds the guest's stack pointer: the name of an exported global, the index of a global (when it is
+         * compiled from bytes), or null: it has none. Only needed where fiberfill cannot tell.
+         */
+        pointer?: string | number | null | undefined;
+        /** Bytes for each fiber: a multiple of 16, at least 1024; 65536 by default. */
+        size?: number | undefined;
+        /** Where they come from, instead of the best source that the module can bear. */
+        regions?: RegionSource | undefined;
+        /** The export that allocates: takes a size in bytes, returns an address or 0; "malloc" by default. */
+        allocator?: string | undefined;
+      };
+}
+
+/** Checks the options of a call and returns those for the shadow stack. */
+export function shadowStack(options: Options | undefined): NonNullable<Options["shadowStack"]> {
+  if (options !== undefined && (typeof options !== "object" || options === null)) {
+    throw new FiberError(
+      "bad-argument",
+      `options are an object such as { shadowStack: { size: 131072 } }, got ${describe(options)}`,
+    );
+  }
+  const chosen = options?.shadowStack ?? {};
+  if (typeof chosen !== "object")
+    throw new FiberError("bad-argument", `shadowStack is an object such as { size: 131072 }, got ${describe(chosen)}`);
+  const { pointer, size, regions, allocator } = chosen;
+  if (size !== undefined && !(Number.isInteger(size) && size >= 1024 && size % 16 === 0 && size <= 0x4000_0000)) {
+    throw new FiberError(
+      "bad-argument",
+      `shadowStack.size is a number of bytes: a multiple of 16 from 1024 to 1 GiB, got ${shown(size)}`,
+    );
+  }
+  if (regions !== undefined && !["allocator", "grow", "copy"].includes(regions)) {
+    throw new FiberError("bad-argument", `shadowStack.regions is "allocator", "grow" or "copy", got ${words(regions)}`);
+  }
+  if (
+    pointer !== undefined &&
+    pointer !== null &&
+    typeof pointer !== "string" &&
+    !(Number.isInteger(pointer) && pointer >= 0 && pointer < 2 ** 32)
+  ) {
+    throw new FiberError(
+      "bad-argument",
+      `shadowStack.pointer is the name of an export, the index of a global or null, got ${shown(pointer)}`,
+    );
+  }
+  if (allocator !== undefined && typeof allocator !== "string") {
+    throw new FiberError("bad-argument", `shadowStack.allocator is the name of an export, got ${describe(allocator)}`);
+  }
+  return { pointer, size, regions, allocator } as typeof chosen; // as checked, whatever a getter says the next time
+}

@@ -1,0 +1,64 @@
+// Marking an import that may wait.
+
+import { FiberError } from "../errors.js";
+import { describe } from "../values.js";
+
+/** An import that may wait; made by {@link suspending}, put into an import object. */
+export class Suspending {
+  /** @internal */
+  constructor(
+    readonly fn: (...args: any[]) => unknown,
+    readonly deliver?: (value: any, ...args: any[]) => unknown,
+    /** It waits whatever fn returns, and cannot be called where it cannot wait, as JSPI has it. */
+    readonly always = false,
+    /** What is called where the engine cannot suspend the stack. It may answer, but not wait. */
+    readonly direct: (...args: any[]) => unknown = fn,
+  ) {}
+}
+
+/** An operation of a guest's own fibers after which another one may run. */
+export class Jump extends Suspending {
+  constructor(fn: (...args: any[]) => number | void | Promise<number>, refused: (...args: any[]) => unknown) {
+    super(fn, undefined, false, refused);
+  }
+}
+
+/** What a guest is given for its imports: as the platform takes it, and marks. */
+export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue | Suspending>>;
+
+/**
+ * Marks an import that may wait. When `fn` returns a Promise, the fiber that called waits for it while others go on;
+ * the import then returns what the Promise resolved to, or throws what it rejected with. When `fn` returns anything
+ * else, the import returns that at once; when it throws, so does the import. Imports without this mark are called
+ * directly and never wait: of a Promise that one returns the engine makes 0, or NaN. [J-IMP-1, J-IMP-3, J-IMP-4]
+ *
+ * `deliver` is for imports that write to the guest's memory. It is called when the fiber is about to go on, with what
+ * the Promise resolved to and the arguments of the import; the import returns what it returns, or throws what it
+ * throws. It must not wait itself. It is not called for a fiber that has been cancelled meanwhile. Two things can be
+ * wrong with an address by the time a Promise resolves, and are not in `deliver`: the fiber may have ended, so that the
+ * memory is somebody else's; and if the guest's fibers share one stack, which is copied (RegionSource "copy"), what
+ * lies there then is not this fiber's, and what is written to it is lost.
+ */
+export function suspending(
+  fn: (...args: any[]) => unknown,
+  deliver?: (value: any, ...args: any[]) => unknown,
+): Suspending {
+  if (typeof fn !== "function")
+    throw new FiberError("bad-argument", `suspending takes a function, got ${describe(fn)}`);
+  if (deliver !== undefined && typeof deliver !== "function") {
+    throw new FiberError("bad-argument", `the second argument of suspending is a function, got ${describe(deliver)}`);
+  }
+  return new Suspending(fn, deliver);
+}
+
+/** As `fn` of a Suspending: the fiber goes to the end of the ready queue. */
+export const YIELD = (): void => {};
+/** As `fn` of a Suspending: the fiber sleeps for so many milliseconds. */
+export const SLEEP = (_ms: number): void => {};
+
+/** What a guest may import from the module "fiberfill" without anybody providing it. */
+export const builtins: Record<string, Suspending | undefined> = {
+  __proto__: null as unknown as undefined,
+  yield: new Suspending(YIELD),
+  sleep_ms: new Suspending(SLEEP),
+};

@@ -1,0 +1,134 @@
+// How arguments reach an export and results come back. A thunk (package jsglue/stubs) asks for its arguments one by one
+// and delivers its results one by one, through functions of the parameter's and result's own types, so that the engine
+// converts and nothing is marshalled here.
+//
+// A string or bytes, where the guest wants an i32, becomes two: they are copied to the fiber's own stack and passed as
+// address and length.
+
+import { FiberError } from "../errors.js";
+import type { Call } from "./call.js";
+import { describe, viewOf } from "../values.js";
+
+/** The import of module B with this name: "arg:<type>" or "result:<type>", the type in hex. */
+export function transfer(name: string): Function {
+  if (name.startsWith("result:")) return result;
+  return arg[name] ?? reference;
+}
+
+function result(call: Call, i: number, value: unknown): void {
+  if (i === 0) call.result = value;
+  else if (i === 1) call.result = [call.result, value];
+  else (call.result as unknown[]).push(value);
+}
+
+const arg: Record<string, (call: Call, i: number) => unknown> = {
+  "arg:7f": (call, i) => {
+    const { length } = call;
+    if (length >= 0) {
+      call.length = -1;
+      return length;
+    }
+    const bytes = call.encoded.bytes?.[call.cursor];
+    if (bytes) return place(call, i, bytes);
+    return number(call, i, "i32");
+  },
+  "arg:7e": (call, i) => {
+    const value = take(call, i);
+    return typeof value === "bigint" || call.thunk.jspi ? value : wrong(call, i, "i64", value, "pass a BigInt");
+  },
+  "arg:7d": (call, i) => number(call, i, "f32"),
+  "arg:7c": (call, i) => number(call, i, "f64"),
+};
+
+const reference = take;
+
+function take(call: Call, i: number): unknown {
+  if (call.thunk.jspi) return call.args[i];
+  if (call.cursor === call.args.length) {
+    throw new FiberError(
+      "bad-argument",
+      `export ${call.exportName} takes ${call.thunk.parameters} parameters; nothing was passed for parameter ${i + 1}`,
+      { fiber: call.name },
+    );
+  }
+  return call.args[call.cursor++];
+}
+
+function number(call: Call, i: number, type: string): unknown {
+  const value = take(call, i);
+  if (typeof value === "number" || typeof value === "boolean" || call.thunk.jspi) return value;
+  return wrong(call, i, type, value, "pass a number");
+}
+
+function wrong(call: Call, i: number, type: string, value: unknown, remedy: string): never {
+  const text = `parameter ${i + 1} of export ${call.exportName} is an ${type}, got ${describe(value)}: ${remedy}`;
+  throw new FiberError("bad-argument", text, { fiber: call.name });
+}
+
+function place(call: Call, i: number, bytes: Uint8Array): number {
+  if (i + 1 >= call.thunk.parameters) {
+    throw new FiberError(
+      "bad-argument",
+      `export ${call.exportName} has no parameter behind number ${i + 1} for the length of what was passed there, ` +
+        describe(call.args[call.cursor]),
+      { fiber: call.name },
+    );
+  }
+  const at = call.top || call.binding.makeRoom(call);
+  if (at === 0) throw noRoom(call);
+  call.binding.bytes().set(bytes, at);
+  call.top = at + bytes.length;
+  call.cursor++;
+  call.length = bytes.length;
+  return at;
+}
+
+function noRoom({ binding, encoded, exportName, name }: Call): FiberError {
+  const why =
+    binding.memory && binding.stackPointer
+      ? `the ${encoded.size} bytes passed to export ${exportName} do not fit on the fiber's stack; write them to the guest's memory and pass their address`
+      : `export ${exportName} was given a string or bytes, and fiberfill knows of no stack in its guest's memory to put them on; if there is one, name by shadowStack.pointer what points to it`;
+  return new FiberError("bad-argument", why, { fiber: name });
+}
+
+let encoder: TextEncoder | undefined; // not before it is needed: Jest's jsdom has none, and has to be able to import this
+
+/** The bytes among the arguments of a call, by argument, and how many there are together. */
+export interface Encoded {
+  bytes: (Uint8Array | undefined)[] | undefined;
+  size: number;
+}
+
+/** Of calls without such arguments, which are most. */
+export const none: Encoded = { bytes: undefined, size: 0 };
+
+/** Captures the strings and bytes among arguments: the caller may change its own afterwards. */
+export function encode(args: readonly unknown[]): Encoded {
+  let encoded = none;
+  for (let i = 0; i < args.length; i++) {
+    const value = args[i];
+    const bytes =
+      typeof value === "string"
+        ? (encoder ??= new TextEncoder()).encode(value)
+        : typeof value === "object" && value !== null
+          ? copyOf(value)
+          : undefined;
+    if (!bytes) continue;
+    if (encoded === none) encoded = { bytes: [], size: 0 };
+    encoded.bytes![i] = bytes;
+    encoded.size += bytes.length;
+  }
+  return encoded;
+}
+
+/**
+ * A copy of the bytes of an object that has some. A detached buffer has none; what is wrong with that is told when the
+ * fiber starts.
+ */
+function copyOf(value: object): Uint8Array | undefined {
+  try {
+    return viewOf(value)?.slice();
+  } catch {
+    return undefined;
+  }
+}

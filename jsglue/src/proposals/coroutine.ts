@@ -1,0 +1,55 @@
+// One fiber that a guest has made, and where its stack waits.
+
+import type { Bound } from "./guestside.js";
+import type { FiberError } from "../errors.js";
+import type { MachineOf } from "./jumps.js";
+import type { Owner } from "../guest/call.js";
+import type { Region } from "../guest/regions.js";
+import type { Runner, Stack } from "../substrate/substrate.js";
+
+/** A fiber of a guest's own; or the root, which is the call of an export, on a stack of the scheduler's. */
+export class Coroutine implements Runner, Owner {
+  stack: Stack | undefined = undefined;
+  region: Region | undefined = undefined;
+  started = false;
+  over = false; // its function has returned, or a trap has ended its stack
+  dead = false; // it has been ended from outside; its stack is gone, or about to go
+  lost: FiberError | undefined = undefined; // somebody has written over its stack
+  first = 0; // the address of its first event, and of its results
+  event = 0; // of the event that its operation waits with
+  results = 0; // the types that its function has returned
+  threw = false;
+  thrown: unknown = undefined;
+  /** What it is to those who hold stacks: the root is the call. */
+  readonly runner: Runner & Owner;
+
+  fresh = 0; // the fiber that the operation has made which it waits in
+  bound: Bound | undefined = undefined; // the first of the values that it awaits
+  admits = 0; // the function that its filter is, beside a table, and what that is called with
+  admitsEnv = 0;
+
+  constructor(
+    readonly machine: MachineOf,
+    readonly reference: number,
+    readonly self: number, // as its function is told
+    readonly body: number,
+    readonly env: number,
+    readonly name: string,
+    readonly job: Function,
+    runner?: Runner & Owner,
+  ) {
+    this.runner = runner ?? this;
+  }
+
+  lose(error: FiberError): void {
+    this.lost = error;
+  }
+
+  returned(): void {
+    this.machine.returned(this);
+  }
+
+  trapped(error: unknown): void {
+    this.machine.trapped(this, error);
+  }
+}

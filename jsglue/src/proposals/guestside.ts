@@ -1,0 +1,196 @@
+// The guest's side of its fibers: events in its memory, as include/fiberfill.h lays them out, and functions in its
+// table. Whatever the guest says is checked: an address that is out of bounds and a function of another type are
+// refused.
+
+import type { Binding } from "../guest/binding.js";
+import { isA } from "../errors.js";
+import type { Glue } from "./load.js";
+
+/** An event: its size, and where its fields lie. */
+export const SIZE = 88;
+const TAG = 4;
+const TYPES = 8;
+const FIBER = 12;
+const REF = 16;
+const VALUES = 24;
+
+const LAST_TYPE = 6; // of those in a list
+
+/** The label of the next instruction. */
+export const NEXT = -1;
+
+/** What an index of the guest's table can be good for; see fiber.wat. */
+export const BODY = 1;
+export const RAISE = 2;
+export const ADMITS = 3;
+const KINDS = ["", "ff_body", "ff_raise", "ff_admits"];
+
+/** Values that have been supplied before the others come. */
+export interface Bound {
+  readonly bytes: Uint8Array;
+  readonly types: number;
+}
+
+/** Addresses, tags, and lists of types are i32, so they may be negative here. */
+export abstract class GuestSide {
+  abstract readonly glue: Glue;
+  #memory!: () => Uint8Array;
+  #functions!: WebAssembly.Table;
+  #kind!: (i: number) => number;
+  /** Not empty: a function of the guest's runs that must not use the system. */
+  protected inside = "";
+  #bytes: Uint8Array = new Uint8Array(0);
+  #view: DataView = new DataView(new ArrayBuffer(0));
+
+  /** Ends the chain that runs by a trap. */
+  abstract refuse(why: string): never;
+
+  protected found(binding: Binding, functions: WebAssembly.Table, kind: (i: number) => number): void {
+    this.#memory = () => binding.bytes();
+    this.#functions = functions;
+    this.#kind = kind;
+  }
+
+  // --- functions
+
+  /** Checks that what is at an index of the table is a function of a kind; returns false if there is nothing. */
+  function(i: number, kind: number): boolean {
+    const is = this.#kind(i);
+    if (is !== 0 && is !== kind) this.refuse(`function ${i >>> 0} is no ${KINDS[kind]}`);
+    return is !== 0;
+  }
+
+  /** The same, of one that must be there. */
+  need(i: number, kind: number): void {
+    if (!this.function(i, kind)) this.refuse(`there is no ${KINDS[kind]} at ${i >>> 0} in the guest's table`);
+  }
+
+  /** Calls a function that must not use the system, nor wait; what says in words what it is. */
+  call(what: string, i: number, ...args: number[]): number {
+    const inside = this.inside;
+    this.inside = what;
+    try {
+      return this.glue.inJavaScript(() => (this.#functions.get(i >>> 0) as (...args: number[]) => number)(...args));
+    } catch (error) {
+      if (isA(error, this.glue.FiberError) && error.code === "cannot-suspend") this.refuse(`${what} must not wait`);
+      throw error;
+    } finally {
+      this.inside = inside;
+    }
+  }
+
+  /** What a function of the guest throws, which is there to throw for an operation. */
+  raised(operation: string, fn: number, env: number): unknown {
+    this.need(fn, RAISE);
+    const what = `the function that throws for ${operation}`;
+    try {
+      this.call(what, fn, env);
+    } catch (error) {
+      if (isA(error, WebAssembly.RuntimeError)) throw error; // it trapped
+      return error;
+    }
+    this.refuse(`function ${fn >>> 0} has thrown nothing`);
+  }
+
+  // --- memory
+
+  /** The guest's memory, which has to have so many bytes from an address on. */
+  at(address: number, size: number): DataView {
+    if (this.#bytes.length === 0 || (address >>> 0) + size > this.#bytes.length) {
+      this.#bytes = this.#memory();
+      this.#view = new DataView(this.#bytes.buffer);
+      if ((address >>> 0) + size > this.#bytes.length)
+        this.refuse(`address ${address >>> 0} is out of the memory's bounds`);
+    }
+    return this.#view;
+  }
+
+  /** A copy of so many bytes. */
+  bytesAt(address: number, size: number): Uint8Array {
+    this.at(address, size);
+    return this.#bytes.slice(address >>> 0, (address >>> 0) + size);
+  }
+
+  tag(e: number): number {
+    return this.at(e, SIZE).getInt32((e >>> 0) + TAG, true);
+  }
+
+  types(e: number): number {
+    return this.list(this.at(e, SIZE).getInt32((e >>> 0) + TYPES, true));
+  }
+
+  /** A list of types as the guest gives it, which has to be one. */
+  list(types: number): number {
+    const why = noList(types);
+    if (why) this.refuse(why);
+    return types;
+  }
+
+  /** A half of the single-use reference in an event: 0 the fiber, 1 the number. */
+  ref(e: number, half: number): number {
+    return this.at(e, SIZE).getInt32((e >>> 0) + REF + 4 * half, true);
+  }
+
+  setRef(e: number, fiber: number, number: number): void {
+    const view = this.at(e, SIZE);
+    view.setInt32((e >>> 0) + REF, fiber, true);
+    view.setInt32((e >>> 0) + REF + 4, number, true);
+  }
+
+  setFiber(e: number, fiber: number): void {
+    this.at(e, SIZE).setInt32((e >>> 0) + FIBER, fiber, true);
+  }
+
+  /** Writes what arrives, but for the values. */
+  setHead(e: number, label: number, tag: number, types: number): void {
+    const view = this.at(e, SIZE);
+    e >>>= 0;
+    view.setInt32(e, label, true);
+    view.setInt32(e + TAG, tag, true);
+    view.setInt32(e + TYPES, types, true);
+  }
+
+  /** Makes an event of zeros. */
+  clear(e: number): void {
+    this.at(e, SIZE);
+    this.#bytes.fill(0, e >>> 0, (e >>> 0) + SIZE);
+  }
+
+  /** Copies the values of these types from one event to another, behind others that take up some bytes. */
+  copyValues(to: number, from: number, types: number, behind: Uint8Array | undefined): void {
+    this.at(from, SIZE);
+    this.at(to, SIZE);
+    const at = (to >>> 0) + VALUES;
+    const values = (from >>> 0) + VALUES;
+    this.#bytes.copyWithin(at + (behind?.length ?? 0), values, values + 8 * count(types));
+    if (behind) this.#bytes.set(behind, at);
+  }
+
+  /** The values in an event behind those that are bound already. */
+  bound(e: number, before: Bound | undefined): Bound {
+    const types = this.types(e);
+    if (!before) return { bytes: this.bytesAt((e >>> 0) + VALUES, 8 * count(types)), types };
+    const bytes = new Uint8Array(before.bytes.length + 8 * count(types));
+    bytes.set(before.bytes);
+    bytes.set(this.bytesAt((e >>> 0) + VALUES, 8 * count(types)), before.bytes.length);
+    return { bytes, types: join(before, types) };
+  }
+}
+
+/** The types of values that are bound, and of those behind them. */
+export function join(bound: Bound | undefined, types: number): number {
+  return bound ? bound.types | (types << (bound.bytes.length / 2)) : types;
+}
+
+/** Why a number is no list of types, which has no gaps; undefined if it is one. */
+export function noList(types: number): string | undefined {
+  for (let rest = types >>> 0; rest !== 0; rest >>>= 4) {
+    if ((rest & 15) === 0 || (rest & 15) > LAST_TYPE) return `0x${(types >>> 0).toString(16)} is no list of types`;
+  }
+  return undefined;
+}
+
+/** The number of types in a list of four bits each. */
+function count(types: number): number {
+  return 8 - (Math.clz32(types) >>> 2);
+}

@@ -1,0 +1,74 @@
+// The Go core: package asyncio and the parser, compiled to wasm.
+//
+// The wire contract stands in jsglue/core/main.go; the two files change together. A fiber crosses the border as its
+// 32-bit reference (an i32, so it may be negative here). Every function that ends a step of a fiber or begins a turn
+// returns a command: the reference of the one fiber to run now, IDLE when nothing is ready, or TURN_OVER when the
+// turn's time is used up. Times are milliseconds of performance.now(). Booleans are 0 and 1.
+
+import coreBytes from "../../core/core.wasm";
+import { reactor } from "../reactor.js";
+
+/** What stack_pointer returns where somebody has to name it. */
+export const CANNOT_TELL = -2;
+export const IDLE = 0;
+export const TURN_OVER = -1;
+/** The low bits of a reference: the fiber's place in a table. */
+export const INDEX = (1 << 22) - 1;
+
+/** The scheduler's side of the border. */
+export interface Core {
+  init(budget: number, soft: number, hard: number): void;
+  spawn(): number;
+  begin(): number;
+  running(): number;
+  wait(now: number): number;
+  sleep(until: number, now: number): number;
+  yield(now: number): number;
+  finish(trap: boolean, now: number): number;
+  drop(fiber: number): number;
+  notify(fiber: number, wait: number): number;
+  wanted(): number;
+  turn(now: number): number;
+  deadline(): number;
+  limit(soft: number, hard: number): number;
+  stalled(): number;
+  log_start(): void;
+  log_len(): number;
+  log_event(i: number): number;
+  log_fiber(i: number): number;
+}
+
+/** The parser's side (jsglue/core/inspect.go), for an instance that is thrown away afterwards. */
+export interface Inspector {
+  memory: WebAssembly.Memory;
+  input(n: number): number;
+  inspect(n: number): number;
+  error_at(): number;
+  stack_pointer(): number;
+  mutable_i32(global: number): number;
+  exports(): number;
+  expose(stackPointer: number): number;
+  header(): number;
+  export_of(global: number): number;
+  memory_export(): number;
+  grows(): number;
+  room(): number;
+  trampolines(marks: number, tail: boolean): number;
+  stubs(marks: number, stackPointer: boolean, copies: boolean, regions: boolean): number;
+  output(): number;
+}
+
+/** Makes an instance of the core. */
+export const newCore = /* @__PURE__ */ reactor<Core & Inspector>(coreBytes);
+
+let spare: Inspector | undefined;
+
+/**
+ * An instance for parsing so many bytes, until the next await. One is used again until it has seen many guests, which
+ * have made its memory large; a large guest gets one that nobody keeps.
+ */
+export function inspector(size = 0): Inspector {
+  if (size > 1 << 20) return newCore();
+  if (!spare || spare.memory.buffer.byteLength > 1 << 20) spare = newCore();
+  return spare;
+}

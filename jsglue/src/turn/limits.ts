@@ -1,0 +1,32 @@
+// How many fibers are started at once. Live stacks are bounded, because an engine that has too many ends the page
+// without an exception.
+
+import { INDEX } from "./core.js";
+import { FiberError } from "../errors.js";
+import { ask, settings } from "./scheduler.js";
+import { schedule } from "./turn.js";
+import { describe, shown } from "../values.js";
+
+/**
+ * Sets how many fibers of this page are started at once (soft, 1,000 by default), and up to how many when nothing would
+ * move otherwise (hard, 4,000). The others wait unstarted, in order. May be called at any time; fibers that are started
+ * stay so. Chromium ends a tab that has some 20,000 stacks, Node a process with some 32,000: there is nothing to catch.
+ */
+export function limits(chosen: { soft?: number | undefined; hard?: number | undefined }): void {
+  if (typeof chosen !== "object" || chosen === null)
+    throw new FiberError("bad-argument", `limits takes { soft, hard }, got ${describe(chosen)}`);
+  const whole = (n: unknown) => Number.isInteger(n) && (n as number) >= 1 && (n as number) < INDEX;
+  const { soft = settings.soft } = chosen;
+  const { hard = whole(soft) ? Math.max(settings.hard, soft) : settings.hard } = chosen;
+  if (!whole(soft) || !whole(hard) || hard < soft) {
+    throw new FiberError(
+      "bad-argument",
+      "limits takes { soft, hard }, whole numbers of fibers with 1 <= soft <= hard, " +
+        `got soft ${shown(soft)} and hard ${shown(hard)}`,
+    );
+  }
+  settings.soft = soft;
+  settings.hard = hard;
+  ask((core) => (core.limit(soft, hard), 0));
+  schedule();
+}

@@ -1,0 +1,45 @@
+// Those who watch fibers: each is told of every state that a fiber enters.
+
+import { exact, last } from "../turn/clock.js";
+import { FiberError } from "../errors.js";
+import type { Fiber } from "../api/fiber.js";
+import type { FiberState, Task } from "./task.js";
+import { describe } from "../values.js";
+
+const observers = new Set<(fiber: Fiber) => void>();
+let observed = false; // there is any
+
+/**
+ * Calls `observer` whenever a fiber has entered a new state; returns a function that ends this. The observer may run
+ * thousands of times a second. What it throws is told as an unhandled rejection, and harms no fiber.
+ */
+export function observe(observer: (fiber: Fiber) => void): () => void {
+  if (typeof observer !== "function")
+    throw new FiberError("bad-argument", `observe takes a function, got ${describe(observer)}`);
+  observers.add(observer);
+  observed = true;
+  return () => {
+    observers.delete(observer);
+    observed = observers.size > 0;
+  };
+}
+
+/** A fiber enters a state. */
+export function enter(task: Task, state: FiberState): void {
+  task.state = state;
+  if (!observed) task.since = last();
+  else {
+    task.since = exact();
+    tell(task.fiber);
+  }
+}
+
+function tell(fiber: Fiber): void {
+  for (const observer of observers) {
+    try {
+      observer(fiber);
+    } catch (error) {
+      void Promise.reject(error);
+    }
+  }
+}

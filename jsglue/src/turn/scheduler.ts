@@ -1,0 +1,103 @@
+// The scheduler of this page: one instance of the core, each function of it called through a guard. A trap in the core
+// is a bug of ours and the end of every fiber; from then on every question is answered as if nothing were ready.
+
+import { BUDGET } from "./budget.js";
+import { IDLE, newCore, type Core } from "./core.js";
+import { FiberError, words } from "../errors.js";
+
+let core: Core | undefined;
+let ended: (error: FiberError) => void;
+
+/** How many fibers are started at once by default. */
+export const SOFT = 1000;
+
+/** What the scheduler is made with, and told when it changes. */
+export const settings = { soft: SOFT, hard: 4000, log: false };
+
+/** Why no fiber can go on any more: the core has trapped. */
+export let broken: FiberError | undefined;
+
+/** Makes the scheduler, if there is none yet. `fatal` is called when it has trapped. */
+export function make(fatal: (error: FiberError) => void): void {
+  if (core) return;
+  ended = fatal;
+  core = newCore();
+  core.init(BUDGET, settings.soft, settings.hard);
+  if (settings.log) core.log_start();
+}
+
+function fail(error: unknown): number {
+  broken = new FiberError(
+    "core-trap",
+    `the scheduler itself has failed (${words(error)}); no fiber of this page can go on. This is a bug in fiberfill.`,
+    { cause: error },
+  );
+  ended(broken);
+  return IDLE;
+}
+
+/** Calls a function of the core; 0 if that fails, or if there is no core yet. */
+export function ask(question: (core: Core) => number): number {
+  try {
+    return broken || !core ? 0 : question(core);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+// The same for what is asked for every fiber or wait, written out: a call through a variable costs as much as what the
+// core does in it.
+
+/** Whether the core wants a turn. */
+export function wanted(): number {
+  try {
+    return broken ? 0 : core!.wanted();
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** A new fiber, ready to start; returns its reference, 0 if there are too many. */
+export function spawned(): number {
+  try {
+    return broken ? 0 : core!.spawn();
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** Wait number n of a fiber is over; returns 0 if it was over already. */
+export function notified(fiber: number, n: number): number {
+  try {
+    return broken ? 0 : core!.notify(fiber, n);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** The running fiber waits; returns the next command. */
+export function waited(now: number): number {
+  try {
+    return broken ? 0 : core!.wait(now);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** The running fiber goes to the end of the ready queue; returns the next command. */
+export function yielded(now: number): number {
+  try {
+    return broken ? 0 : core!.yield(now);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** The running fiber is over; returns the next command. */
+export function finished(trapped: boolean, now: number): number {
+  try {
+    return broken ? 0 : core!.finish(trapped, now);
+  } catch (error) {
+    return fail(error);
+  }
+}

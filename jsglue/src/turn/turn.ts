@@ -1,0 +1,186 @@
+// The driver of the scheduler: it does what the core commands, and schedules turns. One fiber is active at a time; it
+// is `current` from the moment the core names it until it waits or ends.
+//
+// A fiber that the core has named goes on in a later microtask at the earliest, on a flat stack. Between turns, and
+// only then, the page has control.
+
+import { pause, rested, soon, turnBegins, turnEnds } from "./budget.js";
+import { idle, read, recent } from "./clock.js";
+import { INDEX, IDLE, TURN_OVER } from "./core.js";
+import { FiberError } from "../errors.js";
+import type { Fiber } from "../api/fiber.js";
+import { watch } from "./leaks.js";
+import { enter } from "./observe.js";
+import { reportStall } from "./report.js";
+import { ask, broken, finished, make, notified, settings, waited, wanted } from "./scheduler.js";
+import type { Task } from "./task.js";
+
+const tasks: (Task | undefined)[] = []; // by the index of the reference
+const deferred = new Set<Task>(); // those that the core does not know yet: others of their guest go first
+
+/** The fiber that the core has named and that has not waited or ended since. */
+export let current: Task | undefined;
+
+/** From now on it is the code of this fiber that runs, or of none. */
+export function become(task: Task | undefined): void {
+  current = task;
+}
+
+/** The fiber whose import is being called; undefined outside of an import. */
+export function currentFiber(): Fiber | undefined {
+  return current?.fiber;
+}
+
+/** All fibers that have not ended, in no particular order. */
+export function liveFibers(): Fiber[] {
+  return [...liveTasks(), ...deferred].map((task) => task.fiber);
+}
+
+function liveTasks(): Task[] {
+  return tasks.filter((task) => task !== undefined);
+}
+
+/** Makes the scheduler, if there is none yet. Fibers can be made then. */
+export function ready(): void {
+  make((error) => {
+    current = undefined;
+    for (const task of tasks) if (task) settle(task, true, error);
+  });
+}
+
+// --- turns
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+let timerAt = Infinity;
+
+/** It is `at` at least, whatever the clock says. */
+function turn(at = 0): void {
+  if (current) return; // the running fiber's next step names whoever is ready
+  const now = read();
+  if (turnBegins(now)) run(ask((core) => core.turn(Math.max(at, now))));
+  else pause(turn);
+}
+
+/** Schedules a turn if the core wants one. */
+export function schedule(): void {
+  if (wanted()) soon(turn);
+}
+
+/** Obeys a command of the core. */
+export function run(command: number): void {
+  if (broken) return;
+  if (command === IDLE) {
+    current = undefined;
+    turnEnds(read());
+    arm();
+    idle();
+    watch(liveTasks);
+  } else if (command === TURN_OVER) {
+    current = undefined;
+    idle();
+    pause(turn);
+  } else {
+    const task = tasks[command & INDEX]!;
+    if (task.held) {
+      // What has come for it came too late; it goes on waiting, in a wait that only interrupt ends, and no longer the
+      // arena, which is over.
+      task.waits++;
+      task.on = undefined;
+      return run(waited(recent()));
+    }
+    current = task;
+    enter(task, "running");
+    const { stack } = task.runner;
+    if (!stack) task.begin();
+    else if (task.death) stack.end();
+    else if (task.failed) stack.fail(task.outcome);
+    else if (task.deliver) task.deliver(task.outcome, stack);
+    else stack.goOn(task.outcome);
+  }
+}
+
+/** Has the event loop call when the earliest timer is due. */
+function arm(): void {
+  if (ask((core) => core.stalled())) reportStall(liveFibers(), settings.hard);
+  const at = ask((core) => core.deadline());
+  if (at === timerAt) return;
+  if (timerAt < Infinity) clearTimeout(timer);
+  timerAt = Infinity;
+  if (at < 0) return;
+  timerAt = at;
+  const armed = read();
+  timer = setTimeout(
+    () => {
+      timerAt = Infinity;
+      rested();
+      // An engine's timer may be up to a millisecond early; it is set again then. One that is earlier, or whose clock
+      // stands still, is a test's.
+      const now = read();
+      turn(now > armed && at - now < 1 ? now : at);
+    },
+    Math.ceil(Math.max(0, at - armed)),
+  );
+}
+
+// --- who there is
+
+/** Gives a task its reference; if there is none it is over. */
+export function admit(task: Task, reference: number): boolean {
+  if (reference === 0) {
+    const full = `no more than ${INDEX - 1} fibers can be alive`;
+    settle(task, true, broken ?? new FiberError("no-memory", full, { fiber: task.name }));
+    return false;
+  }
+  task.reference = reference;
+  tasks[reference & INDEX] = task;
+  return true;
+}
+
+/** A task waits for its turn to be admitted. */
+export function defer(task: Task): void {
+  deferred.add(task);
+}
+
+/** It does so no longer; returns false if it did not. */
+export function undefer(task: Task): boolean {
+  return deferred.delete(task);
+}
+
+/** Has the core forget a fiber that has not started; returns 0 if it has. */
+export function drop(task: Task): number {
+  return ask((core) => core.drop(task.reference));
+}
+
+/** Has the current wait of a fiber throw, also when its I/O is in the inbox already. */
+export function interrupted(task: Task, error: unknown): void {
+  notified(task.reference, task.waits);
+  task.on = undefined; // who waits for this one from now on closes no circle
+  task.failed = true;
+  task.outcome = error;
+  schedule();
+}
+
+/** A fiber has ended; obeys what the core commands next. */
+export function left(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
+  if (task.over) return settle(task, threw, result);
+  const now = recent();
+  settle(task, threw, result);
+  run(finished(trapped, now));
+}
+
+/** Tells everybody how a fiber has ended. */
+export function settle(task: Task, threw: boolean, result: unknown): void {
+  if (tasks[task.reference & INDEX] === task) tasks[task.reference & INDEX] = undefined;
+  task.release();
+  task.unlisten?.();
+  task.waitsFor = undefined;
+  task.on = undefined;
+  task.awaited = undefined;
+  if (threw) {
+    enter(task, task.cancelledBy(result) ? "cancelled" : "failed");
+    task.reject(result);
+  } else {
+    enter(task, "done");
+    task.resolve(result);
+  }
+}

@@ -1,0 +1,57 @@
+// How a fiber waits. It leaves its stack, which is what these functions return to the engine; the core names the next;
+// and what it waits for comes back to it through the core, never directly.
+
+import { cancelWait } from "./cancel.js";
+import { read, recent } from "./clock.js";
+import { enter } from "./observe.js";
+import { ask, notified, waited, yielded } from "./scheduler.js";
+import type { Task } from "./task.js";
+import { run, schedule } from "./turn.js";
+
+/** The current fiber waits until its wait is ended by {@link complete}. */
+export function wait(task: Task, what: string): unknown {
+  const now = recent(); // before it enters the state
+  const left = leave(task, what);
+  run(waited(now));
+  return left;
+}
+
+/** The current fiber waits for `ms` milliseconds. */
+export function sleep(task: Task, ms: number, what: string): unknown {
+  const now = read();
+  const left = leave(task, what);
+  run(ask((core) => core.sleep(now + ms, now)));
+  if (task.cancelled && task.state === "waiting") cancelWait(task); // by an observer, when the wait had not begun
+  return left;
+}
+
+/** The current fiber goes to the end of the ready queue. */
+export function yieldNow(task: Task, what: string): unknown {
+  const now = recent();
+  const left = leave(task, what);
+  run(yielded(now));
+  return left;
+}
+
+function leave(task: Task, what: string): unknown {
+  task.waits++;
+  task.failed = false;
+  task.outcome = undefined;
+  task.deliver = undefined;
+  task.on = undefined;
+  task.awaited = undefined;
+  task.waitsFor = what;
+  enter(task, "waiting");
+  return task.runner.stack!.leave();
+}
+
+/**
+ * Ends wait number n of a fiber, through the scheduler, never directly. What comes for a wait that is over belongs to
+ * nobody and is dropped. [J-MUX-4, J-MUX-7]
+ */
+export function complete(task: Task, n: number, failed: boolean, outcome: unknown): void {
+  if (!notified(task.reference, n)) return;
+  task.failed = failed;
+  task.outcome = outcome;
+  schedule();
+}

@@ -1,0 +1,451 @@
+// Bad input that no toolchain writes and no careful caller passes: each gets a clear error or works, and harms nobody
+// else. Run over web/dist/npm in Node 26. (What a page meets is in e2e/testdata/pages/bad.js.)
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { runInNewContext } from "node:vm";
+import * as fiberfill from "../../web/dist/npm/esm/index.js";
+import { assemble } from "./assemble.mjs";
+import { escaped } from "./waiting_guest.mjs";
+
+const plusOne = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32)))
+  (func (export "f") (param i32) (result i32) (call $wait (local.get 0))))`);
+const env = { env: { wait: fiberfill.suspending(async (v) => v + 1) } };
+
+/** An object with one property, whatever its name. */
+const holding = (name, value) => Object.defineProperty({}, name, { value, enumerable: true });
+
+test("imports and exports may be called __proto__, and change no prototype", async () => {
+  const guest =
+    assemble(`(module (import "__proto__" "__proto__" (func $a (result i32))) (import "__proto__" "hello" (func))
+    (func (export "__proto__") (result i32) (call $a)))`);
+  const given = Object.defineProperty(
+    holding(
+      "__proto__",
+      fiberfill.suspending(async () => 3),
+    ),
+    "hello",
+    { value() {} },
+  );
+  const { exports } = await fiberfill.instantiate(guest, holding("__proto__", given));
+  assert.equal({}.hello, undefined);
+  assert.deepEqual(Object.keys(exports), ["__proto__"]);
+  assert.equal(await exports["__proto__"](), 3);
+});
+
+test("what every object has is neither an export of the guest nor one of our imports", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  assert.equal("toString" in exports, false);
+  assert.throws(() => exports.toString, { code: "unknown-export" });
+  await assert.rejects(fiberfill.instantiate(assemble(`(module (import "fiberfill" "toString" (func)))`)), {
+    code: "missing-import",
+  });
+});
+
+test("an imported global may be undefined, and is missing only where the import object does not have it", async () => {
+  const guest = assemble(
+    `(module (import "env" "global" (global $g externref)) (func (export "get") (result externref) (global.get $g)))`,
+  );
+  const inherited = Object.create({ global: undefined });
+  for (const env of [{ global: undefined }, inherited, Object.assign(() => {}, { global: undefined })]) {
+    const { exports } = await fiberfill.instantiate(guest, { env });
+    assert.equal(await exports.get(), undefined);
+  }
+  for (const env of [undefined, null, 7, "text", {}])
+    await assert.rejects(fiberfill.instantiate(guest, { env }), {
+      code: "missing-import",
+      message: /env\.global \(global\)/,
+    });
+  await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait: undefined } }), {
+    code: "missing-import",
+    message: /env\.wait \(function\)/,
+  });
+});
+
+test("a guest may export what it likes under the names that are added to others", async () => {
+  const guest = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1)
+    (global $sp (mut i32) (i32.const 65536)) (global $mine (export "fiberfill:memory") i32 (i32.const 7))
+    (func (export "fiberfill:stack_pointer") (param i32) (result i32) (local $frame i32)
+      (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
+      (i32.store (local.get $frame) (local.get 0))
+      (drop (call $wait (local.get 0)))
+      (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
+      (i32.load (local.get $frame)))
+    (export "fiberfill:memory1" (func 1)))`);
+  const { exports } = await fiberfill.instantiate(guest, env);
+  assert.deepEqual(Object.keys(exports).sort(), ["fiberfill:memory", "fiberfill:memory1", "fiberfill:stack_pointer"]);
+  assert.equal(exports["fiberfill:memory"].value, 7);
+  const f = exports["fiberfill:stack_pointer"];
+  assert.deepEqual(await Promise.all([f(1), f(2), f(3)]), [1, 2, 3], "each has a stack of its own");
+});
+
+test("an import that a module has twice, with two types, may wait with both", async () => {
+  const guest =
+    assemble(`(module (import "env" "wait" (func $a (param i32) (result i32))) (import "env" "wait" (func $b (param f64) (result f64)))
+    (func (export "a") (param i32) (result i32) (call $a (local.get 0)))
+    (func (export "b") (param f64) (result f64) (call $b (local.get 0))))`);
+  const { exports } = await fiberfill.instantiate(guest, env);
+  assert.deepEqual(await Promise.all([exports.a(1), exports.b(1.5)]), [2, 2.5]);
+});
+
+test("an argument that cannot be looked at rejects the call, and throws nothing at the caller", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  const gone = new Uint8Array(8);
+  structuredClone(gone.buffer, { transfer: [gone.buffer] });
+  for (const argument of [gone, gone.buffer])
+    await assert.rejects(exports.f(argument), { code: "bad-argument", message: /detached/ });
+  const trap = () => {
+    throw new Error("trap");
+  };
+  for (const argument of [revoked(), new Proxy({}, { get: trap, getPrototypeOf: trap })]) {
+    await assert.rejects(exports.f(argument), { code: "bad-argument", message: /export f .* cannot be looked at/ });
+  }
+  await assert.rejects(fiberfill.instantiate(gone), { code: "bad-argument", message: /detached/ });
+});
+
+test("a Response may have no parameters in its MIME type, as on the platform", async () => {
+  const response = (type) => new Response(plusOne, { headers: { "content-type": type } });
+  await assert.rejects(fiberfill.compileStreaming(response("application/wasm; charset=utf-8")), {
+    code: "wrong-mime-type",
+    message: /without parameters/,
+  });
+  await fiberfill.compileStreaming(response("application/wasm"));
+});
+
+test("a Response that says no, is used up, locked, breaks off or is none is refused, with a code", async () => {
+  const response = (body = plusOne, more = {}) =>
+    new Response(body, { headers: { "content-type": "application/wasm" }, ...more });
+  const used = response();
+  await used.arrayBuffer();
+  const locked = response();
+  locked.body.getReader();
+  const broken = new ReadableStream({ pull: (c) => c.error(new Error("gone")) });
+  for (const [given, code] of [
+    [response(plusOne, { status: 404, statusText: "Not Found" }), "bad-response"],
+    [Response.error(), "bad-response"],
+    [used, "bad-response"],
+    [locked, "bad-response"],
+    [response(broken), "bad-response"],
+    [response(null), "not-wasm"],
+    [Object.create(Response.prototype), "not-a-response"],
+    [{}, "not-a-response"],
+  ]) {
+    await assert.rejects(fiberfill.instantiateStreaming(given, env), { code });
+  }
+});
+
+test("what another realm has made is what it is: bytes, a module, a string in its buffer", async () => {
+  const other = (code) => runInNewContext(code, { bytes: [...plusOne] });
+  const source = other("new Uint8Array(bytes).buffer");
+  assert.equal(source instanceof ArrayBuffer, false);
+  const { exports } = await fiberfill.instantiate(source, env);
+  assert.equal(await exports.f(1), 2);
+  structuredClone(source, { transfer: [source] });
+  await assert.rejects(fiberfill.instantiate(source, env), { code: "bad-argument", message: /detached/ });
+  await assert.rejects(fiberfill.instantiate(other("new WebAssembly.Module(new Uint8Array(bytes))"), env), {
+    code: "foreign-module",
+  });
+  const guest =
+    assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+    (func (export "second") (param i32 i32) (result i32) (drop (call $wait (local.get 1))) (i32.load8_u (i32.add (local.get 0) (i32.const 1)))))`);
+  const { exports: buffers } = await fiberfill.instantiate(guest, env);
+  const shared = new SharedArrayBuffer(3);
+  new Uint8Array(shared).set([7, 8, 9]);
+  for (const given of [
+    other("new Uint8Array([7, 8, 9]).buffer"),
+    other("new Uint8Array([7, 8, 9])"),
+    shared,
+    new Uint8Array(shared),
+  ])
+    assert.equal(await buffers.second(given), 8);
+});
+
+test("the trap of a function that another realm has instantiated is a trap", async () => {
+  const trap = runInNewContext("new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes))).exports.f", {
+    bytes: [...assemble('(module (func (export "f") (param i32) (result i32) (unreachable)))')],
+  });
+  for (const wait of [trap, fiberfill.suspending(trap)]) {
+    const { exports } = await fiberfill.instantiate(plusOne, { env: { wait } });
+    await assert.rejects(exports.f(1), { code: "trap", message: /trapped in export f: .*unreachable/ });
+  }
+});
+
+test("an import object is read as the platform reads it: each value once, in order", async () => {
+  const guest = assemble(
+    `(module (import "a" "x" (func)) (import "b" "y" (func)) (import "a" "z" (func)) (import "fiberfill" "yield" (func)))`,
+  );
+  const { imports, read } = noting({ a: { x() {}, z() {} }, b: { y() {} }, fiberfill: { yield() {} } });
+  await fiberfill.instantiate(guest, imports);
+  assert.deepEqual(read, ["a", "a.x", "b", "b.y", "a", "a.z", "fiberfill", "fiberfill.yield"]);
+});
+
+/** The same import object, and what has been read of it so far. */
+function noting(given) {
+  const read = [];
+  const watched = (object, path) =>
+    new Proxy(object, {
+      get(target, name) {
+        read.push(path + name);
+        return typeof target[name] === "function" ? target[name] : watched(target[name], `${path}${name}.`);
+      },
+    });
+  return { imports: watched(given, ""), read };
+}
+
+test("the name and the signal of a call are read once, and a later call throws nothing", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  const mine = new Error("mine");
+  const once = (key, value) => {
+    let read = false;
+    return Object.defineProperty({}, key, {
+      get() {
+        if (read) throw mine;
+        read = true;
+        return value;
+      },
+    });
+  };
+  for (const options of [once("name", "it"), once("signal", new AbortController().signal)]) {
+    const f = exports.f.with(options);
+    assert.deepEqual(await Promise.all([f(1), f(2)]), [2, 3]);
+    assert.throws(() => exports.f.with(options), mine);
+  }
+  assert.throws(() => exports.f.with({ signal: Object.create(AbortSignal.prototype) }), { code: "bad-argument" });
+  assert.deepEqual(fiberfill.fibers(), []);
+});
+
+test("what an import returns in the place of a plain Promise ends its wait once, or throws in its caller, and never in the scheduler", async () => {
+  const mine = new Error("mine");
+  const throws = () => {
+    throw mine;
+  };
+  const promise = (more) => Object.defineProperties(Promise.resolve(1), Object.getOwnPropertyDescriptors(more));
+  const nth = (n) => ({
+    get constructor() {
+      return n-- > 0 ? Promise : throws();
+    },
+  });
+  for (const [make, value] of [
+    [() => promise({ then: throws }), 1], // as await does it, a Promise's own then is not asked
+    [
+      () =>
+        promise({
+          then(a) {
+            (a(5), a(6));
+          },
+        }),
+      1,
+    ],
+    [() => promise({ then() {} }), 1],
+    [() => promise(nth(0)), mine],
+    [() => promise(nth(1)), mine],
+    [() => new (class extends Promise {})((resolve) => resolve(7)), 7],
+    [() => runInNewContext("Promise.resolve(9)"), 9],
+    [
+      () => ({
+        then(a, b) {
+          (a(2), a(3), b(mine), throws());
+        },
+      }),
+      2,
+    ],
+    [() => ({ then: throws }), mine],
+    [
+      () => ({
+        get then() {
+          return throws();
+        },
+      }),
+      mine,
+    ],
+    [() => new Proxy(Promise.resolve(1), { getPrototypeOf: throws }), mine],
+    [async () => Symbol("no number"), TypeError],
+    [() => 1n, TypeError],
+  ]) {
+    const { exports } = await fiberfill.instantiate(plusOne, { env: { wait: fiberfill.suspending(make) } });
+    for (const result of await Promise.allSettled([exports.f(1), exports.f(2)])) {
+      if (value === TypeError) assert.ok(result.reason instanceof TypeError);
+      else assert.equal(result.status === "fulfilled" ? result.value : result.reason, value, String(make));
+    }
+    assert.deepEqual(fiberfill.fibers(), []);
+  }
+});
+
+test("an import that is a WebAssembly.Suspending of the platform is refused: nobody would see it wait", async () => {
+  const wait = new WebAssembly.Suspending(async (v) => v);
+  await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait } }), {
+    code: "bad-import",
+    message: /import env\.wait .*fiberfill\.suspending/,
+  });
+});
+
+test("an import that cannot be called is refused by name, also a mark of another copy of fiberfill", async () => {
+  const other = createRequire(import.meta.url)("../../web/dist/npm/cjs/index.js");
+  for (const wait of [7, {}, other.suspending(async (v) => v)]) {
+    await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait } }), {
+      code: "bad-import",
+      message: /import env\.wait has to be a function, got (number|an object of type \w+); .*copy of fiberfill/,
+    });
+  }
+});
+
+test("nobody makes a fiber by hand, and none is lost by trying", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  const fiber = exports.f(1);
+  const refusal = { code: "bad-argument", message: /fibers and arenas are made by/ };
+  assert.throws(() => new fiberfill.Fiber(() => {}), refusal);
+  assert.throws(() => new fiberfill.Arena(() => {}), refusal);
+  assert.throws(() => fiberfill.Fiber.resolve(1), refusal);
+  assert.throws(() => fiberfill.Fiber.all([fiber]), refusal);
+  assert.equal(await fiber, 2);
+});
+
+/** A value of which nothing can be asked. */
+function revoked() {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+test("what imports throw and reject with arrives unchanged, whatever it is", async () => {
+  for (const mine of [
+    revoked(),
+    undefined,
+    null,
+    NaN,
+    Symbol("s"),
+    Object.freeze([]),
+    new WebAssembly.RuntimeError("mine"),
+    new WebAssembly.SuspendError("mine"),
+  ]) {
+    for (const make of [
+      () => Promise.reject(mine),
+      () => {
+        throw mine;
+      },
+    ]) {
+      const { exports } = await fiberfill.instantiate(plusOne, { env: { wait: fiberfill.suspending(make) } });
+      const [result] = await Promise.allSettled([exports.f(1)]);
+      assert.ok(result.status === "rejected" && Object.is(result.reason, mine));
+    }
+  }
+});
+
+test("what the start function throws arrives unchanged", async () => {
+  const guest = assemble(`(module (import "env" "go" (func $go)) (start $go))`);
+  for (const mine of [new TypeError("mine"), new RangeError("mine"), { mine: true }, null, revoked()]) {
+    const go = () => {
+      throw mine;
+    };
+    const [result] = await Promise.allSettled([fiberfill.instantiate(guest, { env: { go } })]);
+    assert.ok(result.status === "rejected" && Object.is(result.reason, mine));
+  }
+});
+
+test("a start function may call a marked import that does not wait; what has to wait is refused, and a trap is one", async () => {
+  const guest = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32)))
+    (global $got (export "got") (mut i32) (i32.const 0)) (func (export "f") (param i32) (result i32) (call $wait (local.get 0)))
+    (func $start (global.set $got (call $wait (i32.const 1)))) (start $start))`);
+  const asked = [];
+  const wait = fiberfill.suspending((v) => (asked.push(v), v === 1 ? 7 : Promise.resolve(v)));
+  const { instance, exports } = await fiberfill.instantiate(guest, { env: { wait } });
+  assert.equal(instance.exports.got.value, 7);
+  assert.equal(await exports.f(2), 2);
+  assert.deepEqual(asked, [1, 2]);
+  await assert.rejects(fiberfill.instantiate(guest, env), {
+    code: "cannot-suspend",
+    message: /^import env\.wait has to wait.* start function/,
+  });
+
+  // Nothing here starts, so the message must not speak of a start.
+  const outside = assemble(
+    `(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (data (i32.const 65536) "x"))`,
+  );
+  await assert.rejects(
+    fiberfill.instantiate(outside, env),
+    ({ code, message }) => code === "trap" && !message.includes("start"),
+  );
+});
+
+test("exports may have any name, ours too", async () => {
+  const names = [
+    "then",
+    "constructor",
+    "toString",
+    "valueOf",
+    "toJSON",
+    "with",
+    "name",
+    "prototype",
+    "length",
+    "",
+    "0",
+    "fiberfill:f",
+  ];
+  const guest =
+    assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $sp (mut i32) (i32.const 65536))
+    (func $f (param i32) (result i32) (global.set $sp (i32.sub (global.get $sp) (i32.const 16))) (i32.store (global.get $sp) (local.get 0)) (drop (call $wait (i32.const 0)))
+      (i32.load (global.get $sp)) (global.set $sp (i32.add (global.get $sp) (i32.const 16))))
+    ${names.map((name) => `(export ${JSON.stringify(name)} (func $f))`).join(" ")})`);
+  const { exports } = await fiberfill.instantiate(guest, env);
+  assert.deepEqual(Object.keys(exports).sort(), [...names].sort());
+  const calls = names.map((name, i) => exports[name].with({ name: `call ${i}` })(i));
+  assert.deepEqual(
+    calls.map((fiber) => fiber.export),
+    names,
+  );
+  assert.deepEqual(
+    await Promise.all(calls),
+    names.map((_, i) => i),
+  );
+});
+
+test("an observer that throws is told as an unhandled rejection, and every fiber gets its answer", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  const mine = new Error("mine");
+  let seen = 0;
+  const stop = fiberfill.observe(() => {
+    seen++;
+    throw mine;
+  });
+  const errors = await escaped(async () => assert.deepEqual(await Promise.all([exports.f(1), exports.f(2)]), [2, 3]));
+  stop();
+  assert.ok(seen >= 6, `${seen}`);
+  assert.deepEqual(errors, Array(seen).fill(mine));
+  assert.deepEqual(fiberfill.fibers(), []);
+});
+
+test("what is no function cannot observe, and what is no object has no limits", () => {
+  for (const bad of [undefined, null, {}, "f"]) assert.throws(() => fiberfill.observe(bad), { code: "bad-argument" });
+  for (const bad of [undefined, null, 5, { soft: 1n }, { soft: Symbol("s") }, { hard: Object.create(null) }])
+    assert.throws(() => fiberfill.limits(bad), { code: "bad-argument" });
+});
+
+test("below the platform's own promising nothing can wait, and no fiber comes to harm", async () => {
+  const three = assemble(`(module
+    (import "env" "wait" (func $wait (param i32) (result i32)))
+    (import "fiberfill" "yield" (func $yield))
+    (import "fiberfill" "sleep_ms" (func $sleep (param f64)))
+    (func (export "f") (param i32) (result i32) (call $wait (local.get 0)))
+    (func (export "y") (call $yield))
+    (func (export "s") (call $sleep (f64.const 1))))`);
+  const refused = { code: "cannot-suspend", message: /call .* from fiberfill's exports/ };
+  const raw = async () => {
+    for (const name of ["f", "y", "s"]) {
+      await assert.rejects(WebAssembly.promising(g.instance.exports[name])(1), refused, name);
+    }
+  };
+  const inside = [];
+  const wait = fiberfill.suspending((v) => {
+    inside.push(raw());
+    return new Promise((resolve) => setTimeout(resolve, 0, v + 1));
+  });
+  const g = await fiberfill.instantiate(three, { env: { wait } });
+  await raw(); // where no fiber runs
+  assert.deepEqual(await Promise.all([g.exports.f(1), g.exports.f(2), g.exports.f(3)]), [2, 3, 4]);
+  assert.equal(inside.length, 3);
+  await Promise.all(inside);
+  assert.equal(await g.exports.f(4), 5);
+  assert.deepEqual(fiberfill.fibers(), []);
+});
