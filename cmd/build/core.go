@@ -19,7 +19,8 @@ func coreCommand(flags *flag.FlagSet) func() error {
 		return errors.Join(
 			rebuild(binary{"jsglue/core/core.wasm", compileTinygo("./jsglue/core", "2")}, *check),
 			rebuild(binary{"jsglue/proposals/proposals.wasm", compileTinygo("./jsglue/proposals", "z")}, *check),
-			rebuild(binary{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors", "2")}, *check))
+			rebuild(binary{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors", "2")}, *check),
+			rebuild(binary{"jsglue/lower/lower.wasm", compileTinygoFor("jsglue/lower/lower.json", "./jsglue/lower", "2")}, *check))
 	}
 }
 
@@ -71,6 +72,12 @@ func rebuild(b binary, check bool) error {
 // thrown away when it has become large. The collector would be a quarter of what every page loads, and compiles before
 // its first fiber.
 func compileTinygo(program, opt string) func(out string) error {
+	return compileTinygoFor("jsglue/core/core.json", program, opt)
+}
+
+// compileTinygoFor is the same for another target: the rewriter's has a larger stack, since it calls itself for each
+// block in a block.
+func compileTinygoFor(target, program, opt string) func(out string) error {
 	return func(out string) error {
 		root, err := tinygo()
 		if err != nil {
@@ -81,7 +88,7 @@ func compileTinygo(program, opt string) func(out string) error {
 			return err
 		}
 		compiled := out + ".compiled"
-		c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target=jsglue/core/core.json", "-o", compiled,
+		c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target="+target, "-o", compiled,
 			"-opt="+opt, "-no-debug", "-panic=trap", "-scheduler=none", "-gc=leaking", program)
 		// TinyGo runs wasm-opt by itself, and must not find another one than ours.
 		c.Env = append(os.Environ(), "TINYGOROOT="+root, "WASMOPT="+optimizer)

@@ -33,13 +33,14 @@ func writePackage(dir string) error {
 		}
 	}
 	for to, from := range map[string]string{
-		"package.json":           "web/npm/package.json",
-		"fiberfill.js":           scriptTag.out,
-		"fiberfill-proposals.js": scriptProposals.out,
-		"fiberfill-actors.js":    scriptActors.out,
-		"include/fiberfill.h":    "include/fiberfill.h",
-		"README.md":              "README.md",
-		"LICENSE":                "LICENSE",
+		"package.json":             "web/npm/package.json",
+		"fiberfill.js":             scriptTag.out,
+		"fiberfill-proposals.js":   scriptProposals.out,
+		"fiberfill-actors.js":      scriptActors.out,
+		"include/fiberfill.h":      "include/fiberfill.h",
+		"esm/fiberfill-lower.wasm": "jsglue/lower/lower.wasm",
+		"README.md":                "README.md",
+		"LICENSE":                  "LICENSE",
 	} {
 		if err := copyFile(filepath.Join(dir, to), from); err != nil {
 			return err

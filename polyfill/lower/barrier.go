@@ -106,44 +106,55 @@ func (l *lowering) barrier(f uint32) []byte {
 // about writes the custom section: text in JSON that says what has to be known when the module is instantiated.
 func (l *lowering) about(w *wasm.Writer) {
 	w.Name(Section)
-	w.Raw(`{"version":1,"tags":[`)
-	for k, tag := range l.m.Tags {
-		if k > 0 {
-			w.Byte(',')
-		}
-		w.Raw(`{"key":"`)
+	m := l.m
+	w.Raw(`{"version":`)
+	Decimal(w, Version)
+	w.Raw(`,"imports":[`)
+	for i, im := range m.Imports {
+		comma(w, i)
+		w.Byte('[')
+		quote(w, m.Text(im.Module))
+		w.Byte(',')
+		quote(w, m.Text(im.Name))
+		w.Byte(',')
+		Decimal(w, uint32(im.Kind))
+		w.Byte(']')
+	}
+	w.Raw(`],"exports":[`)
+	for i, ex := range m.Exports {
+		comma(w, i)
+		w.Byte('[')
+		quote(w, m.Text(ex.Name))
+		w.Byte(',')
+		Decimal(w, uint32(ex.Kind))
+		w.Byte(',')
+		Decimal(w, ex.Index)
+		w.Byte(']')
+	}
+	w.Raw(`],"registers":[`)
+	for i, n := range l.registers {
+		comma(w, i)
+		Decimal(w, n)
+	}
+	w.Raw(`],"tags":[`)
+	for i, tag := range m.Tags {
+		comma(w, i)
+		w.Byte('"')
 		if len(l.t.Results(tag.Type)) > 0 {
 			for _, b := range l.t.AppendKey(nil, tag.Type) {
 				w.Byte("0123456789abcdef"[b>>4])
 				w.Byte("0123456789abcdef"[b&15])
 			}
 		}
-		w.Raw(`","import":`)
-		at := -1
-		for i, im := range l.m.Imports {
-			if im.Kind == wasm.KindTag && im.Index == uint32(k) {
-				at = i
-			}
-		}
-		if at < 0 {
-			w.Byte('-')
-			at = 1
-		}
-		decimal(w, uint32(at))
-		w.Raw(`,"exports":[`)
-		first := true
-		for _, ex := range l.m.Exports {
-			if ex.Kind == wasm.KindTag && ex.Index == uint32(k) {
-				if !first {
-					w.Byte(',')
-				}
-				first = false
-				quote(w, l.m.Text(ex.Name))
-			}
-		}
-		w.Raw(`]}`)
+		w.Byte('"')
 	}
 	w.Raw(`]}`)
+}
+
+func comma(w *wasm.Writer, i int) {
+	if i > 0 {
+		w.Byte(',')
+	}
 }
 
 // quote writes a string of JSON.
@@ -164,9 +175,9 @@ func quote(w *wasm.Writer, s []byte) {
 	w.Byte('"')
 }
 
-func decimal(w *wasm.Writer, n uint32) {
+func Decimal(w *wasm.Writer, n uint32) {
 	if n >= 10 {
-		decimal(w, n/10)
+		Decimal(w, n/10)
 	}
 	w.Byte(byte('0' + n%10))
 }

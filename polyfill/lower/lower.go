@@ -19,6 +19,20 @@ const (
 	ReservedName
 )
 
+// Text says the same in words.
+func (c Code) Text() string {
+	switch c {
+	case LegacyExceptions:
+		return "a function that may be suspended uses the older exceptions (try, catch), which cannot be left half-way; " +
+			"translate them to try_table first (wasm-opt --translate-to-exnref)"
+	case NoDummy:
+		return "a function that may be suspended returns a reference of which no program can make one"
+	case ReservedName:
+		return "the module imports from " + Namespace + ", which is the name of fiberfill's own driver"
+	}
+	return ""
+}
+
 // A Refusal says where and why a valid module cannot be lowered.
 type Refusal struct {
 	Code Code
@@ -153,7 +167,9 @@ func (l *lowering) uses() bool {
 	return false
 }
 
-func (l *lowering) isCont(t validate.Type) bool { return t.IsRef() && l.t.Top(t.Heap()) == validate.HeapCont }
+func (l *lowering) isCont(t validate.Type) bool {
+	return t.IsRef() && l.t.Top(t.Heap()) == validate.HeapCont
+}
 
 func (l *lowering) anyCont(list []validate.Type) bool {
 	for _, t := range list {

@@ -1,7 +1,7 @@
 // fiberfill/polyfill: installs the namespace of fiberfill/webassembly as the global WebAssembly. Modules compiled
 // before it was loaded stay as they were.
 
-import { namespace } from "../../jsglue/src/api/webassembly.js";
+import { WebAssembly as namespace } from "../../jsglue/src/lower/namespace.js";
 
 Object.defineProperty(globalThis, "WebAssembly", {
   value: namespace,
