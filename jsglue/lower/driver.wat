@@ -35,20 +35,23 @@
   ;; bits of $site
   ;; 1: the call lies in a try_table; 2: the frame is a stack
 
+  ;; Writing a reference costs a nanosecond or more, reading one next to nothing. So what is the same already is not
+  ;; written, and what nobody will look at before it is written again is not cleared, unless it would keep something
+  ;; alive.
+
   (global $state (export "state") (mut i32) (i32.const 0))      ;; 0: running; 1: frames are being saved
   (global $outcome (export "outcome") (mut i32) (i32.const 0))  ;; of a resume: 0 returned, k the k-th handler
-  (global $top (ref $frame) (struct.new $frame (ref.null none) (ref.func $never) (i32.const 0)))
-  (global $last (export "last") (mut (ref $frame)) (global.get $top))  ;; the frame saved last; the first is called by $top
+  ;; The frame saved last: who saves the next becomes its caller.
+  (global $last (export "last") (mut (ref null $frame)) (ref.null none))
+  ;; While frames are being saved the stack that they belong to, which the first becomes the leaf of; then, until the
+  ;; handler has taken it, the one that is captured.
   (global $captured (export "captured") (mut (ref null $stack)) (ref.null none))
-  (global $exn (export "exn") (mut exnref) (ref.null noexn))    ;; what the next frame throws where it stands
-  (global $current (export "current") (mut (ref null $stack)) (ref.null none))
-  (global $leaving (mut i32) (i32.const 0))   ;; how many activations of $run have to end before the stack in question is reached
-  (global $why (mut i32) (i32.const 0))       ;; 0 suspend, 1 switch, 2 hand over
-  (global $target (mut (ref null $stack)) (ref.null none))
-  (global $peer (mut (ref null $stack)) (ref.null none))
-  (global $depth (mut i32) (i32.const 0))     ;; activations of $run since the last call from outside
-  (global $first_stack (mut (ref null $stack)) (ref.null none)) ;; arguments of $enter
-  (global $first_frame (mut (ref null $frame)) (ref.null none))
+  (global $exn (export "exn") (mut exnref) (ref.null noexn))    ;; what the frame that is entered throws where it stands
+  (global $current (export "current") (mut (ref null $stack)) (ref.null none)) ;; the innermost stack that runs
+  (global $why (mut i32) (i32.const 0))     ;; frames are saved: 0 to suspend, 1 to switch, 2 to hand over
+  (global $leaving (mut i32) (i32.const 0)) ;; how many activations of $run have to end before it can be done
+  (global $peer (mut (ref null $stack)) (ref.null none)) ;; what is switched to
+  (global $depth (mut i32) (i32.const 0))   ;; activations of $run below each other
 
   (elem declare func $never)
   (func $never (type $reenter) (unreachable))
@@ -56,6 +59,8 @@
   (func (export "newTag") (param i32) (result (ref $tag)) (struct.new $tag (local.get 0)))
   (func (export "tagNumber") (param (ref $tag)) (result i32) (struct.get $tag $number (local.get 0)))
   (func (export "boom") (unreachable))
+
+  (func $trap (param i32 (ref null $tag)) (call $host_trap (local.get 0) (local.get 1)) (unreachable))
 
   ;; Makes a continuation's inside; the frame is where it begins.
   (func (export "new") (param $leaf (ref $frame)) (result (ref $stack))
@@ -75,9 +80,6 @@
     (struct.set $cont $stack (local.get $k) (ref.null none))
     (ref.as_non_null (local.get $s)))
 
-  (func $trap (param i32 (ref null $tag)) (call $host_trap (local.get 0) (local.get 1)) (unreachable))
-  (export "trap" (func $trap))
-
   ;; cont.bind: pushes a frame that will put the bound values before the others.
   (func (export "bind") (param $k (ref null $cont)) (param $f (ref $frame)) (result (ref $stack))
     (local $s (ref $stack))
@@ -86,7 +88,8 @@
     (struct.set $stack $leaf (local.get $s) (local.get $f))
     (local.get $s))
 
-  ;; Finds the handler of a suspension, or traps; from here until the handler's stack is reached everybody saves frames.
+  ;; Finds the handler of a suspension, or traps. From here on everybody saves frames, until the activation of $run is
+  ;; reached that runs the handler's stack.
   (func (export "suspend") (param $tag (ref $tag))
     (local $s (ref null $stack)) (local $tags (ref null $tags)) (local $i i32) (local $n i32) (local $natives i32)
     (local.set $s (global.get $current))
@@ -98,11 +101,10 @@
         (local.set $i (i32.const 0))
         (loop $each
           (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
-            (global.set $target (local.get $s))
+            (global.set $captured (local.get $s))
             (global.set $leaving (local.get $natives))
             (global.set $outcome (i32.add (local.get $i) (i32.const 1)))
             (global.set $why (i32.const 0))
-            (global.set $last (global.get $top))
             (global.set $state (i32.const 1))
             (return)))
           (local.set $i (i32.add (local.get $i) (i32.const 1)))
@@ -126,10 +128,9 @@
         (loop $each
           (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
             (global.set $peer (call $take (local.get $k)))
-            (global.set $target (local.get $s))
+            (global.set $captured (local.get $s))
             (global.set $leaving (local.get $natives))
             (global.set $why (i32.const 1))
-            (global.set $last (global.get $top))
             (global.set $state (i32.const 1))
             (return (ref.as_non_null (local.get $s)))))
           (local.set $i (i32.add (local.get $i) (i32.const 1)))
@@ -153,70 +154,79 @@
     (call $go (local.get $s) (local.get $suspends) (local.get $switches)))
 
   (func $go (param $s (ref $stack)) (param $suspends (ref null $tags)) (param $switches (ref null $tags))
-    (local $f (ref null $frame)) (local $outer (ref null $stack)) (local $depth i32)
-    (local.set $f (struct.get $stack $leaf (local.get $s)))
-    (struct.set $stack $leaf (local.get $s) (ref.null none))
+    (local $outer (ref null $stack)) (local $depth i32)
     (local.set $outer (global.get $current))
-    (struct.set $stack $parent (local.get $s) (local.get $outer))
-    (struct.set $stack $suspends (local.get $s) (local.get $suspends))
-    (struct.set $stack $switches (local.get $s) (local.get $switches))
+    (if (i32.eqz (ref.eq (local.get $suspends) (struct.get $stack $suspends (local.get $s))))
+      (then (struct.set $stack $suspends (local.get $s) (local.get $suspends))))
+    (if (i32.eqz (ref.eq (local.get $switches) (struct.get $stack $switches (local.get $s))))
+      (then (struct.set $stack $switches (local.get $s) (local.get $switches))))
     (global.set $current (struct.get $stack $inner (local.get $s)))
-    (struct.set $stack $inner (local.get $s) (ref.null none))
+    (local.set $depth (global.get $depth))
     (if (ref.is_null (local.get $outer)) (then
       (struct.set $stack $native (local.get $s) (i32.const 1))
-      (global.set $first_stack (local.get $s))
-      (global.set $first_frame (local.get $f))
-      (local.set $depth (global.get $depth))
-      (global.set $depth (i32.const 1))
+      (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
       (call $host_outermost (local.get $depth))
       (global.set $depth (local.get $depth))
       (return)))
-    (if (i32.ge_u (global.get $depth) (global.get $nested)) (then
-      (global.set $why (i32.const 2))
-      (global.set $leaving (i32.sub (global.get $depth) (i32.const 1)))
-      (struct.set $frame $caller (global.get $top) (local.get $f))
-      (global.set $last (local.get $s))
-      (global.set $state (i32.const 1))
+    (struct.set $stack $parent (local.get $s) (local.get $outer))
+    (if (i32.lt_u (local.get $depth) (global.get $nested)) (then
+      (struct.set $stack $native (local.get $s) (i32.const 1))
+      (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
+      (call $run (local.get $s))
+      (global.set $depth (local.get $depth))
       (return)))
-    (struct.set $stack $native (local.get $s) (i32.const 1))
-    (global.set $depth (i32.add (global.get $depth) (i32.const 1)))
-    (call $run (local.get $s) (local.get $f)))
-  (global $nested (export "nested") (mut i32) (i32.const 1000)) ;; so many activations of $run below each other
+    ;; Too deep for the engine's stack: the outermost activation is to do it.
+    (global.set $why (i32.const 2))
+    (global.set $leaving (i32.sub (call $natives (local.get $outer)) (i32.const 1)))
+    (global.set $captured (local.get $s))
+    (global.set $last (local.get $s))
+    (global.set $state (i32.const 1)))
+  (global $nested (export "nested") (mut i32) (i32.const 500)) ;; so many activations of $run below each other
+
+  ;; Returns how many stacks from this one outwards have an activation of $run.
+  (func $natives (param $s (ref null $stack)) (result i32)
+    (local $n i32)
+    (loop $outwards
+      (local.set $n (i32.add (local.get $n) (struct.get $stack $native (local.get $s))))
+      (local.set $s (struct.get $stack $parent (local.get $s)))
+      (br_if $outwards (i32.eqz (ref.is_null (local.get $s)))))
+    (local.get $n))
 
   ;; The outermost activation of $run, called through JavaScript, which calls $reset if it does not return.
   (func (export "enter")
-    (local $s (ref null $stack)) (local $f (ref null $frame))
-    (local.set $s (global.get $first_stack))
-    (local.set $f (global.get $first_frame))
-    (global.set $first_stack (ref.null none))
-    (global.set $first_frame (ref.null none))
-    (call $run (ref.as_non_null (local.get $s)) (local.get $f)))
+    (local $s (ref null $stack)) (local $next (ref null $stack))
+    (local.set $next (global.get $current))
+    (loop $outwards
+      (local.set $s (local.get $next))
+      (local.set $next (struct.get $stack $parent (local.get $s)))
+      (br_if $outwards (i32.eqz (ref.is_null (local.get $next)))))
+    (call $run (ref.as_non_null (local.get $s))))
 
   ;; After a trap or an exception has left the outermost resume.
   (func (export "reset") (param $depth i32)
     (global.set $state (i32.const 0))
+    (global.set $leaving (i32.const 0))
+    (global.set $depth (local.get $depth))
     (global.set $current (ref.null none))
     (global.set $exn (ref.null noexn))
-    (global.set $depth (local.get $depth))
-    (global.set $leaving (i32.const 0))
-    (global.set $target (ref.null none))
     (global.set $peer (ref.null none))
     (global.set $captured (ref.null none))
-    (global.set $last (global.get $top))
-    (struct.set $frame $caller (global.get $top) (ref.null none)))
+    (global.set $last (ref.null none)))
 
-  ;; Runs the frames above a stack, leaf first, until the stack has returned, has been captured, or a stack further out
-  ;; is meant.
-  (func $run (param $s (ref $stack)) (param $f (ref null $frame))
-    (local $next (ref null $frame)) (local $t (ref null $stack)) (local $c (ref null $stack)) (local $x exnref)
-    (local.set $x (global.get $exn)) ;; what the frames throw, each where it stands
-    (global.set $exn (ref.null noexn))
+  ;; Runs a stack from its leaf on, frame by frame, until it has returned, has been captured, or one further out is
+  ;; meant.
+  (func $run (param $s (ref $stack))
+    (local $f (ref null $frame)) (local $next (ref null $frame)) (local $t (ref null $stack)) (local $c (ref null $stack))
+    (local $x exnref) ;; what the frames throw, each where it stands
+    (local.set $f (struct.get $stack $leaf (local.get $s)))
+    (local.set $x (global.get $exn))
+    (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
     (loop $enter
       (if (i32.and (struct.get $frame $site (local.get $f)) (i32.const 2)) (then
         ;; a stack: all its frames have returned
-        (global.set $current (struct.get $stack $parent (ref.cast (ref $stack) (local.get $f))))
-        (if (ref.eq (local.get $f) (local.get $s)) (then
-          (global.set $depth (i32.sub (global.get $depth) (i32.const 1)))
+        (local.set $t (ref.cast (ref $stack) (local.get $f)))
+        (global.set $current (struct.get $stack $parent (local.get $t)))
+        (if (ref.eq (local.get $t) (local.get $s)) (then
           (if (i32.eqz (ref.is_null (local.get $x))) (then (throw_ref (local.get $x))))
           (global.set $outcome (i32.const 0))
           (return)))
@@ -235,55 +245,63 @@
           (call_ref $reenter (ref.as_non_null (local.get $f)) (struct.get $frame $reenter (local.get $f))))
         (local.set $f (local.get $next))
         (br_if $enter (i32.eqz (global.get $state)))
-        (struct.set $frame $caller (global.get $last) (local.get $f))
+        ;; frames have been saved: those below follow
+        (if (i32.eqz (ref.eq (local.get $f) (struct.get $frame $caller (global.get $last))))
+          (then (struct.set $frame $caller (global.get $last) (local.get $f))))
         (if (global.get $leaving) (then
           (global.set $leaving (i32.sub (global.get $leaving) (i32.const 1)))
           (struct.set $stack $native (local.get $s) (i32.const 0))
           (global.set $last (local.get $s))
-          (global.set $depth (i32.sub (global.get $depth) (i32.const 1)))
           (return)))
         (global.set $state (i32.const 0))
-        (local.set $f (struct.get $frame $caller (global.get $top)))
-        (struct.set $frame $caller (global.get $top) (ref.null none))
-        (global.set $last (global.get $top))
+        (global.set $last (ref.null none))
+        (local.set $t (global.get $captured))
         (if (i32.eq (global.get $why) (i32.const 2)) (then
-          (local.set $x (global.get $exn)) ;; of a resume_throw that was handed over
-          (global.set $exn (ref.null noexn))
+          (global.set $captured (ref.null none))
+          (local.set $f (struct.get $stack $leaf (local.get $t)))
+          (local.set $x (global.get $exn)) ;; of a resume_throw
+          (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
           (br $enter)))
-        (local.set $t (global.get $target))
-        (struct.set $stack $leaf (local.get $t) (local.get $f))
-        (struct.set $stack $inner (local.get $t) (global.get $current))
+        (if (i32.eqz (ref.eq (struct.get $stack $inner (local.get $t)) (global.get $current)))
+          (then (struct.set $stack $inner (local.get $t) (global.get $current))))
+        (struct.set $stack $native (local.get $t) (i32.const 0))
         (if (global.get $why) (then
           ;; the peer takes the place of the one that switched
           (local.set $c (global.get $peer))
           (global.set $peer (ref.null none))
+          (global.set $captured (ref.null none))
           (struct.set $stack $suspends (local.get $c) (struct.get $stack $suspends (local.get $t)))
           (struct.set $stack $switches (local.get $c) (struct.get $stack $switches (local.get $t)))
           (struct.set $stack $parent (local.get $c) (struct.get $stack $parent (local.get $t)))
           (struct.set $stack $caller (local.get $c) (struct.get $stack $caller (local.get $t)))
-          (struct.set $stack $native (local.get $c) (struct.get $stack $native (local.get $t)))
-          (local.set $f (struct.get $stack $leaf (local.get $c)))
-          (struct.set $stack $leaf (local.get $c) (ref.null none))
           (global.set $current (struct.get $stack $inner (local.get $c)))
-          (struct.set $stack $inner (local.get $c) (ref.null none))
-          (if (ref.eq (local.get $t) (local.get $s)) (then (local.set $s (ref.as_non_null (local.get $c))))))
-        (else
-          (local.set $f (struct.get $stack $caller (local.get $t)))
-          (global.set $current (struct.get $stack $parent (local.get $t)))
-          (global.set $captured (local.get $t))))
-        (global.set $target (ref.null none))
-        (struct.set $stack $suspends (local.get $t) (ref.null none))
-        (struct.set $stack $switches (local.get $t) (ref.null none))
-        (struct.set $stack $parent (local.get $t) (ref.null none))
-        (struct.set $stack $caller (local.get $t) (ref.null none))
-        (struct.set $stack $native (local.get $t) (i32.const 0))
-        (br_if $enter (global.get $why))
+          (local.set $f (struct.get $stack $leaf (local.get $c)))
+          (call $detach (local.get $t))
+          (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
+          (struct.set $stack $native (local.get $c) (i32.const 1))
+          (local.set $s (ref.as_non_null (local.get $c)))
+          (br $enter)))
+        (local.set $f (struct.get $stack $caller (local.get $t)))
+        (global.set $current (struct.get $stack $parent (local.get $t)))
+        (call $detach (local.get $t))
         (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
-        (global.set $depth (i32.sub (global.get $depth) (i32.const 1)))
         (return))
       ;; the frame has thrown
       (local.set $x)
+      (if (global.get $state) (then
+        ;; the engine's stack has overflowed while frames were being saved: what has been saved is lost
+        (global.set $state (i32.const 0))
+        (global.set $captured (ref.null none))
+        (global.set $peer (ref.null none))
+        (global.set $last (ref.null none))))
       (local.set $f (local.get $next))
       (br $enter))
     (unreachable))
+
+  ;; Makes a suspended stack forget who resumed it.
+  (func $detach (param $t (ref null $stack))
+    (if (i32.eqz (ref.is_null (struct.get $stack $parent (local.get $t))))
+      (then (struct.set $stack $parent (local.get $t) (ref.null none))))
+    (if (i32.eqz (ref.is_null (struct.get $stack $caller (local.get $t))))
+      (then (struct.set $stack $caller (local.get $t) (ref.null none)))))
 )

@@ -25,14 +25,15 @@ func (l *lowering) complete(f uint32, body []byte) {
 func (l *lowering) helper(params int) *emitter { return &emitter{l: l, first: uint32(params)} }
 
 // saver returns the function that makes a frame of this layout and hangs it in: its parameters are the fields, the site
-// and the cold function.
-func (l *lowering) saver(n int) uint32 {
-	if f := l.layouts[n].save; f != 0 {
+// and the cold function. The leaf, of a function that suspends, belongs to the stack that is to be captured; every other
+// frame is the caller of the one that was saved before.
+func (l *lowering) saver(n int, leaf bool) uint32 {
+	if f := l.layouts[n].save[at(leaf)]; f != 0 {
 		return f
 	}
 	fields := l.layouts[n].fields
 	f := l.reserve(l.saverType(fields, ""))
-	l.layouts[n].save = f
+	l.layouts[n].save[at(leaf)] = f
 	count := uint32(len(fields))
 	e := l.helper(len(fields) + 2)
 	frame := e.local(validate.RefNull(l.layouts[n].heap))
@@ -44,18 +45,30 @@ func (l *lowering) saver(n int) uint32 {
 	}
 	e.structNew(l.layouts[n].index)
 	e.set(frame)
-	e.hang(frame)
+	e.hang(frame, leaf)
 	l.complete(f, e.function(nil))
 	return f
 }
 
-// hang makes the frame in a local the caller of the one that was saved last.
-func (e *emitter) hang(frame uint32) {
-	e.global(e.l.hidden(globalLast))
+func at(leaf bool) int {
+	if leaf {
+		return 1
+	}
+	return 0
+}
+
+// hang hangs in the frame in a local.
+func (e *emitter) hang(frame uint32, leaf bool) {
+	if leaf {
+		e.global(e.l.hidden(globalCaptured))
+		e.get(frame)
+		e.structSet(typeStack, 3)
+	} else {
+		e.global(e.l.hidden(globalLast))
+		e.get(frame)
+		e.structSet(typeFrame, 0)
+	}
 	e.get(frame)
-	e.structSet(typeFrame, 0)
-	e.get(frame)
-	e.Byte(wasm.OpRefAsNonNull)
 	e.Op(wasm.OpGlobalSet, e.l.hidden(globalLast))
 }
 
@@ -79,17 +92,17 @@ func (l *lowering) saverType(fields []validate.Type, more string) uint32 {
 }
 
 // resaver returns the function that does the same, with one more parameter: a frame that may be used again, or null.
-func (l *lowering) resaver(n int) uint32 {
-	if f := l.layouts[n].resave; f != 0 {
+func (l *lowering) resaver(n int, leaf bool) uint32 {
+	if f := l.layouts[n].resave[at(leaf)]; f != 0 {
 		return f
 	}
-	save := l.saver(n)
+	save := l.saver(n, leaf)
 	fields := l.layouts[n].fields
 	var w wasm.Writer
 	w.Byte(0x63)
 	w.S32(l.layouts[n].index)
 	f := l.reserve(l.saverType(fields, string(w.B)))
-	l.layouts[n].resave = f
+	l.layouts[n].resave[at(leaf)] = f
 	count := uint32(len(fields))
 	frame := count + 2
 	e := l.helper(len(fields) + 3)
@@ -110,7 +123,7 @@ func (l *lowering) resaver(n int) uint32 {
 		e.get(uint32(i))
 		e.structSet(l.layouts[n].index, uint32(i)+3)
 	}
-	e.hang(frame)
+	e.hang(frame, leaf)
 	l.complete(f, e.function(nil))
 	return f
 }

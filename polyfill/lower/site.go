@@ -181,9 +181,9 @@ func (e *emitter) left(in *ins, own []validate.Type) {
 	e.Op(wasm.OpRefFunc, e.self)
 	if e.cold {
 		e.get(e.mine(n))
-		e.call(l.resaver(n))
+		e.call(l.resaver(n, leaves(in.op)))
 	} else {
-		e.call(l.saver(n))
+		e.call(l.saver(n, leaves(in.op)))
 		e.dummies(s.results)
 	}
 	e.Byte(wasm.OpReturn)

@@ -134,8 +134,8 @@ type layout struct {
 	index  uint32        // of the structure type
 	heap   validate.Heap // which stands for it here: it has no id among the guest's types
 	fields []validate.Type
-	save   uint32 // function that makes a frame and hangs it in; 0: none yet
-	resave uint32 // the same with a frame that may be used again
+	save   [2]uint32 // functions that make a frame and hang it in, not the leaf and the leaf; 0: none yet
+	resave [2]uint32 // the same with a frame that may be used again
 }
 
 // layout returns the number of the layout with these fields.

@@ -55,16 +55,14 @@ function make(): Shared {
     );
   }
   const tagNames: string[] = [""];
-  let driver: Driver;
   const host = {
     // The one frame of JavaScript below everything that runs in a continuation: a trap passes by all of wasm.
     outermost(depth: number): void {
-      let returned = false;
       try {
-        driver.enter();
-        returned = true;
-      } finally {
-        if (!returned) driver.reset(depth);
+        enter();
+      } catch (error) {
+        driver.reset(depth);
+        throw error;
       }
     },
     // Wasm catches what JavaScript throws, but no trap, also if JavaScript has caught it in between and throws it on.
@@ -77,7 +75,8 @@ function make(): Shared {
       }
     },
   };
-  driver = new WebAssembly.Instance(module, { host }).exports as Driver;
+  const driver = new WebAssembly.Instance(module, { host }).exports as Driver;
+  const { enter } = driver;
   return { driver, tags: new WeakMap(), lowered: new WeakSet(), registers: new Map(), tagNames };
 }
 
