@@ -56,6 +56,10 @@ type Body struct {
 
 	constant bool // it is a constant expression
 	globals  int  // that it may see
+
+	index   uint32 // of the function
+	resumes int    // where resume_throw_ref has been seen first, or -1
+	older   bool   // take that for the switch of an older encoding
 }
 
 // An effect is what an instruction does to the control stack.
@@ -116,9 +120,8 @@ type Handler struct {
 // Start prepares for the function with this index, which must not be imported, and reads its locals. It reports whether
 // they are valid.
 func (b *Body) Start(m *Module, f uint32) bool {
-	body := m.Funcs[f].Body
-	b.begin(m, body, m.Results(f))
-	b.constant = false
+	b.begin(m, m.Funcs[f].Body, m.Results(f))
+	b.constant, b.index, b.resumes = false, f, -1
 	b.Locals = append(b.Locals[:0], m.Params(f)...)
 	params := len(b.Locals)
 	b.readLocals()
@@ -175,7 +178,11 @@ func (b *Body) Next() bool {
 	b.instruction()
 	b.End = b.r.Pos
 	b.Args = len(b.Stack) - b.height
-	return b.fine()
+	if b.fine() {
+		return true
+	}
+	b.suspectOlder()
+	return false
 }
 
 // fine reports whether nothing is wrong, neither with the bytes nor with what they say.
@@ -188,7 +195,11 @@ func (b *Body) fine() bool {
 
 // happen applies the instruction that Next has returned.
 func (b *Body) happen() {
-	b.Stack = append(b.Stack[:b.height], b.Pushed...)
+	if len(b.Pushed) == 1 {
+		b.Stack = append(b.Stack[:b.height], b.Pushed[0])
+	} else {
+		b.Stack = append(b.Stack[:b.height], b.Pushed...)
+	}
 	switch b.effect {
 	case none:
 		return

@@ -46,10 +46,8 @@ func (b *Body) control(op uint32) {
 		b.effect, b.Pushed = closes, c.Results
 	case wasm.OpThrow:
 		b.X = b.r.u32()
-		if t, ok := b.tag(b.X); ok {
-			b.popAll(b.types.Params(t))
-			b.effect = stops
-		}
+		b.popAll(b.exception(b.X))
+		b.effect = stops
 	case wasm.OpRethrow:
 		b.X = b.r.u32()
 		if _, ok := b.label(b.X); ok {
@@ -196,9 +194,7 @@ func (b *Body) catch(op uint32) {
 	b.effect = continues
 	if op == wasm.OpCatch {
 		b.X = b.r.u32()
-		if t, ok := b.tag(b.X); ok {
-			b.Pushed = b.types.Params(t)
-		}
+		b.Pushed = b.exception(b.X)
 	}
 }
 
@@ -214,9 +210,7 @@ func (b *Body) catches() {
 		b.more = b.more[:0]
 		if c.Kind <= CatchTagRef {
 			c.Tag = b.r.u32()
-			if t, ok := b.tag(c.Tag); ok {
-				b.more = append(b.more, b.types.Params(t)...)
-			}
+			b.more = append(b.more, b.exception(c.Tag)...)
 		}
 		if c.Kind == CatchTagRef || c.Kind == CatchAllRef {
 			b.more = append(b.more, Ref(HeapExn))
@@ -236,6 +230,15 @@ func (b *Body) tag(i uint32) (Heap, bool) {
 		return 0, false
 	}
 	return b.m.Tags[i].Type, true
+}
+
+// exception returns what exceptions of a tag carry. That the tag may have results, which are for suspensions, does not
+// matter: one tag may be for both.
+func (b *Body) exception(i uint32) []Type {
+	if t, ok := b.tag(i); ok {
+		return b.types.Params(t)
+	}
+	return nil
 }
 
 func (b *Body) branchTable() {

@@ -56,10 +56,7 @@ type decoder struct {
 // fail notes what is wrong first, and ends the reading.
 func (d *decoder) fail(c Code, at int) *Error {
 	if d.err == nil {
-		if d.r.Code != wasm.OK {
-			c, at = d.r.failure(), d.r.At
-		}
-		d.err = &Error{Code: c, At: at, m: d.m}
+		d.err = d.m.failure(&d.r, c, at)
 	}
 	d.r.Pos = d.r.End
 	return d.err
@@ -96,7 +93,8 @@ func (d *decoder) module() {
 	}
 	last := byte(0)
 	for r.More() && d.err == nil {
-		s := Section{At: r.Pos, ID: r.Byte()}
+		s := Section{At: r.Pos}
+		s.ID = r.Byte()
 		s.Contents = r.Name() // like a name, they follow their size
 		if !d.fine() {
 			return

@@ -53,6 +53,7 @@ const (
 	BadRethrow      Code = 62 // rethrow of a label that is no catch
 	BadHandler      Code = 63 // a handler whose label does not take what it delivers
 	BadContinuation Code = 64 // types of continuations that do not fit each other
+	BadException    Code = 65 // an exception of a tag that has results
 	OlderEncoding   Code = 96 // an older encoding of the stack-switching instructions
 	TooMany         Code = 97 // within the rules, but more than any engine accepts
 )

@@ -4,7 +4,7 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 
 // instruction reads one instruction and checks it.
 func (b *Body) instruction() {
-	op := uint32(b.r.Byte())
+	op := uint32(b.r.byte())
 	if op >= wasm.PrefixGC && op <= wasm.PrefixAtomic {
 		op = op<<12 | min(b.r.u32(), 0xfff)
 	}

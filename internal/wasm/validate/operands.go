@@ -2,13 +2,10 @@ package validate
 
 // What instructions take from the stack and leave on it.
 
-// fail notes the first thing that is wrong. What the bytes are goes before what they mean.
+// fail notes the first thing that is wrong.
 func (b *Body) fail(c Code, at int) *Error {
 	if b.err == nil {
-		if b.r.Code != 0 {
-			c, at = b.r.failure(), b.r.At
-		}
-		b.err = &Error{Code: c, At: at, m: b.m}
+		b.err = b.m.failure(&b.r, c, at)
 	}
 	return b.err
 }

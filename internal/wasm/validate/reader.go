@@ -23,6 +23,27 @@ func (r *reader) failure() Code {
 	return Truncated
 }
 
+func (r *reader) byte() byte {
+	if r.Pos < r.End {
+		r.Pos++
+		return r.Bin[r.Pos-1]
+	}
+	return r.Byte()
+}
+
+// failure returns an error of a code, or, if the reader has failed, that: what follows from it does not count.
+func (m *Module) failure(r *reader, c Code, at int) *Error {
+	e := &Error{Code: c, At: at, m: m}
+	if r.Code != wasm.OK {
+		e.Code, e.At = r.failure(), r.At
+	}
+	if e.Code == UnknownType {
+		again := reader{wasm.Reader{Bin: m.Bin, Pos: e.At, End: len(m.Bin)}}
+		e.Index = uint32(again.signed(33))
+	}
+	return e
+}
+
 func (r *reader) u32() uint32 {
 	if r.Pos < r.End && r.Bin[r.Pos] < 0x80 {
 		r.Pos++
@@ -33,6 +54,10 @@ func (r *reader) u32() uint32 {
 
 // u64 reads an unsigned number of 64 bits.
 func (r *reader) u64() uint64 {
+	if r.Pos < r.End && r.Bin[r.Pos] < 0x80 {
+		r.Pos++
+		return uint64(r.Bin[r.Pos-1])
+	}
 	var v uint64
 	for shift := uint(0); ; shift += 7 {
 		b := r.Byte()
@@ -49,6 +74,10 @@ func (r *reader) u64() uint64 {
 
 // signed reads a signed number of so many bits: 32, 33 or 64.
 func (r *reader) signed(bits uint) int64 {
+	if r.Pos < r.End && r.Bin[r.Pos] < 0x80 {
+		r.Pos++
+		return int64(int8(r.Bin[r.Pos-1]<<1) >> 1)
+	}
 	var v int64
 	for shift := uint(0); ; {
 		b := r.Byte()
