@@ -183,10 +183,14 @@
     (global.set $state (i32.const 1)))
   (global $nested (export "nested") (mut i32) (i32.const 500)) ;; so many activations of $run below each other
 
-  ;; Returns how many stacks from this one outwards have an activation of $run.
+  (global $deepest (mut i32) (i32.const 200000)) ;; so many stacks below each other: memory is not endless
+
+  ;; Returns how many stacks from this one outwards have an activation of $run; traps if there are too many stacks.
   (func $natives (param $s (ref null $stack)) (result i32)
-    (local $n i32)
+    (local $n i32) (local $all i32)
     (loop $outwards
+      (local.set $all (i32.add (local.get $all) (i32.const 1)))
+      (if (i32.gt_u (local.get $all) (global.get $deepest)) (then (call $trap (i32.const 6) (ref.null none))))
       (local.set $n (i32.add (local.get $n) (struct.get $stack $native (local.get $s))))
       (local.set $s (struct.get $stack $parent (local.get $s)))
       (br_if $outwards (i32.eqz (ref.is_null (local.get $s)))))

@@ -291,10 +291,10 @@ same("results of several values, and results without a default", `
     (f64.const 1.5) (ref.func $ask) (ref.i31 ${ask(3)}) (extern.convert_any (ref.i31 (i32.const 1)))
     (array.new_fixed $ints 1 ${ask(2)}))
   (elem declare func $ask)
-  (func $body (type $f0) (local $p (ref null $pair)) (local $a (ref null $ints))
+  (func $body (type $f0)
+    (local $i i32) (local $p (ref null $pair)) (local $d f64) (local $f funcref) (local $r anyref) (local $x externref)
+    (local $a (ref null $ints))
     (call $many (i32.const 4))
-    (local.set $a) (drop) (drop) (i32.const 1000)
-    (i32.add (array.get $ints (local.get $a) (i32.const 0)))
-    (i64.extend_i32_u) (local.set 2) (drop) (drop) (local.set $p)
-    (i64.extend_i32_u (i32.add (struct.get $pair 1 (local.get $p)))) (i64.add (local.get 2)))`.replace(
-    "(local $a (ref null $ints))", "(local $a (ref null $ints)) (local $n i64)"));
+    (local.set $a) (local.set $x) (local.set $r) (local.set $f) (local.set $d) (local.set $p) (local.set $i)
+    (i64.extend_i32_u (i32.add (local.get $i) (i32.mul (struct.get $pair 1 (local.get $p))
+      (i32.add (array.get $ints (local.get $a) (i32.const 0)) (i31.get_u (ref.cast (ref i31) (local.get $r))))))))`);

@@ -43,6 +43,9 @@ export function shared(): Shared {
   return (here ??= (globalThis as any)[KEY] ??= make());
 }
 
+/** Whether there can be a Tag of which more is known than the engine knows. */
+export const anyTags = (): boolean => here !== undefined || KEY in globalThis;
+
 function make(): Shared {
   let module: WebAssembly.Module;
   try {
@@ -94,7 +97,7 @@ function message(code: number, tag: string | null | undefined): string {
     case 5:
       return "null exception reference";
   }
-  return `continuations nested too deep, or too many frames saved (${code})`;
+  return "200,000 continuations have been resumed inside of each other, and here is one more";
 }
 
 const BARRIER = "; JavaScript, or a module that is not lowered, hides the handlers outside of it";

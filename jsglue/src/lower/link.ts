@@ -4,7 +4,7 @@
 import { namespace } from "../api/webassembly.js";
 import { WebAssembly } from "../platform.js";
 import { isObject } from "../values.js";
-import { CLASSES, register, shared, VERSION, type Identity } from "./driver.js";
+import { anyTags, CLASSES, register, shared, VERSION, type Identity } from "./driver.js";
 
 const SECTION = "fiberfill.lower";
 const BARRIERS = "fiberfill.lower.barriers";
@@ -95,6 +95,18 @@ export function link(module: WebAssembly.Module, given: any): [imports: any, mad
       }
     },
   ];
+}
+
+/** Throws a LinkError if a module that has not been lowered imports a tag with results: the engine sees none. */
+export function checkTags(module: unknown, given: any): void {
+  if (!(module instanceof WebAssembly.Module) || !isObject(given) || !anyTags()) return;
+  for (const { module: from, name, kind } of namespace.Module.imports(module)) {
+    if ((kind as string) !== "tag" || !isObject(given[from])) continue;
+    const tag = given[from][name];
+    if (isObject(tag) && shared().tags.get(tag)?.type) {
+      throw new WebAssembly.LinkError(`fiberfill: import ${from}.${name}: the tag has results, and the module asks for one without`);
+    }
+  }
 }
 
 /** What stands for each tag of the module: the same for the same Tag. */

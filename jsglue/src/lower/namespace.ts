@@ -4,7 +4,7 @@
 import { namespace } from "../api/webassembly.js";
 import { WebAssembly as platform } from "../platform.js";
 import { has, isObject, viewOf } from "../values.js";
-import { customSections, exports, imports, isLowered, link } from "./link.js";
+import { checkTags, customSections, exports, imports, isLowered, link } from "./link.js";
 import { load, loadNow, lower } from "./rewriter.js";
 import { shared } from "./driver.js";
 
@@ -21,25 +21,30 @@ function chosen(options: unknown): { all: boolean; always: boolean } {
   return { all: lower === true, always: lower === true || stacks === "unwind" };
 }
 
-// The bytes of a continuation type, of cont, nocont and suspend. A module with none of them that defines no tags has
-// nothing to be lowered, so that who tries what an engine can do does not make it load the rewriter.
+// The bytes of a continuation type, of cont, nocont and suspend. A module with none of them and no tags has nothing to
+// be lowered, so that who only tries what an engine can do does not make it load the rewriter.
 const MARKS = [0x5d, 0x68, 0x75, 0xe2];
-const TAG_SECTION = 13;
+const IMPORTS = 2;
+const TAGS = 13;
 
 /** The bytes of a source that may need the rewriter. */
 function candidate(source: unknown, always: boolean): Uint8Array | undefined {
-  const bytes = viewOf(source as BufferSource);
+  const bytes = viewOf(source);
   if (!bytes || bytes.length <= 8) return undefined;
-  return always || MARKS.some((mark) => bytes.includes(mark)) || hasSection(bytes, TAG_SECTION) ? bytes : undefined;
+  return always || MARKS.some((mark) => bytes.includes(mark)) || mayHaveTags(bytes) ? bytes : undefined;
 }
 
-function hasSection(bytes: Uint8Array, id: number): boolean {
+function mayHaveTags(bytes: Uint8Array): boolean {
   for (let at = 8; at < bytes.length; ) {
-    if (bytes[at++] === id) return true;
+    const id = bytes[at++];
     let size = 0;
     for (let shift = 0, byte = 128; byte >= 128 && shift < 35; shift += 7) {
       byte = bytes[at++] ?? 0;
       size += (byte & 127) * 2 ** shift;
+    }
+    // An imported tag is 4, 0, and a type.
+    if (id === TAGS || (id === IMPORTS && bytes.subarray(at, at + size).some((b, k, all) => b === 4 && all[k + 1] === 0))) {
+      return true;
     }
     at += size;
   }
@@ -89,7 +94,10 @@ const Module: typeof platform.Module = new Proxy(namespace.Module, {
 const Instance: typeof platform.Instance = new Proxy(namespace.Instance, {
   construct(target, args, newTarget): WebAssembly.Instance {
     const [module, given] = args;
-    if (!isLowered(module)) return Reflect.construct(target, args, newTarget === Instance ? target : newTarget);
+    if (!isLowered(module)) {
+      checkTags(module, given);
+      return Reflect.construct(target, args, newTarget === Instance ? target : newTarget);
+    }
     const [imports, made] = link(module, given);
     const rest = [module, imports];
     const instance = Reflect.construct(platform.Instance, rest, newTarget === Instance ? platform.Instance : newTarget);
@@ -148,7 +156,10 @@ async function compileStreaming(source: Response | PromiseLike<Response>, ...res
 }
 
 async function instantiateModule(module: WebAssembly.Module, given: any): Promise<WebAssembly.Instance> {
-  if (!isLowered(module)) return (namespace.instantiate as Function)(module, given);
+  if (!isLowered(module)) {
+    checkTags(module, given);
+    return (namespace.instantiate as Function)(module, given);
+  }
   const [imports, made] = link(module, given);
   const instance = await platform.instantiate(module, imports);
   made(instance);
