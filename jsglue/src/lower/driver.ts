@@ -59,6 +59,7 @@ function make(): Shared {
   }
   const tagNames: string[] = [""];
   const host = {
+    room: (): boolean => used() < FULL,
     // The one frame of JavaScript below everything that runs in a continuation: a trap passes by all of wasm.
     outermost(depth: number): void {
       try {
@@ -96,8 +97,27 @@ function message(code: number, tag: string | null | undefined): string {
       return `unhandled tag: switch with ${name}, and no resume around has (on $tag switch) for it${BARRIER}`;
     case 5:
       return "null exception reference";
+    case 7:
+      return "too many frames are saved: the engine's heap is almost full, and it would end the process";
   }
   return "200,000 continuations have been resumed inside of each other, and here is one more";
+}
+
+// V8 ends the process, or the tab, when its heap is full, and no program can catch that. So there are no more frames
+// when so much of it is in use. The other engines throw.
+const FULL = 0.7;
+
+declare const process: { versions?: Record<string, string>; getBuiltinModule?(name: string): any } | undefined;
+declare const performance: { memory?: { usedJSHeapSize: number; jsHeapSizeLimit: number } };
+
+/** How much of the engine's heap is in use, as a part of 1; 0 if nobody can tell. */
+function used(): number {
+  if (typeof process === "object" && process.versions?.["v8"] && !process.versions["bun"]) {
+    const heap = process.getBuiltinModule?.("node:v8").getHeapStatistics();
+    return heap ? heap.used_heap_size / heap.heap_size_limit : 0;
+  }
+  const { memory } = performance;
+  return memory ? memory.usedJSHeapSize / memory.jsHeapSizeLimit : 0;
 }
 
 const BARRIER = "; JavaScript, or a module that is not lowered, hides the handlers outside of it";
