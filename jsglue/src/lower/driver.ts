@@ -59,7 +59,7 @@ function make(): Shared {
   }
   const tagNames: string[] = [""];
   const host = {
-    room: (): boolean => used() < FULL,
+    room,
     // The one frame of JavaScript below everything that runs in a continuation: a trap passes by all of wasm.
     outermost(depth: number): void {
       try {
@@ -103,21 +103,23 @@ function message(code: number, tag: string | null | undefined): string {
   return "200,000 continuations have been resumed inside of each other, and here is one more";
 }
 
-// V8 ends the process, or the tab, when its heap is full, and no program can catch that. So there are no more frames
-// when so much of it is in use. The other engines throw.
-const FULL = 0.7;
-
 declare const process: { versions?: Record<string, string>; getBuiltinModule?(name: string): any } | undefined;
 declare const performance: { memory?: { usedJSHeapSize: number; jsHeapSizeLimit: number } };
 
-/** How much of the engine's heap is in use, as a part of 1; 0 if nobody can tell. */
-function used(): number {
+const YOUNG = 128e6; // bytes of V8's limit that only new objects may take, at most
+
+/**
+ * Whether the engine's heap has room for more frames. V8 ends the process, or the tab, when its heap is full, and no
+ * program can catch that; it tells how full the heap is. The other engines throw.
+ */
+function room(): boolean {
+  let used: number | undefined, limit: number | undefined;
   if (typeof process === "object" && process.versions?.["v8"] && !process.versions["bun"]) {
-    const heap = process.getBuiltinModule?.("node:v8").getHeapStatistics();
-    return heap ? heap.used_heap_size / heap.heap_size_limit : 0;
+    ({ used_heap_size: used, heap_size_limit: limit } = process.getBuiltinModule?.("node:v8").getHeapStatistics() ?? {});
+  } else {
+    ({ usedJSHeapSize: used, jsHeapSizeLimit: limit } = performance.memory ?? {});
   }
-  const { memory } = performance;
-  return memory ? memory.usedJSHeapSize / memory.jsHeapSizeLimit : 0;
+  return used === undefined || limit === undefined || used < Math.max(0.85 * (limit - YOUNG), limit / 2);
 }
 
 const BARRIER = "; JavaScript, or a module that is not lowered, hides the handlers outside of it";
