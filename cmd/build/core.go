@@ -20,7 +20,8 @@ func coreCommand(flags *flag.FlagSet) func() error {
 			rebuild(binary{"jsglue/core/core.wasm", compileTinygo("./jsglue/core", "2")}, *check),
 			rebuild(binary{"jsglue/proposals/proposals.wasm", compileTinygo("./jsglue/proposals", "z")}, *check),
 			rebuild(binary{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors", "2")}, *check),
-			rebuild(binary{"jsglue/lower/lower.wasm", compileTinygoFor("jsglue/lower/lower.json", "./jsglue/lower", "2")}, *check))
+			rebuild(binary{"jsglue/lower/lower.wasm",
+				compileTinygoFor("jsglue/lower/lower.json", "./jsglue/lower", "2")}, *check))
 	}
 }
 

@@ -64,7 +64,10 @@ test("20,000 resumes inside of each other, suspended and resumed as one", () => 
 });
 
 test("1,000,000 resumes inside of each other end in an error, and nothing is left behind", () => {
-  assert.throws(() => nest(1_000_000), (e) => e instanceof WebAssembly.RuntimeError && /inside of each other/.test(e.message));
+  assert.throws(
+    () => nest(1_000_000),
+    (e) => e instanceof WebAssembly.RuntimeError && /inside of each other/.test(e.message),
+  );
   assert.equal(nest(3), 8);
 });
 
@@ -86,7 +89,8 @@ test("1,000,000 continuations are suspended at once", () => {
 
 test("more frames than the heap has room for end in an error, not with the process", () => {
   const program = `
-    import { WebAssembly } from ${JSON.stringify(new URL("../../web/dist/npm/esm/webassembly.js", import.meta.url).href)};
+    import { WebAssembly }
+      from ${JSON.stringify(new URL("../../web/dist/npm/esm/webassembly.js", import.meta.url).href)};
     import { assemble } from ${JSON.stringify(new URL("assemble.mjs", import.meta.url).href)};
     const { endless } = new WebAssembly.Instance(new WebAssembly.Module(assemble(\`(module
       (type $f (func (param i32))) (type $k (cont $f)) (type $node (struct (field (ref $k)) (field (ref null $node))))
@@ -96,15 +100,20 @@ test("more frames than the heap has room for end in an error, not with the proce
         (drop (local.get 0)))
       (func (export "endless") (param i32) (local $list (ref null $node)) (local $c (ref null $k))
         (loop $l
-          (block $h (result (ref $k)) (resume $k (on $yield $h) (local.get 0) (cont.new $k (ref.func $deep))) (unreachable))
+          (block $h (result (ref $k)) (resume $k (on $yield $h) (local.get 0) (cont.new $k (ref.func $deep)))
+            (unreachable))
           (local.set $c)
           (local.set $list (struct.new $node (ref.as_non_null (local.get $c)) (local.get $list)))
           (br $l))))\`))).exports;
     for (const depth of [0, 1000]) {
-      try { endless(depth); } catch (error) { console.log(error instanceof globalThis.WebAssembly.RuntimeError, error.message); }
+      try { endless(depth); }
+        catch (error) { console.log(error instanceof globalThis.WebAssembly.RuntimeError, error.message); }
     }`;
   const { stdout, status } = spawnSync(
-    process.execPath, ["--max-old-space-size=200", "--input-type=module", "--eval", program], { encoding: "utf8" });
+    process.execPath,
+    ["--max-old-space-size=200", "--input-type=module", "--eval", program],
+    { encoding: "utf8" },
+  );
   assert.equal(status, 0);
   assert.match(stdout, /^(true too many frames are saved.*\n){2}$/);
 });

@@ -35,7 +35,7 @@ function candidate(source: unknown, always: boolean): Uint8Array | undefined {
 }
 
 function mayHaveTags(bytes: Uint8Array): boolean {
-  for (let at = 8; at < bytes.length; ) {
+  for (let at = 8; at < bytes.length;) {
     const id = bytes[at++];
     let size = 0;
     for (let shift = 0, byte = 128; byte >= 128 && shift < 35; shift += 7) {
@@ -43,7 +43,10 @@ function mayHaveTags(bytes: Uint8Array): boolean {
       size += (byte & 127) * 2 ** shift;
     }
     // An imported tag is 4, 0, and a type.
-    if (id === TAGS || (id === IMPORTS && bytes.subarray(at, at + size).some((b, k, all) => b === 4 && all[k + 1] === 0))) {
+    if (
+      id === TAGS ||
+      (id === IMPORTS && bytes.subarray(at, at + size).some((b, k, all) => b === 4 && all[k + 1] === 0))
+    ) {
       return true;
     }
     at += size;
@@ -142,7 +145,10 @@ async function compile(source: BufferSource, ...rest: unknown[]): Promise<WebAss
   return plain();
 }
 
-async function compileStreaming(source: Response | PromiseLike<Response>, ...rest: unknown[]): Promise<WebAssembly.Module> {
+async function compileStreaming(
+  source: Response | PromiseLike<Response>,
+  ...rest: unknown[]
+): Promise<WebAssembly.Module> {
   const response = await source;
   const copy = has(Response, "ok", response) && response.ok && !response.bodyUsed ? response.clone() : undefined;
   const { always } = chosen(rest[0]);
@@ -173,7 +179,10 @@ async function instantiate(source: BufferSource | WebAssembly.Module, ...[given,
   return { module, instance: await instantiateModule(module, given) };
 }
 
-async function instantiateStreaming(source: Response | PromiseLike<Response>, ...[given, ...rest]: any[]): Promise<unknown> {
+async function instantiateStreaming(
+  source: Response | PromiseLike<Response>,
+  ...[given, ...rest]: any[]
+): Promise<unknown> {
   const module = await compileStreaming(source, ...rest);
   return { module, instance: await instantiateModule(module, given) };
 }
