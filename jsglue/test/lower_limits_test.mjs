@@ -87,6 +87,60 @@ test("1,000,000 continuations are suspended at once", () => {
   assert.ok(process.memoryUsage().rss < 0.8e9);
 });
 
+test("a stack overflow in a continuation, while it is left and while it goes on, leaves nothing behind", () => {
+  const { go, sound } = new lowering.Instance(
+    new lowering.Module(
+      assemble(`(module
+        (type $f (func (param i32) (result i32))) (type $k (cont $f))
+        (tag $yield (param i32) (result i32)) (elem declare func $deep)
+        (func $deep (param i32) (result i32)
+          (if (i32.eqz (local.get 0)) (then (return (suspend $yield (i32.const 1)))))
+          (block $all (try_table (catch_all $all)
+            (return (i32.add (call $deep (i32.sub (local.get 0) (i32.const 1))) (i32.const 1)))))
+          (i32.const -1))
+        (func $go (export "go") (param $depth i32) (param $again i32) (result i32) (local $c (ref null $k))
+          (block $h (result i32 (ref $k))
+            (return (resume $k (on $yield $h) (local.get $depth) (cont.new $k (ref.func $deep)))))
+          (local.set $c) (drop)
+          (call $resume (local.get $again) (local.get $c)))
+        (func $resume (param $n i32) (param $c (ref null $k)) (result i32) ;; so many frames further down
+          (if (local.get $n) (then
+            (return (i32.add (i32.const 0) (call $resume (i32.sub (local.get $n) (i32.const 1)) (local.get $c))))))
+          (resume $k (i32.const 7) (local.get $c)))
+        (func (export "sound") (result i32) (call $go (i32.const 20) (i32.const 0))))`),
+    ),
+  ).exports;
+  let most = 1000;
+  const works = (depth, again) => {
+    try {
+      assert.equal(go(depth, again), depth + 7);
+      return true;
+    } catch (error) {
+      assert.ok(error instanceof RangeError, error);
+      return false;
+    } finally {
+      assert.equal(sound(), 27);
+    }
+  };
+  while (works(most, 0)) most *= 2;
+  // Between what just works and what does not, the overflow may happen anywhere.
+  let least = most / 2;
+  while (most - least > 40) {
+    const middle = (most + least) >> 1;
+    if (works(middle, 0)) least = middle;
+    else most = middle;
+  }
+  for (let depth = least - 20; depth < most + 20; depth++) works(depth, 0);
+  let deepest = 1000;
+  while (works(10, deepest)) deepest *= 2;
+  for (let low = deepest / 2; deepest - low > 1;) {
+    const middle = (deepest + low) >> 1;
+    if (works(10, middle)) low = middle;
+    else deepest = middle;
+  }
+  for (let again = deepest - 40; again < deepest + 10; again++) works(10, again);
+});
+
 test("more frames than the heap has room for end in an error, not with the process", () => {
   const program = `
     import { WebAssembly }
