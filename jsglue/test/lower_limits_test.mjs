@@ -87,7 +87,7 @@ test("1,000,000 continuations are suspended at once", () => {
   assert.ok(process.memoryUsage().rss < 0.8e9);
 });
 
-test("a stack overflow in a continuation, while it is left and while it goes on, leaves nothing behind", () => {
+test("a stack overflow in a continuation, as it is left, as it goes on: nothing is left behind", () => {
   const { go, sound } = new lowering.Instance(
     new lowering.Module(
       assemble(`(module

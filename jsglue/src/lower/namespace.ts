@@ -1,7 +1,7 @@
 // The namespace of fiberfill/webassembly, which takes modules with stack-switching instructions, too: what the engine
 // refuses is lowered, if that is why. Everything else goes on as it is.
 
-import { namespace } from "../api/webassembly.js";
+import { alike, namespace } from "../api/webassembly.js";
 import { WebAssembly as platform } from "../platform.js";
 import { has, isObject, viewOf } from "../values.js";
 import { checkTags, customSections, exports, imports, isLowered, link } from "./link.js";
@@ -65,8 +65,9 @@ function isBuffer(source: unknown): source is BufferSource {
   return ArrayBuffer.isView(source) || has(ArrayBuffer, "byteLength", source);
 }
 
-const statics: Record<PropertyKey, unknown> = Object.assign(Object.create(null), { exports, customSections });
-statics["imports"] = imports;
+const statics: Record<PropertyKey, unknown> = Object.create(null);
+for (const [name, fn] of Object.entries({ imports, exports, customSections }))
+  statics[name] = alike(fn, (platform.Module as any)[name]);
 
 const Module: typeof platform.Module = new Proxy(namespace.Module, {
   get: (target, name, receiver) => statics[name] ?? Reflect.get(target, name, receiver),
@@ -187,7 +188,9 @@ async function instantiateStreaming(
   return { module, instance: await instantiateModule(module, given) };
 }
 
-const own = { Module, Instance, validate, compile, compileStreaming, instantiate, instantiateStreaming };
+const functions = { validate, compile, compileStreaming, instantiate, instantiateStreaming };
+for (const [name, fn] of Object.entries(functions)) alike(fn, (platform as any)[name]);
+const own = { Module, Instance, ...functions };
 
 /** The namespace of api/webassembly.ts with the functions above in it, each as visible as the one it replaces. */
 export const WebAssembly = Object.create(
