@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -45,6 +46,22 @@ func writePackage(dir string) error {
 		if err := copyFile(filepath.Join(dir, to), from); err != nil {
 			return err
 		}
+	}
+	return checkLower()
+}
+
+// lowerBudget is what the rewriter of modules with stack-switching instructions may weigh in brotli. A page loads it
+// only for such a module.
+const lowerBudget = 60 * 1024
+
+func checkLower() error {
+	text, err := os.ReadFile("jsglue/lower/lower.wasm")
+	if err != nil {
+		return err
+	}
+	if n := brotliSize(text); n > lowerBudget {
+		return fmt.Errorf("jsglue/lower/lower.wasm weighs %s bytes in brotli, over its budget of %s",
+			count(n), count(lowerBudget))
 	}
 	return nil
 }
