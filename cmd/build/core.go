@@ -19,7 +19,9 @@ func coreCommand(flags *flag.FlagSet) func() error {
 		return errors.Join(
 			rebuild(binary{"jsglue/core/core.wasm", compileTinygo("./jsglue/core", "2")}, *check),
 			rebuild(binary{"jsglue/proposals/proposals.wasm", compileTinygo("./jsglue/proposals", "z")}, *check),
-			rebuild(binary{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors", "2")}, *check))
+			rebuild(binary{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors", "2")}, *check),
+			rebuild(binary{"jsglue/lower/lower.wasm",
+				compileTinygoFor("jsglue/lower/lower.json", "./jsglue/lower", "2")}, *check))
 	}
 }
 
@@ -71,6 +73,12 @@ func rebuild(b binary, check bool) error {
 // instance is thrown away once it has become large. The collector would be a quarter of the wasm that every page loads
 // and compiles before its first fiber.
 func compileTinygo(program, opt string) func(out string) error {
+	return compileTinygoFor("jsglue/core/core.json", program, opt)
+}
+
+// compileTinygoFor does the same for another target. The rewriter's has a larger stack, since it recurses into nested
+// blocks.
+func compileTinygoFor(target, program, opt string) func(out string) error {
 	return func(out string) error {
 		root, err := tinygo()
 		if err != nil {
@@ -82,8 +90,8 @@ func compileTinygo(program, opt string) func(out string) error {
 		}
 		// Why: RATIONALE.md, "Why does the core not collect its garbage?".
 		compiled := out + ".compiled"
-		c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target=jsglue/core/core.json",
-			"-o", compiled, "-opt="+opt, "-no-debug", "-panic=trap", "-scheduler=none", "-gc=leaking", program)
+		c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target="+target, "-o", compiled,
+			"-opt="+opt, "-no-debug", "-panic=trap", "-scheduler=none", "-gc=leaking", program)
 		// TinyGo runs wasm-opt itself, and must find the pinned one.
 		c.Env = append(os.Environ(), "TINYGOROOT="+root, "WASMOPT="+optimizer)
 		if err := run(c); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -33,17 +34,34 @@ func writePackage(dir string) error {
 		}
 	}
 	for to, from := range map[string]string{
-		"package.json":           "web/npm/package.json",
-		"fiberfill.js":           scriptTag.out,
-		"fiberfill-proposals.js": scriptProposals.out,
-		"fiberfill-actors.js":    scriptActors.out,
-		"include/fiberfill.h":    "include/fiberfill.h",
-		"README.md":              "README.md",
-		"LICENSE":                "LICENSE",
+		"package.json":             "web/npm/package.json",
+		"fiberfill.js":             scriptTag.out,
+		"fiberfill-proposals.js":   scriptProposals.out,
+		"fiberfill-actors.js":      scriptActors.out,
+		"include/fiberfill.h":      "include/fiberfill.h",
+		"esm/fiberfill-lower.wasm": "jsglue/lower/lower.wasm",
+		"README.md":                "README.md",
+		"LICENSE":                  "LICENSE",
 	} {
 		if err := copyFile(filepath.Join(dir, to), from); err != nil {
 			return err
 		}
+	}
+	return checkLower()
+}
+
+// lowerBudget is what the rewriter of modules with stack-switching instructions may weigh in brotli. A page loads it
+// only for such a module.
+const lowerBudget = 60 * 1024
+
+func checkLower() error {
+	text, err := os.ReadFile("jsglue/lower/lower.wasm")
+	if err != nil {
+		return err
+	}
+	if n := brotliSize(text); n > lowerBudget {
+		return fmt.Errorf("jsglue/lower/lower.wasm weighs %s bytes in brotli, over its budget of %s",
+			count(n), count(lowerBudget))
 	}
 	return nil
 }

@@ -1,9 +1,9 @@
 // fiberfill/polyfill: installs the namespace of fiberfill/webassembly as the global WebAssembly. Modules that were
 // compiled before stay as they were.
 
-import { namespace, shadowStacks } from "../../jsglue/src/api/webassembly.js";
+import { WebAssembly as namespace } from "../../jsglue/src/lower/namespace.js";
 
-export { shadowStacks };
+export { shadowStacks } from "../../jsglue/src/api/webassembly.js";
 
 Object.defineProperty(globalThis, "WebAssembly", {
   value: namespace,

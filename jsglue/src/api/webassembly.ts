@@ -54,7 +54,7 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
 }
 
 /** Gives `call` the name and the length of `fn`, as the platform's promising does. */
-function alike<T extends Function>(call: T, fn: Function): T {
+export function alike<T extends Function>(call: T, fn: Function): T {
   return Object.defineProperties(call, { name: { value: fn.name }, length: { value: fn.length } });
 }
 

@@ -1,0 +1,157 @@
+// The driver: what runs saved frames (jsglue/lower/driver.wat), and what lowered modules share beside it. There is one
+// in a realm, also if several copies of fiberfill are: continuations of one pass through modules of another.
+
+import driverBytes from "../../lower/driver.wasm";
+import { WebAssembly } from "../platform.js";
+
+/** What polyfill/lower and the driver agree on. */
+export const VERSION = 1;
+
+/** Exports of driver.wat that are used here; lowered modules import most of the others. */
+export interface Driver extends WebAssembly.Exports {
+  newTag(name: number): object & WebAssembly.ExportValue;
+  tagNumber(tag: object): number;
+  enter(): void;
+  reset(depth: number): void;
+  boom(): never;
+  current: WebAssembly.Global;
+}
+
+/** What is known of a Tag: what stands for it in wasm, and its type, if it has results, which no engine knows. */
+export interface Identity {
+  id: WebAssembly.ExportValue;
+  type: string;
+}
+
+/** What all copies of fiberfill in a realm share. */
+export interface Shared {
+  driver: Driver;
+  tags: WeakMap<object, Identity>;
+  /** Functions that can be left: what they do when they return is understood by their callers. */
+  lowered: WeakSet<object>;
+  /** By name, as modules import them. */
+  registers: Map<string, WebAssembly.ExportValue>;
+  tagNames: string[];
+}
+
+const KEY = Symbol.for(`fiberfill.lower.${VERSION}`);
+
+let here: Shared | undefined;
+
+/** Returns the driver and what belongs to it. Throws a CompileError in an engine that lacks what it needs. */
+export function shared(): Shared {
+  return (here ??= (globalThis as any)[KEY] ??= make());
+}
+
+/** Whether there can be a Tag of which more is known than the engine knows. */
+export const anyTags = (): boolean => here !== undefined || KEY in globalThis;
+
+function make(): Shared {
+  let module: WebAssembly.Module;
+  try {
+    module = new WebAssembly.Module(driverBytes as BufferSource);
+  } catch (error) {
+    throw new (WebAssembly.CompileError as any)(
+      "fiberfill: this engine lacks what continuations are made of, garbage collection and exception references: " +
+        "they are in Node 22, Bun 1.2, Chrome 137, Firefox 131, Safari 18.4, and in what is newer",
+      { cause: error },
+    );
+  }
+  const tagNames: string[] = [""];
+  const host = {
+    room,
+    // The one frame of JavaScript below everything that runs in a continuation: a trap passes by all of wasm.
+    outermost(depth: number): void {
+      try {
+        enter();
+      } catch (error) {
+        driver.reset(depth);
+        throw error;
+      }
+    },
+    // Wasm catches what JavaScript throws, but no trap, also if JavaScript has caught it in between and throws it on.
+    trap(code: number, tag: object | null): void {
+      try {
+        driver.boom();
+      } catch (error) {
+        if (error instanceof Error) error.message = message(code, tag && tagNames[driver.tagNumber(tag)]);
+        throw error;
+      }
+    },
+  };
+  const driver = new WebAssembly.Instance(module, { host }).exports as Driver;
+  const { enter } = driver;
+  return { driver, tags: new WeakMap(), lowered: new WeakSet(), registers: new Map(), tagNames };
+}
+
+function message(code: number, tag: string | null | undefined): string {
+  const name = tag ? `tag ${tag}` : "this tag";
+  switch (code) {
+    case 1:
+      return "null continuation reference";
+    case 2:
+      return "continuation already consumed: a reference is good for one resume, switch or cont.bind";
+    case 3:
+      return `unhandled tag: suspend with ${name}, and no resume around has (on $tag $label) for it${BARRIER}`;
+    case 4:
+      return `unhandled tag: switch with ${name}, and no resume around has (on $tag switch) for it${BARRIER}`;
+    case 5:
+      return "null exception reference";
+    case 7:
+      return "too many frames are saved: the engine's heap is almost full, and it would end the process";
+  }
+  return "200,000 continuations have been resumed inside of each other, and here is one more";
+}
+
+declare const process: { versions?: Record<string, string>; getBuiltinModule?(name: string): any } | undefined;
+declare const performance: { memory?: { usedJSHeapSize: number; jsHeapSizeLimit: number } };
+
+const YOUNG = 128e6; // bytes of V8's limit that only new objects may take, at most
+
+/**
+ * Whether the engine's heap has room for more frames. V8 ends the process, or the tab, when its heap is full, and no
+ * program can catch that; it tells how full the heap is. The other engines throw.
+ */
+function room(): boolean {
+  let used: number | undefined, limit: number | undefined;
+  if (typeof process === "object" && process.versions?.["v8"] && !process.versions["bun"]) {
+    ({ used_heap_size: used, heap_size_limit: limit } =
+      process.getBuiltinModule?.("node:v8").getHeapStatistics() ?? {});
+  } else {
+    ({ usedJSHeapSize: used, jsHeapSizeLimit: limit } = performance.memory ?? {});
+  }
+  return used === undefined || limit === undefined || used < Math.max(0.85 * (limit - YOUNG), limit / 2);
+}
+
+const BARRIER = "; JavaScript, or a module that is not lowered, hides the handlers outside of it";
+
+// One module each, since JavaScript can make globals of some types only.
+const TYPES: Record<string, number[]> = {
+  i32: [0x7f, 0x41, 0],
+  i64: [0x7e, 0x42, 0],
+  f32: [0x7d, 0x43, 0, 0, 0, 0],
+  f64: [0x7c, 0x44, 0, 0, 0, 0, 0, 0, 0, 0],
+  v128: [0x7b, 0xfd, 0x0c, ...new Array<number>(16).fill(0)],
+  any: [0x6e, 0xd0, 0x71],
+  func: [0x70, 0xd0, 0x73],
+  extern: [0x6f, 0xd0, 0x72],
+  exn: [0x69, 0xd0, 0x74],
+};
+
+/** The classes of registers, in the order of a lowered module's custom section. */
+export const CLASSES = Object.keys(TYPES);
+
+/** Returns the k-th register of a class: a global that all lowered modules share. */
+export function register(kind: string, k: number): WebAssembly.ExportValue {
+  const { registers } = shared();
+  const name = `${kind}.${k}`;
+  let found = registers.get(name);
+  if (!found) {
+    const [type, ...init] = TYPES[kind]!;
+    const global = [1, type!, 1, ...init, 0x0b];
+    const bytes = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 6, global.length, ...global, 7, 5, 1, 1, 0x72, 3, 0];
+    found = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes))).exports["r"]!;
+    registers.set(name, found);
+  }
+  return found;
+}

@@ -1,0 +1,201 @@
+// From a lowered module to an instance: what it imports from the driver, which tags are which, and barriers in front of
+// functions that cannot be left.
+
+import { namespace } from "../api/webassembly.js";
+import { WebAssembly } from "../platform.js";
+import { isObject } from "../values.js";
+import { anyTags, CLASSES, register, shared, VERSION, type Identity } from "./driver.js";
+
+const SECTION = "fiberfill.lower";
+const BARRIERS = "fiberfill.lower.barriers";
+const NAMESPACE = "fiberfill:lower";
+
+const KINDS = ["function", "table", "memory", "global", "tag"] as const;
+const FUNCTION = 0;
+const TAG = 4;
+
+/** The custom section of a lowered module (polyfill/lower/barrier.go). */
+interface About {
+  version: number;
+  imports: [module: string, name: string, kind: number][];
+  exports: [name: string, kind: number, index: number][];
+  registers: number[];
+  /** For each tag its type, if it has results. */
+  tags: string[];
+}
+
+const known = new WeakMap<WebAssembly.Module, About | null>();
+
+/** What a module says of itself if it has been lowered, by whatever copy of fiberfill. */
+function about(module: WebAssembly.Module): About | null {
+  let found = known.get(module);
+  if (found === undefined) {
+    const [section] = WebAssembly.Module.customSections(module, SECTION);
+    found = section ? (JSON.parse(new TextDecoder().decode(section)) as About) : null;
+    known.set(module, found);
+  }
+  return found;
+}
+
+/** As WebAssembly.Module.imports, without what the rewriter has added. */
+export function imports(module: WebAssembly.Module): WebAssembly.ModuleImportDescriptor[] {
+  const found = module instanceof WebAssembly.Module && about(module);
+  if (!found) return namespace.Module.imports(module);
+  return found.imports.map(([module, name, kind]) => ({
+    module,
+    name,
+    kind: KINDS[kind] as WebAssembly.ImportExportKind,
+  }));
+}
+
+/** As WebAssembly.Module.exports. */
+export function exports(module: WebAssembly.Module): WebAssembly.ModuleExportDescriptor[] {
+  const found = module instanceof WebAssembly.Module && about(module);
+  if (!found) return namespace.Module.exports(module);
+  return found.exports.map(([name, kind]) => ({ name, kind: KINDS[kind] as WebAssembly.ImportExportKind }));
+}
+
+/** As WebAssembly.Module.customSections, without ours. */
+export function customSections(module: WebAssembly.Module, name: string): ArrayBuffer[] {
+  return name === SECTION || name === BARRIERS ? [] : WebAssembly.Module.customSections(module, name);
+}
+
+/** Whether a module has been lowered. */
+export const isLowered = (module: unknown): module is WebAssembly.Module =>
+  module instanceof WebAssembly.Module && about(module) !== null;
+
+/**
+ * Returns what the engine is to be given for imports of a module, and what is to be done with the instance. Throws a
+ * LinkError where an import's tag has other results than it should.
+ */
+export function link(
+  module: WebAssembly.Module,
+  given: any,
+): [imports: any, made: (instance: WebAssembly.Instance) => void] {
+  const found = about(module)!;
+  if (!isObject(given) && (given !== undefined || found.imports.length > 0)) return [given, () => {}];
+  if (found.version !== VERSION) {
+    throw new WebAssembly.LinkError(
+      `fiberfill: this module has been lowered by another version (${found.version}, this is ${VERSION})`,
+    );
+  }
+  const values = found.imports.map(([from, name]) => {
+    const space: any = (given as any)[from];
+    return isObject(space) ? (space as any)[name] : undefined;
+  });
+  const ids = identities(found, values);
+  guard(module, found, values);
+
+  const { driver, lowered, tags } = shared();
+  const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver);
+  ids.forEach(({ id }, k) => (hidden[`tag.${k}`] = id));
+  found.registers.forEach((n, c) => {
+    for (let k = 0; k < n; k++) hidden[`${CLASSES[c]}.${k}`] = register(CLASSES[c]!, k);
+  });
+  const table = inOrder(found, given, values);
+  table[NAMESPACE] = hidden;
+  return [
+    table,
+    ({ exports }) => {
+      for (const [name, kind, index] of found.exports) {
+        const value = exports[name] as object;
+        if (kind === FUNCTION) lowered.add(value);
+        if (kind === TAG) tags.set(value, ids[index]!);
+      }
+    },
+  ];
+}
+
+/** Throws a LinkError if a module that has not been lowered imports a tag with results: the engine sees none. */
+export function checkTags(module: unknown, given: any): void {
+  if (!(module instanceof WebAssembly.Module) || !isObject(given) || !anyTags()) return;
+  for (const { module: from, name, kind } of namespace.Module.imports(module)) {
+    if ((kind as string) !== "tag" || !isObject(given[from])) continue;
+    const tag = given[from][name];
+    if (isObject(tag) && shared().tags.get(tag)?.type) {
+      throw new WebAssembly.LinkError(
+        `fiberfill: import ${from}.${name}: the tag has results, and the module asks for one without`,
+      );
+    }
+  }
+}
+
+/** What stands for each tag of the module: the same for the same Tag. */
+function identities(found: About, values: unknown[]): Identity[] {
+  const { driver, tags, tagNames } = shared();
+  const make = (type: string, name: string): Identity => ({ id: driver.newTag(tagNames.push(name) - 1), type });
+  const list: Identity[] = [];
+  found.imports.forEach(([from, name, kind], i) => {
+    if (kind !== TAG) return;
+    const type = found.tags[list.length]!;
+    const tag = values[i] as object;
+    const whole = `${from}.${name}`;
+    if (!(WebAssembly as any).Tag || !(tag instanceof (WebAssembly as any).Tag)) {
+      list.push(make(type, whole)); // the engine will refuse it
+      return;
+    }
+    let identity = tags.get(tag);
+    if (!identity) tags.set(tag, (identity = make("", whole)));
+    if (identity.type !== type) {
+      throw new WebAssembly.LinkError(`fiberfill: import ${whole}: the tag has other results than the module asks for`);
+    }
+    list.push(identity);
+  });
+  const names = new Map(found.exports.filter(([, kind]) => kind === TAG).map(([name, , index]) => [index, name]));
+  for (let k = list.length; k < found.tags.length; k++) list.push(make(found.tags[k]!, names.get(k) ?? `${k}`));
+  return list;
+}
+
+/** Puts a barrier in front of each imported function that cannot be left. */
+function guard(module: WebAssembly.Module, found: About, values: unknown[]): void {
+  const { driver, lowered } = shared();
+  const places = found.imports.flatMap(([, , kind], i) => (kind === FUNCTION ? [i] : []));
+  const functions = places.map((i) => values[i] as Function);
+  if (functions.every((fn) => lowered.has(fn))) return;
+  let barriers: WebAssembly.Instance;
+  try {
+    barriers = new WebAssembly.Instance(barriersOf(module), {
+      i: Object.assign(Object.create(null), functions),
+      [NAMESPACE]: { current: driver.current },
+    });
+  } catch {
+    return; // an import is not what it should be: the engine will say so of the module itself
+  }
+  functions.forEach((fn, k) => {
+    if (!lowered.has(fn)) values[places[k]!] = barriers.exports[k];
+  });
+}
+
+const compiled = new WeakMap<WebAssembly.Module, WebAssembly.Module>();
+
+function barriersOf(module: WebAssembly.Module): WebAssembly.Module {
+  let found = compiled.get(module);
+  if (!found) {
+    found = new WebAssembly.Module(WebAssembly.Module.customSections(module, BARRIERS)[0]!);
+    compiled.set(module, found);
+  }
+  return found;
+}
+
+/** An import object with these values. A name that is imported twice may have got two: they are read in order. */
+function inOrder(found: About, given: any, values: unknown[]): any {
+  const table = Object.create(null);
+  const queues = new Map<string, unknown[]>();
+  found.imports.forEach(([from, name], i) => {
+    if (!isObject(given[from])) {
+      table[from] = given[from]; // the engine stops here
+      return;
+    }
+    const space = (table[from] ??= Object.create(null));
+    const key = JSON.stringify([from, name]);
+    const queue = queues.get(key);
+    if (queue) {
+      queue.push(values[i]);
+      return;
+    }
+    const own = [values[i]];
+    queues.set(key, own);
+    Object.defineProperty(space, name, { get: () => (own.length > 1 ? own.shift() : own[0]) });
+  });
+  return table;
+}

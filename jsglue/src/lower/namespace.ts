@@ -1,0 +1,202 @@
+// The namespace of fiberfill/webassembly, which takes modules with stack-switching instructions, too: what the engine
+// refuses is lowered, if that is why. Everything else goes on as it is.
+
+import { alike, namespace } from "../api/webassembly.js";
+import { WebAssembly as platform } from "../platform.js";
+import { has, isObject, viewOf } from "../values.js";
+import { checkTags, customSections, exports, imports, isLowered, link } from "./link.js";
+import { load, loadNow, lower } from "./rewriter.js";
+import { shared } from "./driver.js";
+
+/** What may stand among the platform's options for compiling. */
+export interface LowerOptions {
+  /** Lower a module that has no stack-switching instructions, so that its functions can be left by what they call. */
+  lower?: boolean;
+  /** Lower also where the engine has the instructions. */
+  stacks?: "unwind";
+}
+
+function chosen(options: unknown): { all: boolean; always: boolean } {
+  const { lower, stacks } = (isObject(options) ? options : {}) as LowerOptions;
+  return { all: lower === true, always: lower === true || stacks === "unwind" };
+}
+
+// The bytes of a continuation type, of cont, nocont and suspend. A module with none of them and no tags has nothing to
+// be lowered, so that who only tries what an engine can do does not make it load the rewriter.
+const MARKS = [0x5d, 0x68, 0x75, 0xe2];
+const IMPORTS = 2;
+const TAGS = 13;
+
+/** The bytes of a source that may need the rewriter. */
+function candidate(source: unknown, always: boolean): Uint8Array | undefined {
+  const bytes = viewOf(source);
+  if (!bytes || bytes.length <= 8) return undefined;
+  return always || MARKS.some((mark) => bytes.includes(mark)) || mayHaveTags(bytes) ? bytes : undefined;
+}
+
+function mayHaveTags(bytes: Uint8Array): boolean {
+  for (let at = 8; at < bytes.length;) {
+    const id = bytes[at++];
+    let size = 0;
+    for (let shift = 0, byte = 128; byte >= 128 && shift < 35; shift += 7) {
+      byte = bytes[at++] ?? 0;
+      size += (byte & 127) * 2 ** shift;
+    }
+    // An imported tag is 4, 0, and a type.
+    if (
+      id === TAGS ||
+      (id === IMPORTS && bytes.subarray(at, at + size).some((b, k, all) => b === 4 && all[k + 1] === 0))
+    ) {
+      return true;
+    }
+    at += size;
+  }
+  return false;
+}
+
+/** Returns the lowered module, or undefined if it is for the engine to judge. */
+function rewrite(bytes: Uint8Array, all: boolean): Uint8Array | undefined {
+  const lowered = lower(bytes, all);
+  if (lowered) shared(); // an engine that cannot run it says so now
+  return lowered;
+}
+
+function isBuffer(source: unknown): source is BufferSource {
+  return ArrayBuffer.isView(source) || has(ArrayBuffer, "byteLength", source);
+}
+
+const statics: Record<PropertyKey, unknown> = Object.create(null);
+for (const [name, fn] of Object.entries({ imports, exports, customSections }))
+  statics[name] = alike(fn, (platform.Module as any)[name]);
+
+const Module: typeof platform.Module = new Proxy(namespace.Module, {
+  get: (target, name, receiver) => statics[name] ?? Reflect.get(target, name, receiver),
+  construct(target, args, newTarget): WebAssembly.Module {
+    const { all, always } = chosen(args[1]);
+    const plain = () => Reflect.construct(target, args, newTarget === Module ? target : newTarget);
+    let refused: unknown;
+    if (!always) {
+      try {
+        return plain();
+      } catch (error) {
+        if (!(error instanceof platform.CompileError)) throw error;
+        refused = error;
+      }
+    }
+    const bytes = candidate(args[0], always);
+    if (bytes) loadNow();
+    const lowered = bytes && rewrite(bytes, all);
+    if (lowered) {
+      const rest = [lowered, ...args.slice(1)];
+      return Reflect.construct(platform.Module, rest, newTarget === Module ? platform.Module : newTarget);
+    }
+    if (refused !== undefined) throw refused;
+    return plain();
+  },
+});
+
+const Instance: typeof platform.Instance = new Proxy(namespace.Instance, {
+  construct(target, args, newTarget): WebAssembly.Instance {
+    const [module, given] = args;
+    if (!isLowered(module)) {
+      checkTags(module, given);
+      return Reflect.construct(target, args, newTarget === Instance ? target : newTarget);
+    }
+    const [imports, made] = link(module, given);
+    const rest = [module, imports];
+    const instance = Reflect.construct(platform.Instance, rest, newTarget === Instance ? platform.Instance : newTarget);
+    made(instance);
+    return instance;
+  },
+});
+
+function validate(source: BufferSource, ...rest: unknown[]): boolean {
+  const { all, always } = chosen(rest[0]);
+  const plain = () => (platform.validate as Function)(source, ...rest);
+  if (!always && plain()) return true;
+  const bytes = candidate(source, always);
+  if (!bytes) return plain();
+  loadNow();
+  try {
+    const lowered = lower(bytes, all);
+    return lowered ? platform.validate(lowered as BufferSource) : plain();
+  } catch (error) {
+    if (error instanceof platform.CompileError) return false;
+    throw error;
+  }
+}
+
+async function compile(source: BufferSource, ...rest: unknown[]): Promise<WebAssembly.Module> {
+  const { all, always } = chosen(rest[0]);
+  const bytes = candidate(source, always)?.slice(); // what the caller does to the source meanwhile does not count
+  const plain = (): Promise<WebAssembly.Module> => (namespace.compile as Function)(bytes ?? source, ...rest);
+  let refused: unknown;
+  if (!always || !bytes) {
+    try {
+      return await plain();
+    } catch (error) {
+      if (!bytes || !(error instanceof platform.CompileError)) throw error;
+      refused = error;
+    }
+  }
+  await load();
+  const lowered = rewrite(bytes, all);
+  if (lowered) return (platform.compile as Function)(lowered, ...rest);
+  if (refused !== undefined) throw refused;
+  return plain();
+}
+
+async function compileStreaming(
+  source: Response | PromiseLike<Response>,
+  ...rest: unknown[]
+): Promise<WebAssembly.Module> {
+  const response = await source;
+  const copy = has(Response, "ok", response) && response.ok && !response.bodyUsed ? response.clone() : undefined;
+  const { always } = chosen(rest[0]);
+  try {
+    const module = await (namespace.compileStreaming as Function)(response, ...rest);
+    if (!always || !copy) return module;
+  } catch (error) {
+    if (!copy || !(error instanceof platform.CompileError)) throw error;
+  }
+  return compile(await copy.arrayBuffer(), ...rest);
+}
+
+async function instantiateModule(module: WebAssembly.Module, given: any): Promise<WebAssembly.Instance> {
+  if (!isLowered(module)) {
+    checkTags(module, given);
+    return (namespace.instantiate as Function)(module, given);
+  }
+  const [imports, made] = link(module, given);
+  const instance = await platform.instantiate(module, imports);
+  made(instance);
+  return instance;
+}
+
+async function instantiate(source: BufferSource | WebAssembly.Module, ...[given, ...rest]: any[]): Promise<unknown> {
+  if (source instanceof platform.Module) return instantiateModule(source, given);
+  if (!isBuffer(source)) return (namespace.instantiate as Function)(source, given, ...rest);
+  const module = await compile(source, ...rest);
+  return { module, instance: await instantiateModule(module, given) };
+}
+
+async function instantiateStreaming(
+  source: Response | PromiseLike<Response>,
+  ...[given, ...rest]: any[]
+): Promise<unknown> {
+  const module = await compileStreaming(source, ...rest);
+  return { module, instance: await instantiateModule(module, given) };
+}
+
+const functions = { validate, compile, compileStreaming, instantiate, instantiateStreaming };
+for (const [name, fn] of Object.entries(functions)) alike(fn, (platform as any)[name]);
+const own = { Module, Instance, ...functions };
+
+/** The namespace of api/webassembly.ts with the functions above in it, each as visible as the one it replaces. */
+export const WebAssembly = Object.create(
+  Object.getPrototypeOf(namespace),
+  Object.getOwnPropertyDescriptors(namespace),
+) as typeof namespace;
+for (const [name, value] of Object.entries(own)) {
+  Object.defineProperty(WebAssembly, name, { ...Object.getOwnPropertyDescriptor(namespace, name), value });
+}

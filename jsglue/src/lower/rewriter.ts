@@ -1,0 +1,99 @@
+// The rewriter: package polyfill/lower, in a file of its own that is loaded when a module needs it.
+
+import { WebAssembly } from "../platform.js";
+import { words } from "../errors.js";
+
+/** jsglue/lower/main.go */
+interface Rewriter {
+  memory: WebAssembly.Memory;
+  input(n: number): number;
+  lower(all: boolean): number;
+  output(): number;
+  output_len(): number;
+}
+
+// What lower returns.
+const LOWERED = 1;
+const INVALID = 2;
+const REFUSED = 3;
+
+declare const process: { getBuiltinModule?(name: string): any } | undefined;
+
+const FILE = "./fiberfill-lower.wasm";
+
+let program: WebAssembly.Module | undefined;
+
+/** Loads the rewriter, unless it is there, from beside this script. */
+export async function load(): Promise<void> {
+  if (program) return;
+  const url = new URL(FILE, import.meta.url);
+  if (url.protocol === "file:") return loadNow();
+  try {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    program ??= await WebAssembly.compile(await response.arrayBuffer());
+  } catch (error) {
+    missing(url, error);
+  }
+}
+
+/** The same at once, for functions that have to answer at once: in a page with a synchronous request. */
+export function loadNow(): void {
+  if (program) return;
+  const url = new URL(FILE, import.meta.url);
+  try {
+    program = new WebAssembly.Module((url.protocol === "file:" ? fromFile(url) : fromServer(url)) as BufferSource);
+  } catch (error) {
+    missing(url, error);
+  }
+}
+
+function fromFile(url: URL): Uint8Array {
+  const files = typeof process === "object" && process.getBuiltinModule?.("node:fs");
+  if (!files) throw new Error("nothing here reads files at once");
+  return files.readFileSync(url);
+}
+
+function fromServer(url: URL): Uint8Array {
+  const request = new XMLHttpRequest();
+  request.open("GET", url, false);
+  request.overrideMimeType("text/plain; charset=x-user-defined"); // each byte is a character, its low eight bits
+  request.send();
+  if (request.status !== 200) throw new Error(`status ${request.status}`);
+  return Uint8Array.from(request.responseText, (c) => c.charCodeAt(0) & 0xff);
+}
+
+function missing(url: URL, error: unknown): never {
+  throw new (WebAssembly.CompileError as any)(
+    `fiberfill cannot load its rewriter, which this module needs, from ${url}: ${words(error)}; ` +
+      "serve fiberfill-lower.wasm beside the script that imports fiberfill/webassembly",
+    { cause: error },
+  );
+}
+
+/**
+ * Lowers a module, in an instance that is thrown away. Returns undefined if there is nothing to lower. Throws a
+ * CompileError that says what is wrong with the module, or what in it cannot be lowered. The rewriter must be loaded.
+ */
+export function lower(bytes: Uint8Array, all: boolean): Uint8Array | undefined {
+  const { exports } = new WebAssembly.Instance(program!, {});
+  (exports["_initialize"] as () => void)();
+  const rewriter = exports as unknown as Rewriter;
+  const at = rewriter.input(bytes.length) >>> 0;
+  new Uint8Array(rewriter.memory.buffer).set(bytes, at);
+  const outcome = rewriter.lower(all);
+  const output = rewriter.output() >>> 0;
+  const result = new Uint8Array(rewriter.memory.buffer, output, rewriter.output_len());
+  switch (outcome) {
+    case LOWERED:
+      return result.slice();
+    case INVALID:
+    case REFUSED: {
+      const sentence = new TextDecoder().decode(result);
+      throw new WebAssembly.CompileError(
+        `fiberfill: ${outcome === REFUSED ? "cannot lower this module, " : ""}${sentence}`,
+      );
+    }
+  }
+  return undefined;
+}

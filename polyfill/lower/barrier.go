@@ -1,0 +1,183 @@
+package lower
+
+import (
+	"github.com/fiberfill/fiberfill/internal/wasm"
+)
+
+// barriers returns a module with a function for each function that the guest imports, of the same type, which calls it
+// where nothing can be suspended: what stands behind it may be JavaScript, or a module that has not been lowered. It
+// imports the functions under their numbers from "i", and exports its own under the same numbers.
+func (l *lowering) barriers() []byte {
+	types := typeList{first: uint32(len(l.m.TypeIDs)) + baseTypes}
+	l.types, types = types, l.types
+	defer func() { l.types = types }()
+
+	n := uint32(l.m.ImportedFuncs)
+	bodies := make([][]byte, n)
+	for f := range bodies {
+		bodies[f] = l.barrier(uint32(f))
+	}
+	var w wasm.Writer
+	w.Raw(wasm.Preamble)
+	section := func(id byte, contents func()) {
+		at := w.Section(id)
+		contents()
+		w.Close(at)
+	}
+	section(wasm.SectionType, func() { l.typeSection(&w) })
+	section(wasm.SectionImport, func() {
+		w.U32(n + 1)
+		for f := uint32(0); f < n; f++ {
+			w.Name("i")
+			w.Numbered("", f)
+			w.Byte(wasm.KindFunc)
+			w.U32(l.typ(l.m.Funcs[f].Decl))
+		}
+		w.Name(Namespace)
+		w.Name("current")
+		w.Raw("\x03\x63\x04\x01")
+	})
+	section(wasm.SectionFunc, func() {
+		w.U32(n)
+		for f := uint32(0); f < n; f++ {
+			w.U32(l.typ(l.m.Funcs[f].Decl))
+		}
+	})
+	section(wasm.SectionExport, func() {
+		w.U32(n)
+		for f := uint32(0); f < n; f++ {
+			w.Numbered("", f)
+			w.Byte(wasm.KindFunc)
+			w.U32(n + f)
+		}
+	})
+	section(wasm.SectionCode, func() {
+		w.U32(n)
+		for _, b := range bodies {
+			w.U32(uint32(len(b)))
+			w.Bytes(b)
+		}
+	})
+	return w.B
+}
+
+// barrier writes one of these functions. The driver's global current, the only one here, is put back however the call
+// ends but by a trap.
+func (l *lowering) barrier(f uint32) []byte {
+	const current = 0
+	params, results := l.m.Params(f), l.m.Results(f)
+	e := l.helper(len(params))
+	saved := e.first
+	push := func() {
+		for i := range params {
+			e.get(uint32(i))
+		}
+		e.call(f)
+	}
+	e.global(current)
+	e.Raw("\x22") // local.tee
+	e.U32(saved)
+	e.Byte(wasm.OpRefIsNull)
+	e.iff() // nothing could be suspended anyway
+	push()
+	e.Byte(wasm.OpReturn)
+	e.end()
+	e.Raw("\xd0\x71") // ref.null none
+	e.Op(wasm.OpGlobalSet, current)
+	e.Raw("\x02\x69\x1f") // block (result exnref), try_table
+	l.blockType(&e.Writer, nil, results)
+	e.Raw("\x01\x03\x00") // catch_all_ref, to the block
+	push()
+	e.Byte(wasm.OpEnd)
+	e.get(saved)
+	e.Op(wasm.OpGlobalSet, current)
+	e.Byte(wasm.OpReturn)
+	e.Byte(wasm.OpEnd)
+	e.get(saved)
+	e.Op(wasm.OpGlobalSet, current)
+	e.Byte(wasm.OpThrowRef)
+	var w wasm.Writer
+	w.Raw("\x01\x01\x63\x04") // one local, a stack
+	w.Bytes(e.B)
+	w.Byte(wasm.OpEnd)
+	return w.B
+}
+
+// about writes the custom section: text in JSON that says what has to be known when the module is instantiated.
+func (l *lowering) about(w *wasm.Writer) {
+	w.Name(Section)
+	m := l.m
+	w.Raw(`{"version":`)
+	Decimal(w, Version)
+	w.Raw(`,"imports":[`)
+	for i, im := range m.Imports {
+		comma(w, i)
+		w.Byte('[')
+		quote(w, m.Text(im.Module))
+		w.Byte(',')
+		quote(w, m.Text(im.Name))
+		w.Byte(',')
+		Decimal(w, uint32(im.Kind))
+		w.Byte(']')
+	}
+	w.Raw(`],"exports":[`)
+	for i, ex := range m.Exports {
+		comma(w, i)
+		w.Byte('[')
+		quote(w, m.Text(ex.Name))
+		w.Byte(',')
+		Decimal(w, uint32(ex.Kind))
+		w.Byte(',')
+		Decimal(w, ex.Index)
+		w.Byte(']')
+	}
+	w.Raw(`],"registers":[`)
+	for i, n := range l.registers {
+		comma(w, i)
+		Decimal(w, n)
+	}
+	w.Raw(`],"tags":[`)
+	for i, tag := range m.Tags {
+		comma(w, i)
+		w.Byte('"')
+		if len(l.t.Results(tag.Type)) > 0 {
+			for _, b := range l.t.AppendKey(nil, tag.Type) {
+				w.Byte("0123456789abcdef"[b>>4])
+				w.Byte("0123456789abcdef"[b&15])
+			}
+		}
+		w.Byte('"')
+	}
+	w.Raw(`]}`)
+}
+
+func comma(w *wasm.Writer, i int) {
+	if i > 0 {
+		w.Byte(',')
+	}
+}
+
+// quote writes a string of JSON.
+func quote(w *wasm.Writer, s []byte) {
+	w.Byte('"')
+	for _, b := range s {
+		switch {
+		case b < 0x20:
+			w.Raw(`\u00`)
+			w.Byte("0123456789abcdef"[b>>4])
+			w.Byte("0123456789abcdef"[b&15])
+			continue
+		case b == '"' || b == '\\':
+			w.Byte('\\')
+		}
+		w.Byte(b)
+	}
+	w.Byte('"')
+}
+
+func Decimal(w *wasm.Writer, n uint32) {
+	if n >= 10 {
+		Decimal(w, n/10)
+	}
+	w.Byte(byte('0' + n%10))
+}

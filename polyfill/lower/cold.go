@@ -1,0 +1,401 @@
+package lower
+
+import (
+	"github.com/fiberfill/fiberfill/internal/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm/validate"
+)
+
+type valType = validate.Type
+
+// Locals of a cold function: its parameter, the guest's locals, which site it is entered at, and the emitter's.
+const coldFrame = 0
+
+// A coldEmitter writes a function's second copy, which is entered with a frame and goes on where that was saved: blocks
+// around what comes before a site, and a br_table, let it jump into nested constructs. What lies on the operand stack
+// at such a place is in temps.
+type coldEmitter struct {
+	emitter
+	site  uint32 // local: the site it is entered at, 0 once it is there
+	kept  []kept // for each layout: the frame that may be used again
+	tails []*ins // tail calls out of a try_table
+	ends  []int  // depth of the block that ends where such a tail call goes
+}
+
+// A kept is the local with a frame that has been read.
+type kept struct {
+	layout int
+	local  uint32
+}
+
+// cold writes the function as it is entered again.
+func (l *lowering) cold(s *source, self uint32) []byte {
+	c := &coldEmitter{}
+	e := &c.emitter
+	e.l, e.s, e.self, e.cold = l, s, self, true
+	e.first = uint32(len(s.locals) + 1)
+	e.mine = c.mine
+	c.site = e.local(validate.I32)
+	for i := range s.ins {
+		if in := &s.ins[i]; isTailCall(in.op) && in.caught {
+			c.tails = append(c.tails, in)
+		}
+	}
+
+	e.get(coldFrame)
+	e.structGet(typeFrame, 2)
+	e.i32(2)
+	e.Byte(0x76) // i32.shr_u
+	e.set(c.site)
+	c.restore()
+
+	for range c.tails {
+		e.block()
+		c.ends = append(c.ends, e.depth)
+	}
+	e.Byte(wasm.OpBlock)
+	l.blockType(&e.Writer, nil, s.results)
+	e.depth++
+	e.open, e.within = []int{e.depth}, []int{-1}
+	c.sequence(0, len(s.ins)-1, func() {})
+	e.end()
+	e.toRegisters(s.results)
+	e.Byte(wasm.OpReturn)
+	for i := len(c.tails) - 1; i >= 0; i-- {
+		in := c.tails[i]
+		e.end()
+		e.reload(useOperand, int(in.height), s.list(in.stack))
+		c.tailCall(in)
+		e.toRegisters(l.tailResults(in))
+		e.Byte(wasm.OpReturn)
+	}
+	locals := make([]valType, len(s.locals))
+	for i, t := range s.locals {
+		locals[i] = orNull(t)
+	}
+	return e.function(locals)
+}
+
+// mine returns the local with the frame of this layout that was read, if one was.
+func (c *coldEmitter) mine(n int) uint32 {
+	for _, k := range c.kept {
+		if k.layout == n {
+			return k.local
+		}
+	}
+	local := c.local(validate.RefNull(c.l.layouts[n].heap))
+	c.kept = append(c.kept, kept{n, local})
+	return local
+}
+
+// restore writes the frame's fields into locals and temps, by the site that it was saved at.
+func (c *coldEmitter) restore() {
+	e, s := &c.emitter, c.s
+	n := len(s.sites)
+	e.block()
+	outside := e.depth
+	for range s.sites {
+		e.block()
+	}
+	e.get(c.site)
+	e.i32(1)
+	e.Byte(wasm.OpI32Sub)
+	e.Op(wasm.OpBrTable, uint32(n-1))
+	for i := 0; i < n; i++ {
+		e.U32(uint32(i))
+	}
+	for i := range s.sites {
+		e.end()
+		c.restoreSite(&s.ins[s.sites[i]])
+		e.Op(wasm.OpBr, uint32(e.depth-outside))
+	}
+	e.end()
+}
+
+func (c *coldEmitter) restoreSite(in *ins) {
+	e, s := &c.emitter, c.s
+	var fields []valType
+	var to []uint32
+	put := func(t valType, local uint32) {
+		fields = append(fields, t)
+		to = append(to, local)
+	}
+	for i, t := range s.own(in) {
+		put(t, e.temp(useOperand, int(in.height)+i, t))
+	}
+	for _, o := range s.around(in) {
+		put(o.t, e.temp(useOperand, o.height, o.t))
+	}
+	for i, t := range s.locals {
+		if s.live[in.site-1][i/32]&(1<<(i%32)) != 0 {
+			put(t, e.variable(uint32(i)))
+		}
+	}
+	n := c.l.layout(fields)
+	t := c.l.layouts[n].index
+	mine := c.mine(n)
+	e.get(coldFrame)
+	e.Raw("\xfb\x16") // ref.cast
+	e.S32(t)
+	e.set(mine)
+	for i, local := range to {
+		e.get(mine)
+		e.structGet(t, uint32(i)+3)
+		e.set(local)
+		if fields[i].IsRef() {
+			e.get(mine)
+			e.null(fields[i])
+			e.structSet(t, uint32(i)+3)
+		}
+	}
+}
+
+// around returns the operands of the blocks around a site, outermost first, as they are hidden while it is written.
+func (s *source) around(in *ins) []operand {
+	if in.parent < 0 {
+		return nil
+	}
+	o := &s.ins[in.parent]
+	list := s.around(o)
+	for k, t := range s.own(o) {
+		list = append(list, operand{int(o.height) + k, t})
+	}
+	return list
+}
+
+// span returns the sites of an instruction: of itself, or inside of it.
+func (s *source) span(in *ins) (first, last int32) {
+	if in.site > 0 {
+		return in.site, in.site
+	}
+	if isConstruct(in.op) {
+		return s.within(in)
+	}
+	return 1, 0
+}
+
+// sequence writes the instructions from i up to, not including, end, all in one block. start reloads what the block has
+// been entered with.
+func (c *coldEmitter) sequence(i, end int, start func()) {
+	e, s := &c.emitter, c.s
+	var points []int
+	for k := i; k < end; k++ {
+		in := &s.ins[k]
+		if first, last := s.span(in); first <= last {
+			points = append(points, k)
+		}
+		if isConstruct(in.op) {
+			k = s.end(k)
+		}
+	}
+	if len(points) == 0 {
+		start()
+		c.linear(i, end)
+		return
+	}
+	for range points {
+		e.block()
+	}
+	if len(points) == 1 {
+		e.get(c.site)
+		e.Op(wasm.OpBrIf, 0)
+	} else {
+		e.block()
+		lowest, _ := s.span(&s.ins[points[0]])
+		_, highest := s.span(&s.ins[points[len(points)-1]])
+		e.get(c.site)
+		e.i32(uint32(lowest))
+		e.Byte(wasm.OpI32Sub)
+		e.Op(wasm.OpBrTable, uint32(highest-lowest+1))
+		for k, p := range points {
+			first, last := s.span(&s.ins[p])
+			for ; first <= last; first++ {
+				e.U32(uint32(k + 1))
+			}
+		}
+		e.U32(0)
+		e.end()
+	}
+	start()
+	for _, p := range points {
+		c.linear(i, p)
+		in := &s.ins[p]
+		e.spill(useOperand, int(in.height), s.list(in.stack))
+		e.end()
+		if in.site > 0 {
+			c.coldSite(in)
+			i = p + 1
+		} else {
+			c.construct(in, p)
+			i = s.end(p) + 1
+		}
+	}
+	c.linear(i, end)
+}
+
+// linear writes instructions with no site among them.
+func (c *coldEmitter) linear(i, end int) {
+	e, s := &c.emitter, c.s
+	for ; i < end; i++ {
+		in := &s.ins[i]
+		switch {
+		case isConstruct(in.op):
+			e.below = append(e.below, len(e.outer))
+			e.copy(in.op, int(in.at), int(in.end))
+			e.enter(i)
+		case in.op == wasm.OpElse:
+			e.Byte(wasm.OpElse)
+		case in.op == wasm.OpEnd:
+			e.finish()
+		case in.op == wasm.OpReturn:
+			e.Op(wasm.OpBr, uint32(e.depth-e.open[0]))
+		case isTailCall(in.op):
+			c.tail(in)
+		default:
+			e.copy(in.op, int(in.at), int(in.end))
+		}
+	}
+}
+
+// construct writes a construct with sites inside; its operands are in temps.
+func (c *coldEmitter) construct(in *ins, i int) {
+	e, s := &c.emitter, c.s
+	own, params := s.own(in), s.list(in.params)
+	e.reload(useOperand, int(in.height), own)
+	e.below = append(e.below, len(e.outer))
+	base := int(in.height) + len(own) // of the parameters
+	for k, t := range params {
+		// Who goes on inside has no parameters: null will do, and nobody looks at it.
+		e.get(e.temp(useOperand, base+k, t))
+	}
+	if in.op == wasm.OpIf {
+		// Into the part that has the site, or where the condition says.
+		e.get(c.site)
+		e.i32(uint32(in.last))
+		e.Byte(0x4d) // i32.le_u
+		e.get(e.temp(useOperand, base+len(params), validate.I32))
+		e.get(c.site)
+		e.Byte(wasm.OpSelect)
+	}
+	e.hide(in, own)
+	e.Byte(byte(in.op))
+	e.l.blockType(&e.Writer, allOrNull(params), s.list(in.results))
+	if in.op == wasm.OpTryTable {
+		r := wasm.Reader{Bin: e.l.m.Bin, Pos: int(in.at) + 1, End: int(in.end)}
+		r.ValType()
+		e.catches(&r)
+	}
+	e.enter(i)
+	reload := func() { e.reload(useParam, base, params) }
+	e.spill(useParam, base, allOrNull(params))
+	c.sequence(i+1, int(in.to), reload)
+	if in.op == wasm.OpIf {
+		rest := &s.ins[in.to]
+		switch {
+		case rest.op == wasm.OpElse:
+			e.Byte(wasm.OpElse)
+			e.spill(useParam, base, allOrNull(params))
+			c.sequence(int(in.to)+1, int(rest.to), reload)
+		case len(params) > 0:
+			e.Byte(wasm.OpElse)
+			e.spill(useParam, base, allOrNull(params))
+			reload()
+		}
+	}
+	e.finish()
+}
+
+// coldSite writes a site; its operands are in temps.
+func (c *coldEmitter) coldSite(in *ins) {
+	e, s, l := &c.emitter, c.s, c.l
+	own, taken := s.own(in), s.taken(in)
+	results := e.results(in)
+	inRegisters := leaves(in.op) || isResume(in.op)
+	e.reload(useOperand, int(in.height), own)
+	if !inRegisters {
+		e.Byte(wasm.OpBlock)
+		l.blockType(&e.Writer, nil, results)
+		e.depth++
+	}
+	done := e.depth
+	e.block()
+	e.get(c.site)
+	e.Op(wasm.OpBrIf, 0)
+	e.reload(useOperand, int(in.height)+len(own), taken)
+	e.perform(in)
+	if leaves(in.op) {
+		e.left(in, own)
+	} else {
+		e.global(l.hidden(globalState))
+		e.iff()
+		e.left(in, own)
+		e.end()
+		if !inRegisters {
+			e.Op(wasm.OpBr, uint32(e.depth-done))
+		}
+	}
+	e.end()
+	e.Raw("\x41\x00") // i32.const 0
+	e.set(c.site)
+	if in.caught {
+		e.global(l.hidden(globalExn))
+		e.Byte(wasm.OpRefIsNull)
+		e.Byte(wasm.OpI32Eqz)
+		e.iff()
+		e.global(l.hidden(globalExn))
+		e.Raw("\xd0\x74") // ref.null noexn
+		e.Op(wasm.OpGlobalSet, l.hidden(globalExn))
+		e.Byte(wasm.OpThrowRef)
+		e.end()
+	}
+	if isResume(in.op) {
+		e.answer(in)
+	}
+	e.fromRegisters(results)
+	if !inRegisters {
+		e.end()
+	}
+}
+
+// tail writes a tail call, whose results go to registers here. It must not happen inside of a try_table.
+func (c *coldEmitter) tail(in *ins) {
+	e := &c.emitter
+	for i, t := range c.tails {
+		if t == in {
+			e.spill(useOperand, int(in.height), c.s.list(in.stack))
+			e.Op(wasm.OpBr, uint32(e.depth-c.ends[i]))
+			return
+		}
+	}
+	c.tailCall(in)
+	e.Op(wasm.OpBr, uint32(e.depth-e.open[0]))
+}
+
+// tailCall calls, and returns at once if what was called is left: there is nothing to be saved of this function.
+func (c *coldEmitter) tailCall(in *ins) {
+	e := &c.emitter
+	at := len(e.B)
+	e.copy(in.op, int(in.at), int(in.end))
+	switch in.op {
+	case wasm.OpReturnCall:
+		e.B[at] = wasm.OpCall
+	case wasm.OpReturnCallIndirect:
+		e.B[at] = wasm.OpCallIndirect
+	case wasm.OpReturnCallRef:
+		e.B[at] = wasm.OpCallRef
+	}
+	e.global(c.l.hidden(globalState))
+	e.iff()
+	e.Byte(wasm.OpReturn)
+	e.end()
+}
+
+func (l *lowering) tailResults(in *ins) []valType {
+	if in.op == wasm.OpReturnCall {
+		return l.m.Results(in.x)
+	}
+	return l.t.Results(l.m.TypeIDs[in.x])
+}
+
+func isResume(op uint32) bool {
+	return op == wasm.OpResume || op == wasm.OpResumeThrow || op == wasm.OpResumeThrowRef
+}

@@ -1,0 +1,362 @@
+package lower
+
+import (
+	"github.com/fiberfill/fiberfill/internal/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm/validate"
+)
+
+// A made is a function that the rewriter has added.
+type made struct {
+	typ  uint32
+	of   uint32 // of a cold copy: the guest's function, plus one
+	body []byte
+}
+
+// reserve adds a function whose body will be known later and returns its index.
+func (l *lowering) reserve(typ uint32) uint32 {
+	l.made = append(l.made, made{typ: typ})
+	return l.fun(uint32(len(l.m.Funcs))) + uint32(len(l.made)-1)
+}
+
+func (l *lowering) complete(f uint32, body []byte) {
+	l.made[f-l.fun(uint32(len(l.m.Funcs)))].body = body
+}
+
+// helper begins a function with so many parameters that has nothing to do with the guest's code.
+func (l *lowering) helper(params int) *emitter { return &emitter{l: l, first: uint32(params)} }
+
+// saver returns the function that makes a frame of this layout and hangs it in: its parameters are the fields, the site
+// and the cold function. The leaf, of a function that suspends, belongs to the stack that is to be captured; every
+// other frame is the caller of the one that was saved before.
+func (l *lowering) saver(n int, leaf bool) uint32 {
+	if f := l.layouts[n].save[at(leaf)]; f != 0 {
+		return f
+	}
+	fields := l.layouts[n].fields
+	f := l.reserve(l.saverType(fields, ""))
+	l.layouts[n].save[at(leaf)] = f
+	count := uint32(len(fields))
+	e := l.helper(len(fields) + 2)
+	frame := e.local(validate.RefNull(l.layouts[n].heap))
+	e.Raw("\xd0\x71") // ref.null none: no caller yet
+	e.get(count + 1)
+	e.get(count)
+	for i := range fields {
+		e.get(uint32(i))
+	}
+	e.structNew(l.layouts[n].index)
+	e.set(frame)
+	e.global(l.hidden(globalFrames))
+	e.i32(1)
+	e.Byte(wasm.OpI32Add)
+	e.Op(wasm.OpGlobalSet, l.hidden(globalFrames))
+	e.hang(frame, leaf)
+	l.complete(f, e.function(nil))
+	return f
+}
+
+func at(leaf bool) int {
+	if leaf {
+		return 1
+	}
+	return 0
+}
+
+// hang hangs in the frame in a local.
+func (e *emitter) hang(frame uint32, leaf bool) {
+	if leaf {
+		e.global(e.l.hidden(globalCaptured))
+		e.get(frame)
+		e.structSet(typeStack, 3)
+	} else {
+		e.global(e.l.hidden(globalLast))
+		e.get(frame)
+		e.structSet(typeFrame, 0)
+	}
+	e.get(frame)
+	e.Op(wasm.OpGlobalSet, e.l.hidden(globalLast))
+}
+
+// saverType returns the type of a saver, with further parameters in the binary format.
+func (l *lowering) saverType(fields []validate.Type, more string) uint32 {
+	var w wasm.Writer
+	w.Byte(0x60)
+	n := uint32(len(fields) + 2)
+	if more != "" {
+		n++
+	}
+	w.U32(n)
+	for _, t := range fields {
+		l.value(&w, t)
+	}
+	w.Raw("\x7f\x64")
+	w.S32(typeReenter)
+	w.Raw(more)
+	w.Byte(0)
+	return l.types.add(w.B)
+}
+
+// resaver returns the function that does the same, with one more parameter: a frame that may be used again, or null.
+func (l *lowering) resaver(n int, leaf bool) uint32 {
+	if f := l.layouts[n].resave[at(leaf)]; f != 0 {
+		return f
+	}
+	save := l.saver(n, leaf)
+	fields := l.layouts[n].fields
+	var w wasm.Writer
+	w.Byte(0x63)
+	w.S32(l.layouts[n].index)
+	f := l.reserve(l.saverType(fields, string(w.B)))
+	l.layouts[n].resave[at(leaf)] = f
+	count := uint32(len(fields))
+	frame := count + 2
+	e := l.helper(len(fields) + 3)
+	e.get(frame)
+	e.Byte(wasm.OpRefIsNull)
+	e.iff()
+	for i := uint32(0); i < frame; i++ {
+		e.get(i)
+	}
+	e.call(save)
+	e.Byte(wasm.OpReturn)
+	e.end()
+	e.get(frame)
+	e.get(count)
+	e.structSet(l.layouts[n].index, 2)
+	for i := range fields {
+		e.get(frame)
+		e.get(uint32(i))
+		e.structSet(l.layouts[n].index, uint32(i)+3)
+	}
+	e.hang(frame, leaf)
+	l.complete(f, e.function(nil))
+	return f
+}
+
+// newCont returns the function that does cont.new: it makes a stack whose one frame calls the function.
+func (l *lowering) newCont(id validate.Heap) uint32 {
+	for _, k := range l.conts {
+		if k.from == id && k.to == id && k.fresh {
+			return k.f
+		}
+	}
+	ft := l.t.FuncOf(id)
+	params := []validate.Type{validate.RefNull(ft)}
+	f := l.reserve(l.funcType(params, []validate.Type{validate.Ref(id)}))
+	l.conts = append(l.conts, contFunc{id, id, true, f})
+	n := l.layout(params)
+	e := l.helper(1)
+	e.Raw("\xd0\x71") // ref.null none
+	e.Op(wasm.OpRefFunc, l.starter(ft, n))
+	e.i32(0)
+	e.get(0)
+	e.Byte(wasm.OpRefAsNonNull)
+	e.structNew(l.layouts[n].index)
+	e.call(l.driver(driverNew))
+	e.wrap(id)
+	l.complete(f, e.function(nil))
+	return f
+}
+
+// A contFunc is a function that does cont.new or cont.bind.
+type contFunc struct {
+	from, to validate.Heap
+	fresh    bool
+	f        uint32
+}
+
+// starter returns the function that enters a fresh continuation: it calls its function with what is in the registers.
+func (l *lowering) starter(ft validate.Heap, n int) uint32 {
+	for i, t := range l.startTypes {
+		if t == ft {
+			return l.starters[i]
+		}
+	}
+	f := l.reserve(typeReenter)
+	l.startTypes = append(l.startTypes, ft)
+	l.starters = append(l.starters, f)
+	e := l.helper(1)
+	e.fromRegisters(l.t.Params(ft))
+	e.get(0)
+	e.Raw("\xfb\x16") // ref.cast
+	e.S32(l.layouts[n].index)
+	e.structGet(l.layouts[n].index, 3)
+	e.Op(wasm.OpCallRef, l.index[ft])
+	e.global(l.hidden(globalState))
+	e.iff()
+	e.Byte(wasm.OpReturn) // left: its results are none
+	e.end()
+	e.toRegisters(l.t.Results(ft))
+	l.complete(f, e.function(nil))
+	return f
+}
+
+// bindCont returns the function that does cont.bind: it puts a frame on top that will put the bound values before the
+// others.
+func (l *lowering) bindCont(from, to validate.Heap) uint32 {
+	for _, k := range l.conts {
+		if k.from == from && k.to == to && !k.fresh {
+			return k.f
+		}
+	}
+	all := l.t.Params(l.t.FuncOf(from))
+	bound := all[:len(all)-len(l.t.Params(l.t.FuncOf(to)))]
+	params := append(append([]validate.Type(nil), bound...), validate.RefNull(from))
+	f := l.reserve(l.funcType(params, []validate.Type{validate.Ref(to)}))
+	l.conts = append(l.conts, contFunc{from, to, false, f})
+	n := l.layout(bound)
+	t := l.layouts[n].index
+
+	enter := l.reserve(typeReenter)
+	e := l.helper(1)
+	frame := e.local(validate.RefNull(l.layouts[n].heap))
+	e.get(0)
+	e.Raw("\xfb\x16") // ref.cast
+	e.S32(t)
+	e.set(frame)
+	for i, v := range bound {
+		e.get(frame)
+		e.structGet(t, uint32(i)+3)
+		if !v.Defaultable() {
+			e.Byte(wasm.OpRefAsNonNull)
+		}
+	}
+	e.fromRegisters(all[len(bound):])
+	e.toRegisters(all)
+	l.complete(enter, e.function(nil))
+
+	e = l.helper(len(params))
+	e.get(uint32(len(bound)))
+	e.Raw("\xd0\x71") // ref.null none
+	e.Op(wasm.OpRefFunc, enter)
+	e.i32(0)
+	for i := range bound {
+		e.get(uint32(i))
+	}
+	e.structNew(t)
+	e.call(l.driver(driverBind))
+	e.wrap(to)
+	l.complete(f, e.function(nil))
+	return f
+}
+
+// A dummyFunc makes a value of a type without a default, which is kept in a global.
+type dummyFunc struct {
+	t validate.Type
+	f uint32
+}
+
+// dummy returns the function that makes a value of a type without a default. It must be one that can be made.
+func (l *lowering) dummy(t validate.Type) uint32 {
+	for _, d := range l.dummies {
+		if d.t == t {
+			return d.f
+		}
+	}
+	f := l.reserve(l.funcType(nil, []validate.Type{t}))
+	l.dummies = append(l.dummies, dummyFunc{t, f})
+	var init wasm.Writer
+	init.Byte(0x63)
+	l.heap(&init, t.Heap())
+	init.Byte(mut)
+	e := l.helper(0)
+	e.null(t)
+	init.Bytes(e.B)
+	init.Byte(wasm.OpEnd)
+	kept := l.addGlobal(string(init.B), false)
+
+	e = l.helper(0)
+	e.global(kept)
+	e.Byte(wasm.OpRefIsNull)
+	e.iff()
+	e.make(t.Heap())
+	e.Op(wasm.OpGlobalSet, kept)
+	e.end()
+	e.global(kept)
+	e.Byte(wasm.OpRefAsNonNull)
+	l.complete(f, e.function(nil))
+	return f
+}
+
+// make writes how a value of a heap type is made.
+func (e *emitter) make(h validate.Heap) {
+	l := e.l
+	switch h {
+	case validate.HeapAny, validate.HeapEq, validate.HeapI31:
+		e.Raw("\x41\x00\xfb\x1c") // ref.i31
+		return
+	case validate.HeapExtern:
+		e.Raw("\x41\x00\xfb\x1c\xfb\x1b") // extern.convert_any
+		return
+	case validate.HeapStruct, validate.HeapCont:
+		e.Raw("\xd0\x71") // ref.null none
+		e.structNew(typeCont)
+		return
+	case validate.HeapArray:
+		e.Raw("\xfb\x08") // array.new_fixed
+		e.U32(typeTags)
+		e.U32(0)
+		return
+	case validate.HeapExn:
+		e.Raw("\x02\x69\x1f\x40\x01\x03\x00") // block (result exnref), try_table (catch_all_ref 0)
+		e.Op(wasm.OpThrow, l.ownTag())
+		e.Raw("\x0b\x00\x0b") // end, unreachable, end
+		return
+	case validate.HeapFunc:
+		e.Op(wasm.OpRefFunc, l.unreachable(l.funcType(nil, nil)))
+		return
+	}
+	switch d := l.t.Def(h); d.Form {
+	case validate.FormFunc:
+		e.Op(wasm.OpRefFunc, l.unreachable(l.index[h]))
+	case validate.FormCont:
+		e.Raw("\xd0\x71") // ref.null none
+		e.wrap(h)
+	case validate.FormArray:
+		e.Raw("\xfb\x08") // array.new_fixed
+		e.U32(l.index[h])
+		e.U32(0)
+	default:
+		for _, field := range l.t.Fields(h) {
+			t := field.Type
+			if t == validate.I8 || t == validate.I16 {
+				t = validate.I32
+			}
+			e.dummies([]validate.Type{t})
+		}
+		e.structNew(l.index[h])
+	}
+}
+
+// unreachable returns a function of this type that nobody will call.
+func (l *lowering) unreachable(typ uint32) uint32 {
+	f := l.reserve(typ)
+	l.complete(f, []byte{0, wasm.OpUnreachable, wasm.OpEnd})
+	return f
+}
+
+// canMake reports whether a value of a type can be made: whether there is any that a program could have.
+func (l *lowering) canMake(t validate.Type, inside []validate.Heap) bool {
+	if t.Defaultable() {
+		return true
+	}
+	h := t.Heap()
+	if !h.Defined() {
+		return h != validate.HeapNone && h != validate.HeapNoFunc && h != validate.HeapNoExtern &&
+			h != validate.HeapNoExn && h != validate.HeapNoCont
+	}
+	if l.t.Def(h).Form != validate.FormStruct {
+		return true
+	}
+	for _, around := range inside {
+		if around == h {
+			return false
+		}
+	}
+	for _, field := range l.t.Fields(h) {
+		if !l.canMake(field.Type, append(inside, h)) {
+			return false
+		}
+	}
+	return true
+}

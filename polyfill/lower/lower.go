@@ -1,0 +1,299 @@
+package lower
+
+import (
+	"github.com/fiberfill/fiberfill/internal/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm/validate"
+)
+
+// A Code says why a valid module cannot be lowered.
+type Code uint8
+
+const (
+	// OK is the code of a Refusal that is none.
+	OK Code = iota
+	// LegacyExceptions: a function that may suspend has a try of the older exceptions.
+	LegacyExceptions
+	// NoDummy: a function that may suspend returns a reference of which nobody can make one.
+	NoDummy
+	// ReservedName: the module imports from the module name that the driver has.
+	ReservedName
+)
+
+// Text says the same in words.
+func (c Code) Text() string {
+	switch c {
+	case LegacyExceptions:
+		return "a function that may be suspended uses the older exceptions (try, catch), which cannot be left half-way; " +
+			"translate them to try_table first (wasm-opt --translate-to-exnref)"
+	case NoDummy:
+		return "a function that may be suspended returns a reference of which no program can make one"
+	case ReservedName:
+		return "the module imports from " + Namespace + ", which is the name of fiberfill's own driver"
+	}
+	return ""
+}
+
+// A Refusal says where and why a valid module cannot be lowered.
+type Refusal struct {
+	Code Code
+	At   int // a byte offset
+}
+
+// A Result is what [Module] has made of a module.
+type Result struct {
+	// Bytes is the lowered module, or the one given if there was nothing to do.
+	Bytes []byte
+	// Changed says that it has been lowered.
+	Changed bool
+	Refusal Refusal
+}
+
+// Namespace is the module name of what a lowered module imports from the driver.
+const Namespace = "fiberfill:lower"
+
+// Section is the name of the custom section that says what a lowered module is.
+const Section = "fiberfill.lower"
+
+// Version is that of what a lowered module and the driver agree on.
+const Version = 1
+
+// A lowering is one module on its way.
+type lowering struct {
+	m        *validate.Module
+	t        *validate.Types
+	body     validate.Body
+	index    []uint32 // for each type id its index in the output
+	may      []bool   // for each function: it may suspend
+	suspends bool     // the code has something of the proposal
+
+	types         typeList
+	layouts       []layout
+	layoutOf      map[uint32]int  // by type index
+	registers     [classes]uint32 // how many there are of each class
+	firstRegister [classes]uint32 // index of the first global
+	hiddenGlobals uint32          // imported ones
+	driverTypes   [driverFuncs]uint32
+
+	made       []made
+	conts      []contFunc
+	startTypes []validate.Heap
+	starters   []uint32
+	dummies    []dummyFunc
+	globals    []string
+	needTag    bool
+
+	out wasm.Writer
+}
+
+// Module lowers a module. It returns the error of a module that is not valid. Who asks for all has functions changed
+// that use none of the instructions, so that they can be left by what they call.
+func Module(bin []byte, all bool) (Result, *validate.Error) {
+	m, err := validate.Decode(bin, nil)
+	if err != nil {
+		return Result{}, err
+	}
+	l := &lowering{m: m, t: m.Types}
+	if err := l.graph(); err != nil {
+		return Result{}, err
+	}
+	if l.lowered() || !all && !l.uses() {
+		return Result{Bytes: bin}, nil
+	}
+	for _, i := range m.Imports {
+		if string(m.Text(i.Module)) == Namespace {
+			return Result{Refusal: Refusal{ReservedName, i.Module.Start}}, nil
+		}
+	}
+	l.prepare()
+	bodies, refusal := l.functions()
+	if refusal.Code != OK {
+		return Result{Refusal: refusal}, nil
+	}
+	l.write(bodies)
+	return Result{Bytes: l.out.B, Changed: true}, nil
+}
+
+// lowered reports whether the module has been lowered before.
+func (l *lowering) lowered() bool {
+	for _, c := range l.m.Customs {
+		if string(l.m.Text(c.Name)) == Section {
+			return true
+		}
+	}
+	return false
+}
+
+// uses reports whether the module has anything of the proposal, which no engine without it takes.
+func (l *lowering) uses() bool {
+	if l.suspends {
+		return true
+	}
+	for id := 0; id < l.t.Len(); id++ {
+		h := validate.Heap(id)
+		switch l.t.Def(h).Form {
+		case validate.FormCont:
+			return true
+		case validate.FormFunc:
+			if l.anyCont(l.t.Params(h)) || l.anyCont(l.t.Results(h)) {
+				return true
+			}
+		default:
+			for _, f := range l.t.Fields(h) {
+				if l.isCont(f.Type) {
+					return true
+				}
+			}
+		}
+	}
+	for _, t := range l.m.Tables {
+		if l.isCont(t.Type) {
+			return true
+		}
+	}
+	for _, g := range l.m.Globals {
+		if l.isCont(g.Type) {
+			return true
+		}
+	}
+	for _, e := range l.m.Elements {
+		if l.isCont(e.Type) {
+			return true
+		}
+	}
+	for _, tag := range l.m.Tags {
+		if len(l.t.Results(tag.Type)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *lowering) isCont(t validate.Type) bool {
+	return t.IsRef() && l.t.Top(t.Heap()) == validate.HeapCont
+}
+
+func (l *lowering) anyCont(list []validate.Type) bool {
+	for _, t := range list {
+		if l.isCont(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// graph validates the code and finds the functions that may suspend: those with one of the instructions, or a call
+// through a reference or of an import, and those that call them.
+func (l *lowering) graph() *validate.Error {
+	m := l.m
+	l.may = make([]bool, len(m.Funcs))
+	callers := make([][]uint32, len(m.Funcs))
+	var todo []uint32
+	mark := func(f uint32) {
+		if !l.may[f] {
+			l.may[f] = true
+			todo = append(todo, f)
+		}
+	}
+	for _, i := range m.Imports {
+		// What the engine provides itself never suspends.
+		if i.Kind == wasm.KindFunc && !builtin(m.Text(i.Module)) {
+			mark(i.Index)
+		}
+	}
+	b := &l.body
+	for f := m.ImportedFuncs; f < len(m.Funcs); f++ {
+		if b.Start(m, uint32(f)) && l.anyCont(b.Locals) {
+			l.suspends = true
+		}
+		for b.Next() {
+			switch b.Op {
+			case wasm.OpRefNull, wasm.OpEnd:
+				if l.anyCont(b.Pushed) {
+					l.suspends = true
+				}
+			case wasm.OpCall, wasm.OpReturnCall:
+				callers[b.X] = append(callers[b.X], uint32(f))
+			case wasm.OpCallRef, wasm.OpReturnCallRef, wasm.OpCallIndirect, wasm.OpReturnCallIndirect:
+				mark(uint32(f))
+			case wasm.OpResume, wasm.OpResumeThrow, wasm.OpResumeThrowRef, wasm.OpSuspend, wasm.OpSwitch:
+				mark(uint32(f))
+				l.suspends = true
+			}
+		}
+		if err := b.Err(); err != nil {
+			return err
+		}
+	}
+	for len(todo) > 0 {
+		f := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, caller := range callers[f] {
+			mark(caller)
+		}
+	}
+	return nil
+}
+
+// builtin reports whether a module name is one that the engine provides functions for.
+func builtin(name []byte) bool { return len(name) > 5 && string(name[:5]) == "wasm:" }
+
+// prepare lays out the index spaces.
+func (l *lowering) prepare() {
+	l.index = make([]uint32, l.t.Len())
+	for i := len(l.m.TypeIDs) - 1; i >= 0; i-- {
+		l.index[l.m.TypeIDs[i]] = uint32(i) + baseTypes
+	}
+	l.types.first = uint32(len(l.m.TypeIDs)) + baseTypes
+	for id := 0; id < l.t.Len(); id++ {
+		if h := validate.Heap(id); l.t.Def(h).Form == validate.FormFunc {
+			l.count(l.t.Params(h))
+			l.count(l.t.Results(h))
+		}
+	}
+	l.hiddenGlobals = driverGlobals + uint32(len(l.m.Tags))
+	next := uint32(l.m.ImportedGlobals) + l.hiddenGlobals
+	for c := range l.registers {
+		l.firstRegister[c] = next
+		next += l.registers[c]
+		l.hiddenGlobals += l.registers[c]
+	}
+	for i, t := range driverTypes {
+		l.driverTypes[i] = l.rawFuncType(t[0], t[1])
+	}
+}
+
+// functions writes the code of all functions.
+func (l *lowering) functions() ([][]byte, Refusal) {
+	bodies := make([][]byte, len(l.m.Funcs)-l.m.ImportedFuncs)
+	for k := range bodies {
+		f := uint32(k + l.m.ImportedFuncs)
+		if !l.may[f] {
+			b := &l.body
+			b.Start(l.m, f)
+			e := &emitter{l: l}
+			locals := append([]validate.Type(nil), b.Locals[len(l.m.Params(f)):]...)
+			e.copyAll(b)
+			bodies[k] = e.function(locals)
+			continue
+		}
+		s, refusal := l.read(f)
+		if refusal.Code != OK {
+			return nil, refusal
+		}
+		if len(s.sites) == 0 {
+			bodies[k] = l.hot(f, s, 0)
+			continue
+		}
+		for _, t := range s.results {
+			if !l.canMake(t, nil) {
+				return nil, Refusal{NoDummy, l.m.Funcs[f].Body.Start}
+			}
+		}
+		s.liveness()
+		cold := l.reserve(typeReenter)
+		l.made[len(l.made)-1].of = f + 1
+		bodies[k] = l.hot(f, s, cold)
+		l.complete(cold, l.cold(s, cold))
+	}
+	return bodies, Refusal{}
+}

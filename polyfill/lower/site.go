@@ -1,0 +1,191 @@
+package lower
+
+import (
+	"github.com/fiberfill/fiberfill/internal/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm/validate"
+)
+
+// perform writes what happens at a site, up to the place where it is known whether the function has to be left. Its
+// operands are on the stack. A call leaves its results there; the others leave them in registers.
+func (e *emitter) perform(in *ins) {
+	l := e.l
+	switch in.op {
+	case wasm.OpSuspend:
+		e.toRegisters(l.t.Params(l.m.Tags[in.x].Type))
+		e.global(l.tag(in.x))
+		e.call(l.driver(driverSuspend))
+	case wasm.OpSwitch:
+		from := l.m.TypeIDs[in.x]
+		params := l.t.Params(l.t.FuncOf(from))
+		last := params[len(params)-1]
+		k := e.takeCont(from)
+		e.toRegisters(params[:len(params)-1])
+		e.get(k)
+		e.global(l.tag(in.y))
+		e.call(l.driver(driverSwitch))
+		e.wrap(last.Heap())
+		regs := l.assign(params)
+		e.Op(wasm.OpGlobalSet, regs[len(regs)-1])
+	case wasm.OpResume:
+		id := l.m.TypeIDs[in.x]
+		k := e.takeCont(id)
+		e.toRegisters(l.t.Params(l.t.FuncOf(id)))
+		e.get(k)
+		e.handlers(in)
+		e.call(l.driver(driverResume))
+	case wasm.OpResumeThrow:
+		id := l.m.TypeIDs[in.x]
+		k := e.takeCont(id)
+		e.exception(in.y)
+		e.get(k)
+		e.handlers(in)
+		e.call(l.driver(driverResumeThrow))
+	case wasm.OpResumeThrowRef:
+		e.handlers(in)
+		e.call(l.driver(driverResumeThrow))
+	default:
+		e.copy(in.op, int(in.at), int(in.end))
+	}
+}
+
+// takeCont moves the continuation on top of the stack into a local.
+func (e *emitter) takeCont(id validate.Heap) uint32 {
+	k := e.temp(useCont, 0, validate.RefNull(id))
+	e.set(k)
+	return k
+}
+
+// wrap makes a continuation reference of the stack on top.
+func (e *emitter) wrap(id validate.Heap) {
+	e.Raw("\xd0\x73") // ref.null nofunc
+	e.structNew(e.l.index[id])
+}
+
+// exception makes a reference to an exception with this tag of the operands.
+func (e *emitter) exception(tag uint32) {
+	l := e.l
+	params := l.t.Params(l.m.Tags[tag].Type)
+	exn := []validate.Type{validate.RefNull(validate.HeapExn)}
+	e.Byte(wasm.OpBlock)
+	l.blockType(&e.Writer, params, exn)
+	e.Byte(wasm.OpTryTable)
+	l.blockType(&e.Writer, params, nil)
+	e.Raw("\x01\x03\x00") // catch_all_ref, to the block
+	e.Op(wasm.OpThrow, tag)
+	e.Byte(wasm.OpEnd)
+	e.Byte(wasm.OpUnreachable)
+	e.Byte(wasm.OpEnd)
+}
+
+// handlers pushes the two lists of tags that a resume handles.
+func (e *emitter) handlers(in *ins) {
+	list := e.s.handlers[in.handlers.at : in.handlers.at+in.handlers.n]
+	for _, switches := range []bool{false, true} {
+		var tags []uint32
+		for _, h := range list {
+			if h.Switch == switches {
+				tags = append(tags, h.Tag)
+			}
+		}
+		if len(tags) == 0 {
+			e.Raw("\xd0\x71") // ref.null none
+		} else {
+			e.global(e.l.tagList(tags))
+		}
+	}
+}
+
+// answer writes what follows a resume that has come back: nothing if it has returned, else a branch to a handler's
+// label.
+func (e *emitter) answer(in *ins) {
+	var list []validate.Handler
+	for _, h := range e.s.handlers[in.handlers.at : in.handlers.at+in.handlers.n] {
+		if !h.Switch {
+			list = append(list, h)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	e.global(e.l.hidden(globalOutcome))
+	e.iff()
+	if len(list) > 1 {
+		for range list {
+			e.block()
+		}
+		e.global(e.l.hidden(globalOutcome))
+		e.i32(1)
+		e.Byte(wasm.OpI32Sub)
+		e.Op(wasm.OpBrTable, uint32(len(list)-1))
+		for i := range list {
+			e.U32(uint32(i))
+		}
+	}
+	for _, h := range list {
+		if len(list) > 1 {
+			e.end()
+		}
+		label := e.s.label(e.within[len(e.within)-1-int(h.Label)])
+		e.fromRegisters(e.l.t.Params(e.l.m.Tags[h.Tag].Type))
+		e.global(e.l.hidden(globalCaptured))
+		e.wrap(label[len(label)-1].Heap())
+		e.Raw("\xd0\x71") // ref.null none
+		e.Op(wasm.OpGlobalSet, e.l.hidden(globalCaptured))
+		e.Op(wasm.OpBr, e.label(h.Label))
+	}
+	e.end()
+}
+
+// results returns what a site leaves on the stack.
+func (e *emitter) results(in *ins) []validate.Type {
+	l := e.l
+	switch in.op {
+	case wasm.OpCall:
+		return l.m.Results(in.x)
+	case wasm.OpCallIndirect, wasm.OpCallRef:
+		return l.t.Results(l.m.TypeIDs[in.x])
+	case wasm.OpSuspend:
+		return l.t.Results(l.m.Tags[in.x].Type)
+	case wasm.OpSwitch:
+		params := l.t.Params(l.t.FuncOf(l.m.TypeIDs[in.x]))
+		return l.t.Params(l.t.FuncOf(params[len(params)-1].Heap()))
+	}
+	return l.t.Results(l.t.FuncOf(l.m.TypeIDs[in.x]))
+}
+
+// left writes what a site does when frames are being saved: it saves this one and returns. own are the operands below
+// those of the site; in the function they are on the stack, in the cold one in temps.
+func (e *emitter) left(in *ins, own []validate.Type) {
+	l, s := e.l, e.s
+	fields := append([]validate.Type(nil), own...)
+	if e.cold {
+		for i, t := range own {
+			e.get(e.temp(useOperand, int(in.height)+i, t))
+		}
+	}
+	for _, o := range e.outer {
+		e.get(e.temp(useOperand, o.height, o.t))
+		fields = append(fields, o.t)
+	}
+	for i, t := range s.locals {
+		if s.live[in.site-1][i/32]&(1<<(i%32)) != 0 {
+			e.get(e.variable(uint32(i)))
+			fields = append(fields, t)
+		}
+	}
+	n := l.layout(fields)
+	site := uint32(in.site) << 2
+	if in.caught {
+		site |= 1
+	}
+	e.i32(site)
+	e.Op(wasm.OpRefFunc, e.self)
+	if e.cold {
+		e.get(e.mine(n))
+		e.call(l.resaver(n, leaves(in.op)))
+	} else {
+		e.call(l.saver(n, leaves(in.op)))
+		e.dummies(s.results)
+	}
+	e.Byte(wasm.OpReturn)
+}

@@ -1,0 +1,209 @@
+package lower
+
+import (
+	"github.com/fiberfill/fiberfill/internal/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm/validate"
+)
+
+// A source is the code of a function that may suspend, with what is known of it. Code that is not reached is not in it.
+type source struct {
+	ins      []ins
+	types    []validate.Type // arena of the lists below
+	labels   []uint32
+	catches  []validate.Catch
+	handlers []validate.Handler
+	locals   []validate.Type
+	params   int
+	results  []validate.Type
+	sites    []int32    // the instructions where the function may be left, in their order
+	live     [][]uint32 // for each of those a bit for each local that may be read later
+}
+
+// A part is some elements of one of the arenas.
+type part struct{ at, n int32 }
+
+// An ins is one instruction.
+type ins struct {
+	op      uint32
+	at, end int32 // its bytes
+	x, y    uint32
+
+	stack  part // operands of the block it is in, before it; only of constructs, sites and tail calls
+	args   int32
+	height int32 // of the operands of the blocks around
+
+	// Of a construct: where the end is (an if's else, if it has one), its types, its sites.
+	to              int32
+	params, results part
+	first, last     int32 // numbers of the sites inside, from 1; first > last: none
+
+	labels, catches, handlers part
+	parent                    int32 // of constructs and sites: the construct that it is in, or -1
+	site                      int32 // its number, from 1; 0: the function cannot be left here
+	caught                    bool  // inside of a try_table
+}
+
+func (s *source) list(p part) []validate.Type { return s.types[p.at : p.at+p.n] }
+
+func (s *source) keep(list []validate.Type) part {
+	at := int32(len(s.types))
+	s.types = append(s.types, list...)
+	return part{at, int32(len(list))}
+}
+
+// own returns the operands of the block below those that the instruction takes.
+func (s *source) own(in *ins) []validate.Type {
+	all := s.list(in.stack)
+	return all[:int32(len(all))-in.args]
+}
+
+// taken returns the operands that it takes.
+func (s *source) taken(in *ins) []validate.Type {
+	all := s.list(in.stack)
+	return all[int32(len(all))-in.args:]
+}
+
+func isConstruct(op uint32) bool {
+	return op == wasm.OpBlock || op == wasm.OpLoop || op == wasm.OpIf || op == wasm.OpTryTable || op == wasm.OpTry
+}
+
+func isTailCall(op uint32) bool {
+	return op == wasm.OpReturnCall || op == wasm.OpReturnCallIndirect || op == wasm.OpReturnCallRef
+}
+
+// leaves reports whether the instruction never goes on in the function that executes it.
+func leaves(op uint32) bool { return op == wasm.OpSuspend || op == wasm.OpSwitch }
+
+// isSite reports whether a function may be left at the instruction.
+func (l *lowering) isSite(op, x uint32) bool {
+	switch op {
+	case wasm.OpCall:
+		return l.may[x]
+	case wasm.OpCallIndirect, wasm.OpCallRef, wasm.OpSuspend, wasm.OpSwitch, wasm.OpResume, wasm.OpResumeThrow,
+		wasm.OpResumeThrowRef:
+		return true
+	}
+	return false
+}
+
+// read goes through the code of a function. It fails where there is something that cannot be lowered.
+func (l *lowering) read(f uint32) (*source, Refusal) {
+	s := &source{}
+	b := &l.body
+	b.Start(l.m, f)
+	s.locals = append(s.locals, b.Locals...)
+	s.params = len(l.m.Params(f))
+	s.results = l.m.Results(f)
+	var around []int32  // the constructs that the instruction is in, an if by its else behind that
+	var parents []int32 // the same, an if always by itself
+	tries, skipped := 0, 0
+	opened := false // the instruction before has opened a construct: its types are known now
+	for b.Next() {
+		controls := b.Controls
+		top := &controls[len(controls)-1]
+		if opened {
+			in := &s.ins[len(s.ins)-1]
+			in.params, in.results = s.keep(top.Params), s.keep(top.Results)
+			opened = false
+		}
+		last := b.Op == wasm.OpEnd || b.Op == wasm.OpElse
+		switch {
+		case skipped > 0 || top.Unreachable && !last:
+			if isConstruct(b.Op) {
+				skipped++
+			} else if (b.Op == wasm.OpEnd || b.Op == wasm.OpDelegate) && skipped > 0 {
+				skipped--
+			}
+			continue
+		case b.Op == wasm.OpTry:
+			return nil, Refusal{LegacyExceptions, b.At}
+		}
+		in := ins{op: b.Op, at: int32(b.At), end: int32(b.End), x: b.X, y: b.Y, caught: tries > 0, first: 1, parent: -1}
+		if len(parents) > 0 {
+			in.parent = parents[len(parents)-1]
+		}
+		if isConstruct(b.Op) || isTailCall(b.Op) || l.isSite(b.Op, b.X) {
+			in.stack, in.args, in.height = s.keep(b.Stack[top.Height:]), int32(b.Args), int32(top.Height)
+		}
+		in.labels = part{int32(len(s.labels)), int32(len(b.Labels))}
+		switch b.Op {
+		case wasm.OpBrTable:
+			s.labels = append(s.labels, b.Labels...)
+		case wasm.OpTryTable:
+			in.catches = part{int32(len(s.catches)), int32(len(b.Catches))}
+			s.catches = append(s.catches, b.Catches...)
+		case wasm.OpResume, wasm.OpResumeThrow, wasm.OpResumeThrowRef:
+			in.handlers = part{int32(len(s.handlers)), int32(len(b.Handlers))}
+			s.handlers = append(s.handlers, b.Handlers...)
+		}
+		at := int32(len(s.ins))
+		switch {
+		case isConstruct(b.Op):
+			opened = true
+			in.first = int32(len(s.sites)) + 1
+			around = append(around, at)
+			parents = append(parents, at)
+			if b.Op == wasm.OpTryTable {
+				tries++
+			}
+		case last && len(around) > 0:
+			from := around[len(around)-1]
+			begin := &s.ins[from]
+			begin.to = at
+			if b.Op == wasm.OpElse {
+				// The rest of the if is a construct of its own, as far as what lies where is concerned.
+				in.first = int32(len(s.sites)) + 1
+				in.params, in.results = begin.params, begin.results
+				in.stack, in.args, in.height = begin.stack, begin.args, begin.height
+				around[len(around)-1] = at
+				begin.last = int32(len(s.sites))
+				break
+			}
+			around = around[:len(around)-1]
+			parents = parents[:len(parents)-1]
+			begin.last = int32(len(s.sites))
+			if begin.op == wasm.OpTryTable {
+				tries--
+			}
+		case l.isSite(b.Op, b.X):
+			s.sites = append(s.sites, at)
+			in.site = int32(len(s.sites))
+		}
+		s.ins = append(s.ins, in)
+	}
+	return s, Refusal{}
+}
+
+// has reports whether there is a site inside of the construct; of an if, in either part.
+func (s *source) has(in *ins) bool {
+	first, last := s.within(in)
+	return first <= last
+}
+
+// within returns the sites inside of a construct, from first to last.
+func (s *source) within(in *ins) (first, last int32) {
+	if rest := &s.ins[in.to]; in.op == wasm.OpIf && rest.op == wasm.OpElse {
+		return in.first, rest.last
+	}
+	return in.first, in.last
+}
+
+// end returns the index of the end of the construct at i.
+func (s *source) end(i int) int {
+	to := int(s.ins[i].to)
+	if s.ins[to].op == wasm.OpElse {
+		to = int(s.ins[to].to)
+	}
+	return to
+}
+
+// label returns the types that a branch to the construct with index i takes, or to the function if i is negative.
+func (s *source) label(i int) []validate.Type {
+	switch {
+	case i < 0:
+		return s.results
+	case s.ins[i].op == wasm.OpLoop:
+		return s.list(s.ins[i].params)
+	}
+	return s.list(s.ins[i].results)
+}
