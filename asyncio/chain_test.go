@@ -113,7 +113,8 @@ func TestChainWaitsAsOne(t *testing.T) {
 	})
 }
 
-// What a call has begun below a running fiber ends by a trap, with all that it has entered, and the call's caller goes on.
+// A fiber begun inside a call ends by a trap, with all fibers that it has entered; the fiber that made the call goes
+// on.
 func TestTrapEndsWhatACallHasBegun(t *testing.T) {
 	t.Run("K-9", func(t *testing.T) {
 		s := new(Scheduler)

@@ -21,6 +21,7 @@ func guests() ([]binary, error) {
 			compileC("examples/c-generator/guest.c", "-Iinclude", "-Wl,--export-table")},
 		{"internal/guest/testdata/generators.wasm",
 			compileC("internal/guest/testdata/generators.c", "-Wl,--export-table")},
+		{"jsglue/test/testdata/rust.wasm", compileRust("jsglue/test/testdata/rust.rs")},
 	}
 	for _, system := range []string{"fibers1", "fibers2", "stacks", "cont"} {
 		guest := "jsglue/test/testdata/" + system
@@ -102,6 +103,30 @@ func clang(out string, more ...string) error {
 	c := exec.Command("clang-19", append(args, more...)...)
 	c.Env = append(os.Environ(), "PATH="+tools)
 	return run(c)
+}
+
+// rustc is Debian's: somebody's own need not have the target.
+const rustc = "/usr/bin/rustc"
+
+// hasRust reports whether there is the version of the committed guest: others write other code.
+func hasRust() bool {
+	version, err := exec.Command(rustc, "--version").Output()
+	return err == nil && strings.HasPrefix(string(version), "rustc 1.63.0")
+}
+
+// compileRust is the recipe of a guest in Rust, as cargo compiles a cdylib for release.
+func compileRust(source string) func(out string) error {
+	return func(out string) error {
+		if err := install("rust"); err != nil {
+			return err
+		}
+		if !hasRust() {
+			return errors.New(rustc + " is not rustc 1.63.0, that of Debian 12, which the committed guest is made with")
+		}
+		return shell(rustc, "--target=wasm32-unknown-unknown", "--crate-type=cdylib", "-Copt-level=3",
+			"-Cstrip=symbols",
+			"-Clinker=wasm-ld-14", source, "-o", out)
+	}
 }
 
 // compileThrowing is the recipe of a guest with fibers and exceptions of its own: C merged with a WAT file for what C

@@ -18,16 +18,7 @@ const (
 // sourceSuffixes are the files that the limit holds for.
 var sourceSuffixes = []string{".go", ".ts", ".js", ".mjs", ".wat", ".c", ".h"}
 
-// wideFiles are exempt from the limit, each with the reason.
-var wideFiles = map[string]string{
-	"internal/mutate/cont.go":    "a table of mutations: an edit of source on each line",
-	"internal/mutate/fibers1.go": "a table of mutations: an edit of source on each line",
-	"internal/mutate/fibers2.go": "a table of mutations: an edit of source on each line",
-	"internal/mutate/machine.go": "a table of mutations: an edit of source on each line",
-	"internal/mutate/stacks.go":  "a table of mutations: an edit of source on each line",
-}
-
-// narrow fails, with every place, if a line of source is wider than maxWidth, or if an exempt file has no such line.
+// narrow fails, with every place, if a line of source is wider than maxWidth.
 func narrow() error {
 	var problems []string
 	for _, suffix := range sourceSuffixes {
@@ -40,14 +31,8 @@ func narrow() error {
 			if err != nil {
 				return err
 			}
-			wide := wideLines(string(text))
-			switch _, exempt := wideFiles[file]; {
-			case !exempt:
-				for _, number := range wide {
-					problems = append(problems, fmt.Sprintf("%s:%d", file, number))
-				}
-			case len(wide) == 0:
-				problems = append(problems, file+" needs no exemption: remove it from wideFiles")
+			for _, number := range wideLines(string(text)) {
+				problems = append(problems, fmt.Sprintf("%s:%d", file, number))
 			}
 		}
 	}

@@ -136,7 +136,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "--fibers", "2", files, "_start", "{i}"}, "_start is the entry of a program, which runs once"},
 		{[]string{"run", "--stack-size", "1000", cGuest, "trap"}, "a multiple of 16 from 1024"},
 		{[]string{"run", "--stack-size", "1073741840", cGuest, "trap"}, "a multiple of 16 from 1024 to 1 GiB"},
-		{[]string{"run", "--stacks", "heap", cGuest, "trap"}, "allocator, grow or copy"},
+		{[]string{"run", "--stacks", "heap", cGuest, "trap"}, "allocator, grow, serial or copy"},
 		{[]string{"run", "--stacks", "allocator", cGuest, "trap"}, "it exports no malloc"},
 		{[]string{"run", "--stack-pointer", "sp", cGuest, "trap"}, `exports no mutable i32 of this name`},
 		{[]string{"run", "--stack-pointer", "99", cGuest, "trap"}, `has no such global`},

@@ -58,11 +58,11 @@ func (r *run) flags() *flag.FlagSet {
 	})
 	flags.Func("stacks", "", func(text string) error {
 		switch source := guest.Source(text); source {
-		case guest.Allocator, guest.Grow, guest.Copy:
+		case guest.Allocator, guest.Grow, guest.Serial, guest.Copy:
 			r.options.Stacks.Source = source
 			return nil
 		}
-		return fmt.Errorf("it must be %s, %s or %s", guest.Allocator, guest.Grow, guest.Copy)
+		return fmt.Errorf("it must be %s, %s, %s or %s", guest.Allocator, guest.Grow, guest.Serial, guest.Copy)
 	})
 	flags.StringVar(&r.options.Stacks.Pointer, "stack-pointer", "", "")
 	return flags
@@ -160,6 +160,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	o := &r.options
 	o.Stdin, o.Stdout, o.Stderr = r.stdin, r.stdout, r.stderr
+	o.Warn = func(text string) { fmt.Fprintln(r.stderr, "fiberfill: "+text) }
 	o.Log = func(c *guest.Call, code, value int32) { fmt.Fprintf(r.stderr, "%s: log %d %d\n", c.Name, code, value) }
 	o.Ended = r.ended
 	if r.export == start {

@@ -116,9 +116,6 @@ func (c *Call) place() ([]uint64, error) {
 	}
 	top := uint32(0)
 	if size > 0 {
-		if g.unclear != nil {
-			return nil, g.unclear
-		}
 		if g.pointer == nil || g.memory == nil {
 			return nil, errors.New("it was given a text, and fiberfill knows of no stack in the guest's memory to " +
 				"put it on; if there is one, name by --stack-pointer what points to it")

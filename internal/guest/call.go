@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/shadow"
 )
 
 // A Call is one call of an export, and the fiber that it is.
@@ -34,7 +34,12 @@ type Call struct {
 	high   uint32 // where its shadow stack begins
 	threw  error  // what the last exception was that the guest got from a wait
 	death  error  // not nil: the fiber must not run any more, for this reason
+
+	swallowed int // waits begun since it was cancelled
 }
+
+// patience is how many waits a cancelled fiber may begin: enough to clean up.
+const patience = 1000
 
 // State is what a fiber does.
 type State string
@@ -90,15 +95,18 @@ func (g *Guest) Go(name, export string, args ...string) (*Call, error) {
 		return nil, fmt.Errorf("%s exports no function %q%s; it exports %s", g.options.Name, export, misplaced(export),
 			g.list())
 	}
-	if g.unclear != nil && len(g.Calls()) > 0 && export != initialize { // that one runs alone, see Run
-		return nil, fmt.Errorf("%w. One call at a time it bears as it is", g.unclear)
-	}
 	parsed, err := arguments(export, definition, args)
 	if err != nil {
 		return nil, err
 	}
 	c := &Call{Name: name, Export: export, guest: g, args: parsed}
 	c.become(Queued, "")
+	if g.serial && g.plan.Why > shadow.ByName && !g.told && len(g.Calls()) > 0 && export != initialize { // that one runs alone, see Run
+		g.told = true
+		if g.options.Warn != nil {
+			g.options.Warn(g.options.Name + ": " + serially(g.plan.Why))
+		}
+	}
 	g.calls = append(g.calls, c)
 	return c, nil
 }
@@ -177,21 +185,24 @@ func (c *Call) run(f *asyncio.Fiber) {
 	}
 }
 
-// turn waits until no other entry runs, if the guest is of one of the proposals: a machine has one root. Each waits for
-// the one before it, so that an end wakes one; and then for the entry that runs, if the one before was cancelled in its
-// place.
+// turn waits until no other call runs, if the guest bears only one at a time: each of its fibers has its stack in the
+// same place, or it is of one of the proposals, whose machine has one root. Each call waits for the one before it, so
+// that an end wakes one; and then for the call that runs, if the one before was cancelled in its place.
 func (c *Call) turn(f *asyncio.Fiber) error {
-	p := c.guest.proposal
-	if p == nil {
+	g := c.guest
+	if !g.serial {
 		return nil
 	}
-	before := p.last
-	p.last = f
+	before := g.last
+	g.last = f
 	if before != nil {
 		f.Wait(before)
 	}
-	for p.entry != nil && f.Err() == nil {
-		f.Wait(p.entry.fiber)
+	for g.holder != nil && f.Err() == nil {
+		f.Wait(g.holder.fiber)
+	}
+	if f.Err() == nil {
+		g.holder = c
 	}
 	return context.Cause(f)
 }
@@ -217,6 +228,9 @@ func (c *Call) end(state State, err error) {
 	if c.region != nil {
 		g.regions.give(c.region)
 		c.region = nil
+	}
+	if g.holder == c {
+		g.holder = nil
 	}
 	c.Err = err
 	c.become(state, "")
@@ -254,11 +268,18 @@ func (c *Call) wait(what string, wait func() error) error {
 	if c.death = c.overflow(true); c.death != nil {
 		panic(c.death)
 	}
+	if c.fiber.Err() != nil {
+		if c.swallowed++; c.swallowed > patience {
+			c.death = &TrapError{Fiber: c.Name, Export: c.Export, Reason: fmt.Errorf("it was cancelled and has begun %d "+
+				"waits since", patience)}
+			panic(c.death)
+		}
+	}
 	var saved uint32
 	var stack []byte
 	if g.pointer != nil {
 		saved = uint32(g.pointer.Get())
-		if g.copies && saved < c.high {
+		if g.plan.Source == shadow.Copy && saved < c.high {
 			used, _ := g.memory.Read(saved, c.high-saved)
 			stack = slices.Clone(used)
 		}
@@ -301,21 +322,21 @@ func (c *Call) overflow(now bool) error {
 		return nil
 	}
 	end := region.low // where its stack ends, as far as that is below
-	if now && g.pointer != nil {
+	if now && g.pointer != nil && !g.plan.Wanders {
 		end = min(end, uint32(g.stackPointer()))
 	}
-	if end == region.low && g.regions.intact(region) {
+	if end == region.low && g.regions.state(region) == 0 {
 		return nil
 	}
 	// How deep it went is only known if it is there still; else the guards that have been overwritten say that it was
 	// more.
-	low, into := g.regions.mend(region, end)
+	low, lost := g.regions.mend(region, end)
 	size := g.regions.size
-	depth := region.high - min(low, end)
+	depth := region.high - low
 	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by "+
 		"--stack-size %d",
-		size, depth, uint64(1)<<bits.Len32(2*depth-1))
-	for _, below := range into {
+		size, depth, shadow.Enough(depth))
+	for _, below := range lost {
 		below.lost = fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)
 		if other := below.call; other != nil && other != c {
 			other.kill(&TrapError{Fiber: other.Name, Export: other.Export, Reason: below.lost})

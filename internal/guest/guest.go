@@ -50,6 +50,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/shadow"
 	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
@@ -69,6 +70,8 @@ type Options struct {
 	Log func(c *Call, code, value int32)
 	// Ended is called when a call is over, before any other runs.
 	Ended func(c *Call)
+	// Warn is called once, when a call has to wait for another of a guest whose stacks cannot be kept apart.
+	Warn func(text string)
 
 	// What only tests need.
 	cache   wazero.CompilationCache // nil: none
@@ -94,10 +97,13 @@ type Guest struct {
 	module   api.Module
 	memory   api.Memory        // nil: none
 	pointer  api.MutableGlobal // of the shadow stack; nil: none
-	unclear  error             // not nil: it has one that nobody knows, so that it bears one call at a time
 	base     uint32            // its value while nobody runs
+	plan     shadow.Plan       // how the calls' stacks are kept
 	regions  *regions          // nil: the calls have none of their own
-	copies   bool              // the used part of the one stack is copied out and back at a wait
+	serial   bool              // calls run one after another
+	told     bool              // that they do
+	last     *asyncio.Fiber    // of the calls that have asked for their turn
+	holder   *Call             // whose turn it is; nil: nobody's
 	running  *Call
 	table    int32     // index of the table by which functions of the guest are called; negative: none
 	proposal *proposal // nil: the guest imports none
@@ -147,11 +153,21 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 		return fmt.Errorf("%s: %w", g.options.Name, err)
 	}
 	pointerName := parsed.FreeName("fiberfill:stack_pointer")
+	growth := parsed.Growth()
 	if pointer >= 0 {
-		binary = parsed.AppendExport(nil, pointerName, wasm.KindGlobal, uint32(pointer))
+		if binary, parsed, err = expose(binary, parsed, pointerName, wasm.KindGlobal, uint32(pointer)); err != nil {
+			return err
+		}
+		if hidden := shadow.Hidden(parsed); hidden >= 0 {
+			binary, parsed, err = expose(binary, parsed, shadow.Exposed, wasm.KindFunc, uint32(hidden))
+			if err != nil {
+				return err
+			}
+		}
 	}
 	if g.table = tableOf(parsed); g.table >= 0 {
-		if binary, err = exportTable(binary, g.table); err != nil {
+		binary, _, err = expose(binary, parsed, parsed.FreeName("fiberfill:table"), wasm.KindTable, uint32(g.table))
+		if err != nil {
 			return err
 		}
 	}
@@ -179,28 +195,23 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 			return err
 		}
 	}
-	if pointer == wasm.CannotTell && (mayWait || g.proposal != nil) {
-		g.unclear = fmt.Errorf("%s keeps a stack in linear memory, and fiberfill cannot tell which global points to "+
-			"it; without that, fibers that wait would overwrite each other's stacks. Name it by --stack-pointer, an "+
-			"exported global or a global's index, or say --stack-pointer=none if there is no such "+
-			"stack", g.options.Name)
-		if g.proposal != nil {
-			return g.unclear
-		}
-	}
-	if pointer >= 0 {
+	if pointer >= 0 && g.options.Stacks.Pointer != none {
 		g.pointer = g.module.ExportedGlobal(pointerName).(api.MutableGlobal)
 		g.base = uint32(g.pointer.Get())
 	}
-	if g.proposal != nil || mayWait && pointer >= 0 { // a call that cannot wait is over before another starts
-		if g.regions, err = g.options.Stacks.regions(g, parsed); err != nil {
-			return fmt.Errorf("%s: %w", g.options.Name, err)
-		}
-		if g.copies = g.regions == nil; g.copies && g.proposal != nil {
-			return fmt.Errorf("%s imports from fiberfill/%s, and there is nowhere to take a stack for each of its "+
-				"fibers from: export malloc and free, or have nothing in it grow its "+
-				"memory", g.options.Name, g.proposal.name)
-		}
+	if !mayWait && g.proposal == nil {
+		return nil // a call that cannot wait is over before another starts
+	}
+	if g.plan, err = g.options.Stacks.plan(parsed, pointer, growth, g.proposal != nil); err != nil {
+		return fmt.Errorf("%s: %w", g.options.Name, err)
+	}
+	g.serial = g.plan.Source == shadow.Serial || g.proposal != nil
+	switch g.plan.Source {
+	case shadow.FromAllocator:
+		name := string(parsed.Name(parsed.Exports[g.plan.Allocator.Export]))
+		g.regions = &regions{guest: g, size: g.plan.Size, malloc: g.module.ExportedFunction(name)}
+	case shadow.Grow:
+		g.regions = &regions{guest: g, size: g.plan.Size}
 	}
 	return nil
 }
@@ -226,12 +237,11 @@ func tableOf(m *wasm.Module) int32 {
 	return only
 }
 
-func exportTable(binary []byte, table int32) ([]byte, error) {
+// expose has a module export one thing more.
+func expose(binary []byte, m *wasm.Module, name string, kind byte, index uint32) ([]byte, *wasm.Module, error) {
+	binary = m.AppendExport(nil, name, kind, index)
 	m, err := parse("", binary)
-	if err != nil {
-		return nil, err
-	}
-	return m.AppendExport(nil, m.FreeName("fiberfill:table"), wasm.KindTable, uint32(table)), nil
+	return binary, m, err
 }
 
 // inTable reports whether there is nothing at a place of the table, or a function of the type.

@@ -19,6 +19,7 @@ const (
 	watGuest = "../../examples/wat-fetch/guest.wasm"
 	stacks   = "testdata/stacks.wasm"
 	limits   = "testdata/limits.wasm"
+	stubborn = "testdata/stubborn.wasm"
 	files    = "testdata/files.wasm"
 )
 
@@ -296,5 +297,22 @@ func TestExit(t *testing.T) {
 		if !errors.As(c.Err, &exit) || exit.Code != 7 || exit.Fiber != "exits" {
 			t.Errorf("%s: %s, %v", c.Name, c.State, c.Err)
 		}
+	}
+}
+
+// A cancelled fiber that waits again and again is ended, as its waits return at once.
+func TestCancelIgnored(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	g := loadWith(t, ctx, stubborn, Options{Ended: func(ended *Call) {
+		if ended.Name == "other" {
+			cancel(errors.New("enough"))
+		}
+	}})
+	c := call(t, g, "stubborn", "forever")
+	call(t, g, "other", "switch", "1")
+	g.Run()
+	trap := (*TrapError)(nil)
+	if c.State != Failed || !errors.As(c.Err, &trap) || !strings.Contains(c.Err.Error(), "begun 1000 waits since") {
+		t.Errorf("%s, %v", c.State, c.Err)
 	}
 }

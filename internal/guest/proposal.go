@@ -11,7 +11,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
-	"github.com/fiberfill/fiberfill/asyncio"
 	"github.com/fiberfill/fiberfill/polyfill"
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
@@ -48,7 +47,6 @@ type proposal struct {
 
 	atTrap  []ProposalFiber   // those there were when the last entry trapped
 	entry   *Call             // that runs; nil: none
-	last    *asyncio.Fiber    // of the calls that have asked for their turn
 	current *fiber            // that runs; nil: the entry itself
 	doing   string            // the operation under way
 	inside  string            // not empty: a function of the guest's runs that must not use the system

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fiberfill/fiberfill/internal/shadow"
 	"github.com/fiberfill/fiberfill/polyfill"
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
@@ -313,13 +314,13 @@ func TestGuardIsWatchedInEveryWord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := region.low; at < region.low+guardSize; at += 4 {
+		for at := region.low; at < region.low+shadow.Guard; at += 4 {
 			g.memory.WriteUint32Le(at, 1)
-			if g.regions.intact(region) {
+			if g.regions.state(region) == 0 {
 				t.Errorf("the word at %d was written to", at-region.low)
 			}
 			g.regions.mend(region, region.low)
-			if !g.regions.intact(region) {
+			if g.regions.state(region) != 0 {
 				t.Errorf("the word at %d was not mended", at-region.low)
 			}
 		}

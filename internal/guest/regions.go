@@ -1,21 +1,18 @@
 package guest
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/fiberfill/fiberfill/internal/shadow"
 	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
-// Stacks say how the fibers of a guest get their shadow stacks, where the default does not suit: compilers keep locals
-// whose address is taken on a stack in linear memory, and two calls that wait must not share it. A region is the piece
-// of memory that one fiber uses for it. The rules are those of browsers (jsglue/src/guest/regions.ts).
+// Stacks say how the fibers of a guest get their shadow stacks, where the default does not suit: see package shadow.
 type Stacks struct {
 	// Size is that of each fiber's region in bytes: a multiple of 16, at least 1024; 65536 if it is 0.
 	Size uint32
@@ -25,35 +22,26 @@ type Stacks struct {
 	Source Source
 }
 
-// Source is where regions come from.
+// Source is where the stacks of fibers come from.
 type Source string
 
 const (
-	// Allocator: the guest exports malloc and free, and does not check that its pointer stays within its own stack.
-	Allocator Source = "allocator"
-	// Grow: memory is grown. Only where nothing in the guest grows it: an allocator that finds memory grown behind its
-	// back hands that part out.
-	Grow Source = "grow"
-	// Copy: there are no regions. All fibers use the guest's own stack, and the used part is copied out when one waits
-	// and back when it goes on; a pointer to it must not be used by others meanwhile.
-	Copy Source = "copy"
+	Allocator Source = "allocator" // the guest's own
+	Grow      Source = "grow"      // memory is grown: it bears that if its allocator uses only what memory.grow returns
+	Serial    Source = "serial"    // calls run one after another
+	Copy      Source = "copy"      // the used part of the one stack is copied out when a fiber waits, and back
 )
 
-const (
-	regionSize = 65536 // bytes: what C compilers give a program's only stack
-	guardSize  = 128   // bytes
-	guardWord  = 0x0f1be4f1
-	pageSize   = 65536
-	apart      = 64 // bytes: neighbours have fewer between them, of which an allocator keeps its own before each
-)
+// sources are those of package shadow, by their numbers.
+var sources = [...]Source{shadow.FromAllocator: Allocator, shadow.Grow: Grow, shadow.Serial: Serial, shadow.Copy: Copy}
+
+// none is what a user says of a guest that has no stack pointer.
+const none = "none"
 
 // pointer returns the index of the global that holds the stack pointer, -1 if there is none, or [wasm.CannotTell].
 func (s Stacks) pointer(m *wasm.Module) (int32, error) {
-	switch s.Pointer {
-	case "":
+	if s.Pointer == "" || s.Pointer == none {
 		return m.StackPointer(), nil
-	case "none":
-		return -1, nil
 	}
 	if !m.Memory.Exists {
 		return 0, fmt.Errorf("the stack pointer is said to be %s, and the guest has no memory that it could point to",
@@ -75,11 +63,61 @@ func (s Stacks) pointer(m *wasm.Module) (int32, error) {
 		"name", s.Pointer)
 }
 
+// plan chooses how the stacks of a guest are kept, whose calls may wait.
+func (s Stacks) plan(m *wasm.Module, pointer int32, growth wasm.Growth, own bool) (shadow.Plan, error) {
+	if s.Size != 0 && (s.Size < 1024 || s.Size%16 != 0) {
+		return shadow.Plan{}, fmt.Errorf("a shadow stack has a multiple of 16 bytes, at least 1024; %d were asked for",
+			s.Size)
+	}
+	wish := shadow.Wish{Size: s.Size, Allocator: -1, Denied: s.Pointer == none, Own: own}
+	if s.Source != "" {
+		for number, name := range sources {
+			if name == s.Source {
+				wish.Source = shadow.Source(number)
+			}
+		}
+		if wish.Source == shadow.None {
+			return shadow.Plan{}, fmt.Errorf("shadow stacks come from %s, %s, %s or %s; %q was asked for",
+				Allocator, Grow, Serial, Copy, s.Source)
+		}
+	}
+	p := shadow.Choose(shadow.Guest{Module: m, Pointer: pointer, Growth: growth}, wish)
+	switch {
+	case p.Refusal == shadow.NoAllocator:
+		return p, fmt.Errorf("shadow stacks shall come from the guest's allocator, and it exports no " +
+			"malloc(i32) -> i32 and free(i32)")
+	case p.Refusal == shadow.NowhereToPlace && p.Why == shadow.Unclear, p.Refusal == shadow.NoPointer:
+		return p, fmt.Errorf("%v. Name it by --stack-pointer, an exported global or a global's index", p.Why)
+	case p.Refusal == shadow.NowhereToPlace:
+		return p, fmt.Errorf("there is nowhere to take a stack for each of its fibers from: %v. Have it export malloc "+
+			"and free, or ask for --stacks=grow if its allocator uses no memory but what memory.grow returned "+
+			"to it", p.Why)
+	}
+	return p, nil
+}
+
+// serially is what users are told once of a guest whose calls run one after another, though nobody has asked for that:
+// why, and what to do, in the order of worth.
+func serially(why shadow.Why) string {
+	text := "its calls run one after another, because their stacks cannot be kept apart: " + why.String() +
+		". What helps, the best first: "
+	switch why {
+	case shadow.Unclear, shadow.Denied:
+		return text + "name its stack pointer by --stack-pointer, or export it as __stack_pointer"
+	case shadow.Checks:
+		text += "build it without that check (-sSTACK_OVERFLOW_CHECK=2)"
+	default:
+		text += "have it export malloc and free; --stacks=grow, if its allocator uses no memory but what memory.grow " +
+			"returned to it"
+	}
+	return text + "; --stacks=copy, if nobody uses pointers to the stack of a call that waits"
+}
+
 // regions are those of one guest.
 type regions struct {
 	guest     *Guest
 	size      uint32
-	malloc    bool
+	malloc    api.Function // nil: memory is grown
 	free      []*region
 	all       []*region
 	next, end uint32 // the part of grown memory that no region has been made of
@@ -90,48 +128,6 @@ type region struct {
 	high uint32 // the shadow stack begins here and grows down
 	call *Call  // whose it is now; nil: nobody's, or a fiber's of a proposal
 	lost error  // not nil: somebody has written into it
-}
-
-// regions returns those of g, nil if its fibers' stacks are copied.
-func (s Stacks) regions(g *Guest, m *wasm.Module) (*regions, error) {
-	r := &regions{guest: g, size: s.Size}
-	if r.size == 0 {
-		r.size = regionSize
-	}
-	if r.size < 1024 || r.size%16 != 0 {
-		return nil, fmt.Errorf("a shadow stack has a multiple of 16 bytes, at least 1024; %d were asked for", r.size)
-	}
-	_, free := g.exports["free"]
-	has := free && signature(g.exports["malloc"]) == "(i32) -> i32"
-	// Emscripten's -sSTACK_OVERFLOW_CHECK=2: the guest traps where its pointer leaves the stack that it began with.
-	_, checks := g.exports["__set_stack_limits"]
-	source := s.Source
-	if source == "" {
-		switch {
-		case checks:
-			source = Copy
-		case has:
-			source = Allocator
-		case m.Grows() || uint64(m.Memory.Max-m.Memory.Min)*pageSize < uint64(r.size):
-			source = Copy
-		default:
-			source = Grow
-		}
-	}
-	switch source {
-	case Allocator:
-		if !has {
-			return nil, fmt.Errorf("shadow stacks shall come from the guest's allocator, and it exports no " +
-				"malloc(i32) -> i32 and free")
-		}
-		r.malloc = true
-	case Grow:
-	case Copy:
-		return nil, nil
-	default:
-		return nil, fmt.Errorf("shadow stacks come from %s, %s or %s; %q was asked for", Allocator, Grow, Copy, source)
-	}
-	return r, nil
 }
 
 // take returns a region for a fiber that starts; c is nil if it is one of a proposal.
@@ -145,7 +141,7 @@ func (r *regions) take(c *Call) (*region, error) {
 	taken := r.free[last]
 	r.free = r.free[:last]
 	taken.call, taken.lost = c, nil
-	if !r.intact(taken) {
+	if r.state(taken) != 0 {
 		r.guard(taken) // a fiber that overflowed wrote through it when it was nobody's
 	}
 	return taken, nil
@@ -159,25 +155,22 @@ func (r *regions) give(given *region) {
 // more makes one more region.
 func (r *regions) more() error {
 	var low uint32
-	if r.malloc {
-		results, err := r.guest.module.ExportedFunction("malloc").Call(context.Background(), uint64(r.size+16))
+	if r.malloc != nil {
+		asked := r.size + shadow.Slack
+		results, err := r.malloc.Call(context.Background(), r.guest.plan.Allocator.Arguments(asked)...)
 		if err != nil {
 			return fmt.Errorf("the guest's malloc has failed: %w", err)
 		}
-		at := uint64(api.DecodeU32(results[0]))
-		switch {
-		case at == 0:
-			return r.noRoom()
-		case at+uint64(r.size)+16 > uint64(r.guest.memory.Size()): // without room some allocators return -1
-			return fmt.Errorf("the guest's malloc(%d) has returned %d, which is not in its memory", r.size+16, at)
+		at, ok := api.DecodeU32(results[0]), false
+		if low, ok = shadow.Place(at, r.size, uint64(r.guest.memory.Size())); !ok {
+			return fmt.Errorf("%w (its malloc(%d) has returned %d)", r.noRoom(), asked, at)
 		}
-		low = (uint32(at) + 15) &^ 15
 	} else {
 		if r.end-r.next < r.size && !r.grow() {
 			return r.noRoom()
 		}
 		low = r.next
-		r.next += r.size
+		r.next = min(r.next+r.size+shadow.Stagger, r.end)
 	}
 	made := &region{low: low, high: low + r.size}
 	r.all = append(r.all, made)
@@ -195,13 +188,14 @@ func (r *regions) grow() bool {
 		want = len(r.all) // it is its fibers that need them, and nobody knows how many there will be: twice as many
 	}
 	for count := max(1, want); count >= 1; count /= 2 {
-		pages := (uint64(count)*uint64(r.size) + pageSize - 1) / pageSize
+		size := uint64(count)*uint64(r.size+shadow.Stagger) - shadow.Stagger
+		pages := (size + shadow.Page - 1) / shadow.Page
 		before := uint64(memory.Size())
-		if before+pages*pageSize >= 1<<32 { // the last address must not be 0
+		if before+pages*shadow.Page >= 1<<32 { // the last address must not be 0
 			continue
 		}
 		if _, ok := memory.Grow(uint32(pages)); ok {
-			r.next, r.end = uint32(before), uint32(before+pages*pageSize)
+			r.next, r.end = uint32(before), uint32(before+pages*shadow.Page)
 			return true
 		}
 	}
@@ -210,45 +204,31 @@ func (r *regions) grow() bool {
 
 func (r *regions) noRoom() error {
 	return fmt.Errorf("the guest's memory has no room for one more shadow stack of %d bytes beside %d; fewer fibers "+
-		"at once, a smaller --stack-size or --stacks=copy need less", r.size, len(r.all))
+		"at once, a smaller --stack-size or --stacks=serial need less", r.size, len(r.all))
 }
 
-func (r *regions) guard(of *region) { r.guest.memory.Write(of.low, untouched) }
+func (r *regions) guard(of *region) { r.guest.memory.WriteString(of.low, shadow.Untouched) }
 
-// untouched is what a guard looks like.
-var untouched = bytes.Repeat(binary.LittleEndian.AppendUint32(nil, guardWord), guardSize/4)
-
-// intact reports whether the guard of a region has not been written to. All of it is looked at: a function with one
-// local writes one word in 16 bytes, and which of the four it is depends on the compiler.
-func (r *regions) intact(of *region) bool {
-	guard, _ := r.guest.memory.Read(of.low, guardSize)
-	return bytes.Equal(guard, untouched)
+func (r *regions) state(of *region) shadow.State {
+	guard, _ := r.guest.memory.Read(of.low, shadow.Guard)
+	return shadow.Look(guard)
 }
 
-// mend makes good the guard of a region, and those of the regions below that an overflow has run through, too. It
-// returns where the last of them lies, and the regions that have been written into, or that lie where the stack is that
-// ends at end.
-func (r *regions) mend(of *region, end uint32) (low uint32, into []*region) {
-	for _, other := range r.all {
-		if other.low < of.low && other.high > end {
-			into = append(into, other)
+// mend carries out what an overflow of a region has cost. It returns how far down it has reached, and the regions that
+// it has taken from others. end is where the stack ends now, if that is known.
+func (r *regions) mend(of *region, end uint32) (low uint32, lost []*region) {
+	seen := make([]shadow.Region, len(r.all))
+	for i, each := range r.all {
+		seen[i] = shadow.Region{Low: each.low, High: each.high, State: r.state(each)}
+	}
+	low = shadow.Mend(seen, &seen[slices.Index(r.all, of)], end)
+	for i, each := range r.all {
+		if seen[i].State&shadow.Mended != 0 {
+			r.guard(each)
+		}
+		if seen[i].State&shadow.Lost != 0 {
+			lost = append(lost, each)
 		}
 	}
-	for {
-		lowest, _ := r.guest.memory.Read(of.low, 16) // of a function with one local, which writes one word of it
-		through := !bytes.Equal(lowest, untouched[:16])
-		r.guard(of)
-		i := slices.IndexFunc(r.all, func(other *region) bool { return other.high <= of.low && of.low-other.high < apart })
-		if i < 0 || !through {
-			return of.low, into
-		}
-		below := r.all[i]
-		if !slices.Contains(into, below) {
-			into = append(into, below)
-		}
-		if r.intact(below) {
-			return of.low, into
-		}
-		of = below
-	}
+	return low, lost
 }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/fiberfill/fiberfill/internal/shadow"
 )
 
 // Calls that overlap keep their stacks apart, wherever these come from.
 func TestStacksApart(t *testing.T) {
-	for _, source := range []Source{Allocator, Grow, Copy} {
+	for _, source := range []Source{Allocator, Grow, Serial, Copy} {
 		t.Run(string(source), func(t *testing.T) {
 			g := load(t, stacks, Options{Stacks: Stacks{Source: source}})
 			calls := make([]*Call, 200)
@@ -39,16 +41,10 @@ func TestStacksApart(t *testing.T) {
 
 // The default is the first source that the guest can bear.
 func TestSources(t *testing.T) {
-	for path, want := range map[string]Source{cGuest: Grow, watGuest: Grow, stacks: Allocator, limits: Copy} {
-		g := load(t, path, Options{})
-		got := Copy
-		if g.regions != nil && g.regions.malloc {
-			got = Allocator
-		} else if g.regions != nil {
-			got = Grow
-		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
+	for path, want := range map[string]shadow.Source{cGuest: shadow.Grow, watGuest: shadow.Grow,
+		stacks: shadow.FromAllocator, limits: shadow.Serial} {
+		if got := load(t, path, Options{}).plan.Source; got != want {
+			t.Errorf("%s: source %d, want %d", path, got, want)
 		}
 	}
 }
@@ -69,8 +65,8 @@ func TestOverflow(t *testing.T) {
 		bytes  int
 		dead   string
 	}{
-		{Grow, 65536 - 200, ""}, {Grow, 65536 - 64, "deep"}, {Grow, 65536 + 256, "deep keep"},
-		{Allocator, 65536 - 200, ""}, {Allocator, 65536 - 64, "deep"}, {Allocator, 65536 + 256, "deep keep"},
+		{Grow, 65536 - 64, ""}, {Grow, 65536 - 48, "deep"}, {Grow, 65536 + 256, "deep keep"},
+		{Allocator, 65536 - 64, ""}, {Allocator, 65536 - 48, "deep"}, {Allocator, 65536 + 256, "deep keep"},
 	} {
 		bytes, dead := c.bytes, c.dead
 		advice := fmt.Sprint("Ask for more by --stack-size ", 131072*(1+bytes/65536))
@@ -162,4 +158,14 @@ func TestOverflow(t *testing.T) {
 		g.Run()
 		deep.want(t, "")
 	})
+}
+
+// A guest that switches stacks itself by Asyncify may have its pointer anywhere.
+func TestGuestThatWanders(t *testing.T) {
+	g := load(t, stubborn, Options{})
+	calls := []*Call{call(t, g, "one", "switch", "1"), call(t, g, "other", "switch", "1")}
+	g.Run()
+	for _, c := range calls {
+		c.want(t, "1")
+	}
 }

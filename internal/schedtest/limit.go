@@ -177,7 +177,7 @@ var limitTests = []test{
 			s.wantLive(0)
 		}
 	}},
-	{"stall: no growth while a fiber is ready and a completion is there, however long nothing has moved", func(s *stage) {
+	{"stall: no growth with a ready fiber and a completion, however long nothing has moved", func(s *stage) {
 		s.init(8, 2, 4)
 		waits := s.spawn("waits", stuck, stuck)
 		s.loop()

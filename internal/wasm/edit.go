@@ -56,7 +56,7 @@ func (m *Module) FreeName(name string) string {
 }
 
 // Header returns a copy of what [Parse] reads of the binary, apart from its code: all that has to be kept beside a
-// compiled module. [Module.Grows] and, of a module stripped of names, [Module.StackPointer] need the code, and
+// compiled module. [Module.Growth] and, of a module stripped of names, [Module.StackPointer] need the code, and
 // [Module.AppendExport] the rest.
 func (m *Module) Header() []byte {
 	w := Writer{}

@@ -51,6 +51,7 @@ const (
 	OpF64Const   = 0x44
 	OpI32Eqz     = 0x45
 	OpI32Eq      = 0x46
+	opI32GeU     = 0x4f // the last of the comparisons
 	OpI32Add     = 0x6a
 	OpI32Sub     = 0x6b
 	OpI32Mul     = 0x6c

@@ -34,12 +34,13 @@ type Module struct {
 	firstType   int      // offset of the first of them
 	globals     []byte   // for each global, imported ones first, what is known of it: mutableI32, falls, rises
 
+	names  Span  // of functions, in the name section
 	named  int32 // the global called __stack_pointer by the name section or as import env.__stack_pointer, or -1
 	shaped int32 // the global that a module stripped of names may keep the stack pointer in, or -1
 
 	scanned bool  // the code has been gone through: see scan
 	told    int32 // the global that a function of Emscripten's returns as the stack pointer, or -1
-	sizes   bool
+	growth  Growth
 	suspect bool // a global falls or rises
 	wide    bool // there is a mutable i64
 }

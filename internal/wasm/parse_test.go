@@ -111,7 +111,7 @@ func parse(t testing.TB, bin []byte) *Module {
 // exercise calls everything a parsed module offers.
 func exercise(t testing.TB, m *Module) {
 	sp := m.StackPointer()
-	m.Grows()
+	m.Growth()
 	kept := parse(t, m.Header())
 	// What only the code tells is not in the header.
 	if k := kept.StackPointer(); k != sp && k != -1 {
@@ -393,19 +393,11 @@ func TestMemoryLimits(t *testing.T) {
 	}
 }
 
-func TestGrows(t *testing.T) {
+func TestGrowth(t *testing.T) {
 	types, one := "\x01\x60\x00\x00", "\x01\x00"
 	bare := func(body string) []byte {
-		return sections(
-			SectionType,
-			types,
-			SectionFunc,
-			one,
-			SectionMemory,
-			"\x01\x00\x01",
-			SectionCode,
-			fmt.Sprintf("\x01%c%s", len(body), body),
-		)
+		return sections(SectionType, types, SectionFunc, one, SectionMemory, "\x01\x00\x01", SectionCode,
+			fmt.Sprintf("\x01%c%s", len(body), body))
 	}
 	sizes := read(t, "testdata/instructions.wasm")
 	size := bytes.LastIndex(sizes, []byte("\x3f\x00\x0b"))
@@ -415,28 +407,61 @@ func TestGrows(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		bin  []byte
-		want bool
+		want Growth
 	}{
-		{"every form of instruction, and none grows", bin, false},
-		{"the last one grows", grows, true},
-		{"the last one asks for the size", sizes, true},
-		{"the code is not there", bin[:len(parse(t, bin).Header())], true},
-		{"no code to look at and none to come", sections(SectionMemory, "\x01\x00\x01"), false},
-		{"no memory", sections(SectionType, types, SectionFunc, one, SectionCode, "\x01\x06\x00\x41\x00\x40\x00\x0b"),
-			false},
-		{"a body that does nothing", bare("\x00\x0b"), false},
-		{"an instruction from the future", bare("\x00\x27\x0b"), true},
-		{"a vector instruction from the future", bare("\x00\xfd\x80\x40\x0b"), true},
-		{"a body cut off inside an instruction", bare("\x00\x41"), true},
-		{"imported memory", sections(SectionImport, "\x01\x01m\x01m\x02\x00\x01"), true},
-		{"shared memory", sections(SectionMemory, "\x01\x03\x01\x02"), true},
+		{"every form of instruction, and none grows", bin, Never},
+		{"the last one grows", grows, Adds},
+		{"the last one asks for the size", sizes, Asks},
+		{"the code is not there", bin[:len(parse(t, bin).Header())], Asks},
+		{"no code to look at and none to come", sections(SectionMemory, "\x01\x00\x01"), Never},
+		{"no memory", sections(SectionType, types, SectionFunc, one, SectionCode,
+			"\x01\x06\x00\x41\x00\x40\x00\x0b"), Never},
+		{"a body that does nothing", bare("\x00\x0b"), Never},
+		{"an instruction from the future", bare("\x00\x27\x0b"), Asks},
+		{"a vector instruction from the future", bare("\x00\xfd\x80\x40\x0b"), Asks},
+		{"a body cut off inside an instruction", bare("\x00\x41"), Asks},
+		{"imported memory", sections(SectionImport, "\x01\x01m\x01m\x02\x00\x01"), Asks},
+		{"shared memory", sections(SectionMemory, "\x01\x03\x01\x02"), Asks},
+		{"grows, and keeps where", bare("\x00\x41\x01\x40\x00\x22\x00\x41\x7f\x46\x1a\x0b"), Adds},
+		{"grows by what a local holds", bare("\x00\x20\x00\x40\x00\x21\x00\x0b"), Adds},
+		{"grows, and returns where", bare("\x00\x41\x01\x40\x00\x0b"), Adds},
+		{"grows by 0, which asks for the size", bare("\x00\x41\x00\x40\x00\x21\x00\x0b"), Asks},
+		{"grows by 0, without optimisation", bare("\x00\x41\x00\x21\x00\x20\x00\x40\x00\x21\x01\x0b"), Asks},
+		{"grows by 1, without optimisation", bare("\x00\x41\x01\x21\x00\x20\x00\x40\x00\x21\x01\x0b"), Adds},
+		{"grows, and does not look where", bare("\x00\x41\x01\x40\x00\x1a\x0b"), Asks},
+		{"grows, and looks only whether it could", bare("\x00\x41\x01\x40\x00\x41\x7f\x46\x1a\x0b"), Asks},
+		{"the same with the operands exchanged", bare("\x00\x41\x7f\x41\x01\x40\x00\x47\x1a\x0b"), Asks},
+		{"once asks and once grows", bare("\x00\x3f\x00\x40\x00\x21\x00\x0b"), Asks},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var m Module
 			Parse(c.bin, &m)
-			if got := m.Grows(); got != c.want {
-				t.Errorf("Grows() = %t, want %t", got, c.want)
+			if got := m.Growth(); got != c.want {
+				t.Errorf("Growth() = %d, want %d", got, c.want)
 			}
 		})
+	}
+}
+
+// A function is found by its name among the exports, or in the name section; its type can be asked.
+func TestNamed(t *testing.T) {
+	// Types: () -> (), (i32) -> i32, (i64) -> i32. Function 0 is imported.
+	m := parse(t, sections(
+		SectionType, "\x03\x60\x00\x00\x60\x01\x7f\x01\x7f\x60\x01\x7e\x01\x7f",
+		SectionImport, "\x01\x01m\x01f\x00\x01", SectionFunc, "\x03\x01\x02\x00", SectionMemory, "\x01\x00\x01",
+		SectionExport, "\x03\x01m\x02\x00\x01b\x00\x02\x01c\x00\x03",
+		SectionCode, "\x03\x02\x00\x0b\x02\x00\x0b\x02\x00\x0b",
+		SectionCustom, "\x04name\x01\x0e\x04\x00\x01m\x01\x01n\x02\x01o\x09\x01p\x07\x00"))
+	for name, want := range map[string][2]int32{
+		"b": {1, -1}, "c": {2, -1}, "m": {-1, -1}, "n": {-1, 1}, "o": {-1, 2}, "p": {-1, -1},
+	} {
+		if got := [2]int32{m.Exported(name), m.Named(name)}; got != want {
+			t.Errorf("%s: export %d, function %d; want %d", name, got[0], got[1], want)
+		}
+	}
+	for f, want := range [][2]uint32{{1, 1}, {1, 1}, {Others, 1}, {0, 0}} {
+		if params, results := m.I32s(uint32(f)); [2]uint32{params, results} != want {
+			t.Errorf("function %d: %d parameters, %d results; want %d", f, params, results, want)
+		}
 	}
 }

@@ -11,8 +11,17 @@ func TestSQLJS(t *testing.T) {
 	if sp < 0 || !m.MutableI32(uint32(sp)) {
 		t.Errorf("StackPointer() = %d", sp)
 	}
-	if !m.Grows() {
-		t.Error("Grows() = false; JavaScript grows its memory, and its allocator hands out what it finds")
+	if m.Growth() != Asks {
+		t.Errorf("Growth() = %d; JavaScript grows its memory, and its allocator hands out what it finds", m.Growth())
+	}
+	exercise(t, m)
+}
+
+// A module as rustc writes it: its allocator bears memory that others have added.
+func TestRust(t *testing.T) {
+	m := parse(t, read(t, "../../jsglue/test/testdata/rust.wasm"))
+	if sp, growth := m.StackPointer(), m.Growth(); sp != 0 || growth != Adds {
+		t.Errorf("StackPointer() = %d, Growth() = %d", sp, growth)
 	}
 	exercise(t, m)
 }

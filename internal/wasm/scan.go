@@ -2,9 +2,7 @@ package wasm
 
 // scan goes once through the code and notes what cannot be told from the sections before it.
 //
-// A module may grow its memory if it has memory.grow, and also if it asks for memory.size: in Emscripten's modules it
-// is JavaScript that grows the memory, behind an import, and what shows in the code is only that the allocator asks how
-// much there is; it hands out all that it finds, whoever has added it.
+// What it does about the size of its memory: see [Growth].
 //
 // A global is the pointer of a stack that grows down if its value less a multiple of 16 is computed somewhere, or if it
 // is set to something less a multiple of 16, as every function with a frame of its own does first. A pointer to the
@@ -45,7 +43,7 @@ func (m *Module) scan() {
 		r.End = s.End
 	}
 	if r.Code != OK { // what is not known here, and what follows, may do anything
-		m.sizes = true
+		m.growth = Asks
 		m.suspect = m.suspect || m.shaped != unseen
 	}
 }
@@ -73,14 +71,25 @@ func (m *Module) scanBody(r *Reader) {
 	// are then fetched, one behind the other.
 	copied, global, sized, size := none, none, none, uint32(0)
 	fetched := false // the last local.get was of copied
+	zero := false    // and was it of one that holds 0
+	grown := false   // nothing but a constant stands behind the last memory.grow
 	for r.More() {
 		from := r.Pos
 		op := r.instruction()
 		operand := Reader{Bin: r.Bin, Pos: from + 1, End: r.Pos}
 		read := none
+		if grown && (op == OpDrop && last == OpMemoryGrow || op >= OpI32Eqz && op <= opI32GeU) {
+			m.growth = Asks // where the new pages lie is no question to it
+		}
+		grown = op == OpMemoryGrow || grown && op == OpI32Const
 		switch op {
-		case OpMemorySize, OpMemoryGrow:
-			m.sizes = true
+		case OpMemorySize:
+			m.growth = Asks
+		case OpMemoryGrow:
+			if zero && last == OpLocalGet || last == OpI32Const && frame == 0 {
+				m.growth = Asks
+			}
+			m.growth = max(m.growth, Adds)
 		case OpGlobalGet:
 			read = operand.Leb()
 		case OpI32Const:
@@ -98,6 +107,7 @@ func (m *Module) scanBody(r *Reader) {
 				op, frame, pointer = OpI32Const, size, global
 			}
 			fetched = local == copied
+			zero = local == sized && size == 0
 		case OpI32And:
 			if last != OpI32Const || frame%16 != 0 {
 				op = OpEnd
@@ -144,19 +154,4 @@ func (m *Module) stack(global uint32, way byte) {
 		m.globals[global] |= way
 		m.suspect = true
 	}
-}
-
-// Grows reports whether somebody may grow the memory or use what others have added to it: see scan. It is also true if
-// the memory is shared or imported, since its other owners may, and if the code is not among the parsed bytes.
-//
-//go:noinline
-func (m *Module) Grows() bool {
-	if !m.Memory.Exists {
-		return false
-	}
-	if m.Memory.Imported || m.Memory.Shared {
-		return true
-	}
-	m.scan()
-	return m.sizes || m.sections[SectionCode].End == 0 && len(m.Funcs) > m.Imported
 }

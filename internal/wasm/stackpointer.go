@@ -105,8 +105,9 @@ func (m *Module) shape(r *Reader) int32 {
 // Name returns the name of an export, a part of the parsed bytes.
 func (m *Module) Name(e Export) []byte { return m.bin[e.name.Start:e.name.End] }
 
-// custom looks into a custom section for the global that the name section calls __stack_pointer. A custom section
-// cannot make a module invalid, so whatever is wrong in it is only a reason to look no further.
+// custom looks into a custom section: where the name section has the names of functions, and which global it calls
+// __stack_pointer. A custom section cannot make a module invalid, so whatever is wrong in it is only a reason to look
+// no further.
 //
 //go:noinline
 func (m *Module) custom(section *Reader) {
@@ -117,7 +118,10 @@ func (m *Module) custom(section *Reader) {
 	for r.More() {
 		id, size := r.Byte(), r.U32()
 		if id != nameGlobals {
-			r.Skip(size)
+			at := r.Pos
+			if r.Skip(size); id == nameFunctions && r.Code == OK {
+				m.names = Span{at, r.Pos}
+			}
 			continue
 		}
 		for n := r.U32(); n > 0 && r.Code == OK; n-- {
@@ -130,4 +134,8 @@ func (m *Module) custom(section *Reader) {
 	}
 }
 
-const nameGlobals = 7 // subsection of the name section
+// Subsections of the name section.
+const (
+	nameFunctions = 1
+	nameGlobals   = 7
+)

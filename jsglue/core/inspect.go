@@ -3,6 +3,7 @@ package main
 import (
 	"unsafe"
 
+	"github.com/fiberfill/fiberfill/internal/shadow"
 	"github.com/fiberfill/fiberfill/internal/wasm"
 	"github.com/fiberfill/fiberfill/jsglue/stubs"
 )
@@ -29,7 +30,7 @@ var (
 	result []byte
 )
 
-// slack is room for what expose adds: two exports, and the head of their section. It is also why the input is never
+// slack is room for what expose adds: three exports, and the head of their section. It is also why the input is never
 // empty and has an address.
 const slack = 128
 
@@ -65,15 +66,21 @@ func mutableI32(global uint32) bool { return module.MutableI32(global) }
 //go:wasmexport exports
 func exports() int32 { return int32(len(module.Exports)) }
 
-// expose edits the input, which inspect has read, so that it exports a global, its shadow stack's pointer, and its
-// memory, behind its own exports, and returns by how many bytes it is longer now: 0 if it does export them already. The
-// global may be -1: it has none. What is asked afterwards is answered for the edited input.
+// expose edits the input, which inspect has read, so that it exports a global, its shadow stack's pointer, its
+// allocator, and its memory, behind its own exports, and returns by how many bytes it is longer now: 0 if it does
+// export them already. The global may be -1: it has none, and needs no allocator. What is asked afterwards is answered
+// for the edited input.
 //
 //go:wasmexport expose
 func expose(sp int32) int32 {
 	before := len(source)
-	if sp >= 0 && exportOf(sp) < 0 {
-		export(exposedStackPointer, wasm.KindGlobal, uint32(sp))
+	if sp >= 0 {
+		if f := shadow.Hidden(&module); f >= 0 {
+			export(shadow.Exposed, wasm.KindFunc, uint32(f))
+		}
+		if exportOf(sp) < 0 {
+			export(exposedStackPointer, wasm.KindGlobal, uint32(sp))
+		}
 	}
 	if module.Memory.Exists && !module.Memory.Imported && memoryExport() < 0 {
 		export(exposedMemory, wasm.KindMemory, 0)
@@ -116,18 +123,15 @@ func findExport(kind byte, index int32) int32 {
 	return -1
 }
 
-// grows returns 1 if the input, a whole module, may grow its memory itself.
+// growth returns the wasm.Growth of the input, a whole module.
 //
-//go:wasmexport grows
-func grows() bool { return module.Grows() }
+//go:wasmexport growth
+func growth() int32 { return int32(module.Growth()) }
 
 // room returns by how many pages the memory may grow.
 //
 //go:wasmexport room
-func room() uint32 {
-	m := module.Memory
-	return m.Max - min(m.Min, m.Max)
-}
+func room() uint32 { return module.Room() }
 
 // trampolines returns the size of module A for the marks, of which there are n, at the beginning of the input that was
 // made after inspect.

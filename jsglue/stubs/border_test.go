@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fiberfill/fiberfill/internal/shadow"
 	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
@@ -65,7 +66,7 @@ func TestGuard(t *testing.T) {
 	}
 	source := string(read(t, "../src/guest/regions.ts"))
 	for _, want := range []string{
-		fmt.Sprintf("const GUARD = %d;", guardSize),
+		fmt.Sprintf("const GUARD = %d;", shadow.Guard),
 		fmt.Sprintf("Int32Array.of(%#08x, %#08x)", uint32(eight), eight>>32),
 	} {
 		if !strings.Contains(source, want) {

@@ -1,6 +1,9 @@
 package stubs
 
-import "github.com/fiberfill/fiberfill/internal/wasm"
+import (
+	"github.com/fiberfill/fiberfill/internal/shadow"
+	"github.com/fiberfill/fiberfill/internal/wasm"
+)
 
 // writeCode writes the bodies of all functions of B.
 //
@@ -187,7 +190,7 @@ func (b *builder) look(low, pointer uint32) {
 	b.Op(wasm.OpGlobalGet, b.low)
 	b.Op(wasm.OpLocalTee, low)
 	b.Raw("\x04\x40") // if
-	for at := uint32(0); at < guardSize; at += 8 {
+	for at := uint32(0); at < shadow.Guard; at += 8 {
 		b.Op(wasm.OpLocalGet, low)
 		b.Op(wasm.OpI64Load, 3) // aligned at 2^3 bytes
 		b.U32(at)

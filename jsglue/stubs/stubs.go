@@ -9,13 +9,9 @@ const (
 	caught = "\x0f\x0b\x00\x0b"
 )
 
-// guardSize is how many bytes the guard at the low end of a region has, and untouched what stands in it, as the operand
-// of i64.const: 0x0f1be4f10f1be4f1. Regions (jsglue/src/guest/regions.ts) writes it.
+// untouched is what stands in the guard at the low end of a region, shadow.Word twice, as the operand of i64.const.
 // Why: RATIONALE.md, "Why do stubs look at the guard, and not JavaScript?".
-const (
-	guardSize = 64
-	untouched = "\xf1\xc9\xef\xf8\x90\x9e\xf9\x8d\x0f"
-)
+const untouched = "\xf1\xc9\xef\xf8\x90\x9e\xf9\x8d\x0f"
 
 // Indices in module B of what is always there. Types follow those of the guest; touched is there only if there are
 // regions, as is size; the stack pointer and where it rests only if StackPointer.

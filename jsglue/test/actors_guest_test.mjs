@@ -129,10 +129,10 @@ test("E-CLASS-1: a stack overflow is found in every word below the stack", async
       (i32.const 1)))`),
   );
   const { runtime, ended, steps, from } = await world();
-  for (let below = 4; below <= 128; below += 4) {
+  for (let below = 4; below <= 64; below += 4) {
     const inside = runtime.spawn(module, { stack: 32768 });
     const beyond = runtime.spawn(module, { stack: 32768 });
-    from(inside, 32768 - 128 + below);
+    from(inside, 32768 - 64 + below);
     from(beyond, 32768 + below);
     await steps(4);
     assert.equal(ended.has(inside), false, `${below}`);
@@ -196,7 +196,7 @@ test("E-SPAWN-2 stack and payloads come from the guest's allocator if any; with 
   await steps(20);
   const got = answers.map(({ payload }) => [...new Uint32Array(payload.buffer)]);
   const [first, local] = got[0];
-  assert(local + 16 - 65536 - 128 >= 70001 && local + 16 - 65536 - 128 < 70017);
+  assert(local + 16 - 65536 - 64 >= 70001 && local + 16 - 65536 - 64 < 70017);
   assert.deepEqual(got, [
     [first, local, 2, 0],
     [first, local, 2, 0],

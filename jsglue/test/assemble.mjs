@@ -4,8 +4,9 @@ import binaryen from "binaryen";
 
 const { All, CompactImports } = binaryen.Features;
 
-/** Returns the bytes of a module. `passes` are Binaryen passes to run on it first. */
-export function assemble(text, passes = []) {
+/** The bytes of a module, with its names or not; passes are Binaryen's, which are to change it before. */
+export function assemble(text, passes = [], names = false) {
+  binaryen.setDebugInfo(names);
   const module = binaryen.parseText(text);
   module.setFeatures(All & ~CompactImports); // which no engine accepts yet
   module.runPasses(passes);

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WebAssembly } from "../../web/dist/npm/esm/webassembly.js";
+import { WebAssembly, shadowStacks } from "../../web/dist/npm/esm/webassembly.js";
 import { assemble } from "./assemble.mjs";
 
 /**
@@ -313,4 +313,53 @@ test("an overflow is reported even for a call that waited in another instance wh
   await assert.rejects(deep, { code: "region-overflow" });
   waits[1]();
   assert.equal(await flat, undefined);
+});
+
+/** Runs three overlapping calls; returns how their stacks are kept, whether they are right, and what was said. */
+async function three(memory, options) {
+  const wat = `(module (import "env" "wait" (func $wait (param i32) (result i32))) ${memory}
+    (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+    ${keep("keep", "$wait (local.get $v)")})`;
+  const wait = new WebAssembly.Suspending(async () => 0);
+  const { instance } = await WebAssembly.instantiate(assemble(wat), { env: { wait } }, options);
+  const call = WebAssembly.promising(instance.exports.keep);
+  const said = [];
+  const { warn } = console;
+  console.warn = (text) => said.push(text);
+  const calls = [1, 2, 3].map((v) => call(v));
+  const right = (await Promise.all(calls)).every((v, i) => v === i + 1);
+  console.warn = warn;
+  return { ...calls[0].stacks, right, said };
+}
+
+test("where calls cannot have regions they overlap on the one stack, which is told once, unless it was asked for", async () => {
+  const cannot = '(memory (export "memory") 2 2)';
+  const { source, said, right } = await three(cannot);
+  assert.deepEqual([source, right], ["copy", true]);
+  assert.equal(said.length, 1);
+  assert.match(
+    said[0],
+    /overlap on its one stack, as on raw JSPI, fiber keep#\d+ the first: .* its memory cannot grow/,
+  );
+  const asked = await three(cannot, { shadowStack: { regions: "copy" } });
+  assert.deepEqual([asked.source, asked.right, asked.said], ["copy", true, []]);
+  const apart = await three('(memory (export "memory") 2)');
+  assert.deepEqual([apart.source, apart.right, apart.said], ["grow", true, []]);
+});
+
+test("calls that are asked to run one after another do so, and answer as they would alone", async () => {
+  const { source, right, said } = await three('(memory (export "memory") 2)', { shadowStack: { regions: "serial" } });
+  assert.deepEqual([source, right, said], ["serial", true, []]);
+});
+
+test("a choice for all modules that are compiled from now on", async () => {
+  shadowStacks({ pointer: null });
+  const { source, pointer, why } = await three('(memory (export "memory") 2)');
+  assert.deepEqual([source, pointer], ["none", undefined]);
+  assert.match(why, /said to have none/);
+  const own = await three('(memory (export "memory") 2)', { shadowStack: { size: 4096 } });
+  assert.deepEqual([own.source, own.size], ["grow", 4096], "a compilation's own choice goes before");
+  shadowStacks();
+  assert.equal((await three('(memory (export "memory") 2)')).source, "grow");
+  assert.throws(() => shadowStacks({ size: 1 }), { code: "bad-argument" });
 });

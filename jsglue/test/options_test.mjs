@@ -27,6 +27,8 @@ const wat = ({
     (local.get $v))
   ${more})`;
 
+const unclear = "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))";
+
 const malloc = `(global $top (mut i32) (i32.const 131072))
   (func (export "malloc") (param i32) (result i32)
     (drop (memory.grow (i32.add (i32.const 1) (i32.shr_u (local.get 0) (i32.const 16)))))
@@ -34,17 +36,28 @@ const malloc = `(global $top (mut i32) (i32.const 131072))
     (i32.sub (global.get $top) (local.get 0)))
   (func (export "free") (param i32))`;
 
-/** 20 overlapping calls, which end in an order of their own. */
-async function overlap(text, options, passes) {
+/** 20 overlapping calls that end in an order of their own, or one after another where it has to be. */
+async function overlap(text, source, options, passes) {
   const ends = [];
-  const { exports, instance } = await fiberfill.instantiate(
+  const { exports, instance, stacks } = await fiberfill.instantiate(
     assemble(text, passes),
     suspending((v) => new Promise((end) => ends.push([v, end]))),
     options,
   );
+  assert.equal(stacks.source, source, stacks.why);
   if (passes) instance.exports.__set_stack_limits(65536, 1024); // as Emscripten's glue does
+  const told = warnings();
   const calls = Array.from({ length: 20 }, (_, i) => exports.keep(1000 + i, 16 * i));
-  while (ends.length < 20) await new Promise(setImmediate);
+  if (source === "serial") {
+    for (let i = 0; i < 20; i++) {
+      while (ends.length < 1) await new Promise(setImmediate);
+      const [[v, end]] = ends.splice(0);
+      assert.equal(v, 1000 + i, "in order, and one at a time");
+      end();
+      await calls[i];
+    }
+  }
+  while (source !== "serial" && ends.length < 20) await new Promise(setImmediate);
   ends.sort(([a], [b]) => ((a * 7919) % 101) - ((b * 7919) % 101));
   for (const [, end] of ends) end();
   assert.deepEqual(
@@ -52,31 +65,69 @@ async function overlap(text, options, passes) {
     Array.from({ length: 20 }, (_, i) => 1000 + i),
   );
   assert.deepEqual(fiberfill.fibers(), []);
+  const asked = options?.shadowStack?.regions === source;
+  assert.equal(told().length, source === "serial" && !asked ? 1 : 0);
 }
 
-for (const [name, text, options] of [
+/** Listens to console.warn; returns a function that ends this and returns what was said. */
+function warnings() {
+  const said = [];
+  const { warn } = console;
+  console.warn = (text) => said.push(text);
+  return () => {
+    console.warn = warn;
+    return said;
+  };
+}
+
+for (const [name, source, text, options] of [
   [
     "a pointer that is exported",
+    "grow",
     wat({ global: '(global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))' }),
   ],
-  ["a pointer that is not", wat()],
-  ["memory that cannot grow", wat({ memory: '(memory (export "memory") 2 2)' })],
-  ["memory that the guest keeps to itself", wat({ memory: "(memory 2)" })],
-  ["memory that is shared", wat({ memory: '(memory (export "memory") 2 4 shared)' })],
+  ["a pointer that is not", "grow", wat()],
+  ["memory that cannot grow", "serial", wat({ memory: '(memory (export "memory") 2 2)' })],
+  ["memory that the guest keeps to itself", "grow", wat({ memory: "(memory 2)" })],
+  ["memory that is shared", "serial", wat({ memory: '(memory (export "memory") 2 4 shared)' })],
   [
     "memory that is shared, growing by choice",
+    "grow",
     wat({ memory: '(memory (export "memory") 2 64 shared)' }),
     { regions: "grow" },
   ],
-  ["memory that is shared, and an allocator", wat({ memory: '(memory (export "memory") 2 64 shared)', more: malloc })],
-  ["an allocator of its own", wat({ more: malloc })],
-  ["an allocator of another name", wat({ more: malloc.replace('"malloc"', '"new"') }), { allocator: "new" }],
-  ["a module that grows memory", wat({ more: '(func (export "more") (drop (memory.grow (i32.const 1))))' })],
-  ["copying by choice", wat(), { regions: "copy" }],
-  ["growing by choice", wat({ more: '(func (export "size") (result i32) (memory.size))' }), { regions: "grow" }],
-  ["small regions", wat(), { size: 1024 }],
+  [
+    "memory that is shared, and an allocator",
+    "allocator",
+    wat({ memory: '(memory (export "memory") 2 64 shared)', more: malloc }),
+  ],
+  ["an allocator of its own", "allocator", wat({ more: malloc })],
+  [
+    "an allocator of another name",
+    "allocator",
+    wat({ more: malloc.replace('"malloc"', '"new"') }),
+    { allocator: "new" },
+  ],
+  ["running serially by choice", "serial", wat(), { regions: "serial" }],
+  ["a pointer that nobody knows", "serial", wat({ global: unclear })],
+  ["a pointer that is said not to be there", "serial", wat(), { pointer: null }],
+  [
+    "a module that grows memory and keeps where",
+    "grow",
+    wat({ more: '(func (export "more") (result i32) (memory.grow (i32.const 1)))' }),
+  ],
+  ["a module that grows memory", "serial", wat({ more: '(func (export "more") (drop (memory.grow (i32.const 1))))' })],
+  ["copying by choice", "copy", wat(), { regions: "copy" }],
+  [
+    "growing by choice",
+    "grow",
+    wat({ more: '(func (export "size") (result i32) (memory.size))' }),
+    { regions: "grow" },
+  ],
+  ["small regions", "grow", wat(), { size: 1024 }],
   [
     "a pointer named by its export",
+    "grow",
     wat({
       global: '(global $other (mut i32) (i32.const 0)) (global $sp (export "pointer") (mut i32) (i32.const 65536))',
     }),
@@ -84,25 +135,28 @@ for (const [name, text, options] of [
   ],
   [
     "a pointer named by its index",
+    "grow",
     wat({ global: "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))" }),
     { pointer: 1 },
   ],
   [
     "a heap pointer before it, and names",
+    "grow",
     wat({ global: "(global $heap (mut i32) (i32.const 70000)) (global $sp (mut i32) (i32.const 65536))" }),
     { pointer: 1 },
   ],
 ]) {
-  test(`overlapping calls keep their stacks apart: ${name}`, () => overlap(text, options && { shadowStack: options }));
+  test(`overlapping calls keep their stacks apart: ${name}`, () =>
+    overlap(text, source, options && { shadowStack: options }));
 }
 
-// What Emscripten does to a module for -sSTACK_OVERFLOW_CHECK=2.
-test("overlapping calls keep their stacks apart: an allocator, and a pointer whose bounds are checked", () =>
-  overlap(wat({ more: malloc }).replaceAll("$sp", "$__stack_pointer"), undefined, ["stack-check"]));
+// What Emscripten does to a module with -sSTACK_OVERFLOW_CHECK=2.
+test("overlapping calls keep their stacks apart: an allocator, and a pointer that is checked to stay within its stack", () =>
+  overlap(wat({ more: malloc }).replaceAll("$sp", "$__stack_pointer"), "serial", undefined, ["stack-check"]));
 
-test("a stack that grows up is refused, and not run as one that grows down, nor as none", async () => {
-  // As Emscripten's fastcomp wrote it: minified, with a pointer that begins at any address, or with a function that
-  // reveals it.
+test("a stack that grows up serves one call at a time, and is not taken for one that grows down, nor for none", async () => {
+  // As Emscripten's fastcomp wrote it: minified, with a pointer that begins as anything, or with a function that tells
+  // it.
   const text = (more) => `(module (import "env" "wait" (func $wait (param i32))) (memory (export "memory") 2)
     (global $dynamic (mut i32) (i32.const 20000)) (global $top (mut i32) (i32.const 6368))
     (func (export "f") (param i32) (result i32) (local $frame i32)
@@ -115,34 +169,33 @@ test("a stack that grows up is refused, and not run as one that grows down, nor 
     ${more})`;
   const imports = suspending(async () => {});
   for (const more of ["", '(func (export "stackSave") (result i32) (global.get $top))']) {
-    await assert.rejects(fiberfill.instantiate(assemble(text(more)), imports), {
-      code: "bad-argument",
-      message: /grow up/,
-    });
-    const { exports } = await fiberfill.instantiate(assemble(text(more)), imports, { shadowStack: { pointer: null } });
-    assert.equal(await exports.f(7), 7);
+    for (const options of [undefined, { shadowStack: { pointer: null } }]) {
+      const { exports, stacks } = await fiberfill.instantiate(assemble(text(more)), imports, options);
+      assert.equal(stacks.source, "serial");
+      const told = warnings();
+      assert.deepEqual(await Promise.all([7, 8, 9].map((v) => exports.f(v))), [7, 8, 9]);
+      assert.match(told().join(), /one after another, fiber f#\d+ the first: .* name its stack pointer by shadowStack/);
+    }
   }
 });
 
-test("a guest whose stack pointer cannot be found is refused, with the remedy", async () => {
-  const text = wat({ global: "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))" });
-  await assert.rejects(
-    fiberfill.instantiate(
-      assemble(text),
-      suspending(() => {}),
-    ),
-    { code: "bad-argument", message: /shadowStack: \{ pointer \}/ },
-  );
-  await fiberfill.instantiate(
-    assemble(text),
-    suspending(() => {}),
-    { shadowStack: { pointer: null } },
-  );
+test("where stacks cannot be kept apart a source by name is refused, with the remedy", async () => {
+  const imports = suspending(() => {});
+  for (const regions of ["allocator", "grow", "copy"]) {
+    for (const [global, pointer] of [[unclear], [undefined, null]]) {
+      const text = wat({ global, more: malloc });
+      await assert.rejects(fiberfill.instantiate(assemble(text), imports, { shadowStack: { regions, pointer } }), {
+        code: "bad-argument",
+        message: /name its stack pointer by shadowStack: \{ pointer \}/,
+      });
+    }
+  }
   // A guest whose imports never wait needs no pointer.
-  await fiberfill.instantiate(assemble(text), { env: { wait() {} } });
+  const { stacks } = await fiberfill.instantiate(assemble(wat({ global: unclear })), { env: { wait() {} } });
+  assert.equal(stacks.source, "none");
 });
 
-test("a guest whose stack lies in a 64-bit memory is refused and not run on one stack", async () => {
+test("a guest whose stack lies in a 64-bit memory serves one call at a time", async () => {
   const text = `(module (import "env" "wait" (func $wait (param i32))) (memory (export "memory") i64 2)
     (global $__stack_pointer (export "__stack_pointer") (mut i64) (i64.const 65536))
     (func (export "f") (param i32) (result i32)
@@ -152,14 +205,15 @@ test("a guest whose stack lies in a 64-bit memory is refused and not run on one 
       (i32.load (global.get $__stack_pointer))
       (global.set $__stack_pointer (i64.add (global.get $__stack_pointer) (i64.const 16)))))`;
   const imports = suspending(async () => {});
-  for (const options of [undefined, { shadowStack: { pointer: "__stack_pointer" } }]) {
-    await assert.rejects(fiberfill.instantiate(assemble(text), imports, options), {
-      code: "bad-argument",
-      message: options ? /no mutable global of the type i32/ : /64-bit memory/,
-    });
-  }
-  const { exports } = await fiberfill.instantiate(assemble(text), imports, { shadowStack: { pointer: null } });
-  assert.equal(await exports.f(7), 7);
+  await assert.rejects(
+    fiberfill.instantiate(assemble(text), imports, { shadowStack: { pointer: "__stack_pointer" } }),
+    { code: "bad-argument", message: /no mutable global of the type i32/ },
+  );
+  const { exports, stacks } = await fiberfill.instantiate(assemble(text), imports);
+  assert.equal(stacks.source, "serial");
+  const told = warnings();
+  assert.deepEqual(await Promise.all([7, 8].map((v) => exports.f(v))), [7, 8]);
+  assert.equal(told().length, 1);
   // Without a wait, or without a stack, there is nothing to keep apart.
   await fiberfill.instantiate(assemble(text), { env: { wait() {} } });
   const plain = `(module (import "env" "wait" (func $wait (param i32))) (memory i64 2)
@@ -338,7 +392,7 @@ test("bad choices are refused, each with a sentence", async () => {
     /no room for one more shadow stack of 1073741824 bytes/,
     wat({ memory: '(memory (export "memory") 2 16)' }),
   );
-  await refused({ regions: "heap" }, /"allocator", "grow" or "copy"/);
+  await refused({ regions: "heap" }, /"allocator", "grow", "serial" or "copy"/);
   await refused({ regions: "allocator" }, /exports no malloc/);
   await refused({ allocator: "nothing" }, /no function of this name/);
   await refused({ allocator: 5 }, /name of an export/);
@@ -435,3 +489,129 @@ for (const regions of ["copy", "grow"]) {
     assert.throws(() => keep(-3, 0), { code: "cannot-suspend" });
   });
 }
+
+test("an allocator that is not exported, but known by the name section, is used", async () => {
+  for (const [of, free] of [
+    ["malloc", "free"],
+    ["dlmalloc", "dlfree"],
+    ["emscripten_builtin_malloc", "emscripten_builtin_free"],
+  ]) {
+    const hidden = malloc.replace('(export "malloc")', `$${of}`).replace('(export "free")', `$${free}`);
+    const bytes = assemble(wat({ more: hidden }), undefined, true);
+    const { instance, exports, stacks } = await fiberfill.instantiate(
+      bytes,
+      suspending(async () => {}),
+    );
+    assert.equal(stacks.source, "allocator", of);
+    assert.deepEqual(await Promise.all([1, 2, 3].map((v) => exports.keep(v, 0))), [1, 2, 3]);
+    assert.deepEqual(Object.keys(exports).sort(), ["keep", "memory"], "it is not among the exports");
+    assert.ok(instance);
+  }
+});
+
+test("allocators of other types are called as they want it", async () => {
+  const imports = suspending(async () => {});
+  const top = "(global $top (mut i32) (i32.const 131072))";
+  const body = (size) => `(drop (memory.grow (i32.const 2)))
+    (if (i32.ne (local.get ${size - 1 < 0 ? 0 : size === 2 ? 1 : 2}) (i32.const 16)) (then (unreachable)))
+    (global.set $top (i32.add (global.get $top) (local.get ${size === 2 ? 0 : 3})))
+    (i32.sub (global.get $top) (local.get ${size === 2 ? 0 : 3}))`;
+  for (const [name, params, size] of [
+    ["__wbindgen_malloc", "i32 i32", 2],
+    ["cabi_realloc", "i32 i32 i32 i32", 4],
+  ]) {
+    const more = `${top} (func (export "${name}") (param ${params}) (result i32) ${body(size)})`;
+    const { exports, stacks } = await fiberfill.instantiate(assemble(wat({ more })), imports);
+    assert.equal(stacks.source, "allocator");
+    assert.deepEqual(await Promise.all([1, 2, 3].map((v) => exports.keep(v, 0))), [1, 2, 3]);
+  }
+});
+
+test("what is called malloc is no allocator without free, or of another type; a named one of another type is refused", async () => {
+  const imports = suspending(async () => {});
+  for (const more of [
+    malloc.replace('"free"', '"other"'),
+    malloc.replace('"free") (param i32)', '"free") (param i64)'),
+    malloc.replace('"malloc") (param i32)', '"malloc") (param i32 i32)'),
+  ]) {
+    const { stacks } = await fiberfill.instantiate(assemble(wat({ more })), imports);
+    assert.equal(stacks.source, "serial", "it drops what memory.grow returns");
+  }
+  const more = '(func (export "new") (param i64) (result i32) (i32.const 0))';
+  await assert.rejects(
+    fiberfill.instantiate(assemble(wat({ more })), imports, { shadowStack: { allocator: "new" } }),
+    /shadowStack.allocator takes \(size\)/,
+  );
+});
+
+test("how stacks are kept can be seen: on the instance and on each fiber", async () => {
+  const imports = suspending(async () => {});
+  const grow = await fiberfill.instantiate(assemble(wat()), imports, { shadowStack: { size: 2048 } });
+  assert.deepEqual(grow.stacks, { source: "grow", size: 2048, pointer: 0, why: undefined });
+  const serial = await fiberfill.instantiate(assemble(wat({ memory: '(memory (export "memory") 2 2)' })), imports);
+  assert.equal(serial.stacks.source, "serial");
+  assert.equal(serial.stacks.size, undefined);
+  assert.match(serial.stacks.why, /its memory cannot grow/);
+  const call = serial.exports.keep(1, 0);
+  assert.equal(fiberfill.fibers()[0].stacks, serial.stacks);
+  await call;
+});
+
+test("serial calls: one that is cancelled before its turn never starts, and a trap or an exception lets the next one begin, on the whole stack", async () => {
+  const more = `(func (export "trap") (global.set $sp (i32.const 16)) (unreachable))
+    (func (export "throw") (param i32 i32) (result i32)
+      (global.set $sp (i32.const 16)) (call $wait (local.get 0)) (i32.const 0))
+    (func (export "text") (param $at i32) (param $n i32) (result i32) (call $wait (i32.const 1)) (i32.load8_u (local.get $at)))`;
+  const { exports } = await fiberfill.instantiate(
+    assemble(wat({ more })),
+    suspending(async (v) => (v < 0 ? assert.fail("mine") : undefined)),
+    { shadowStack: { regions: "serial" } },
+  );
+  const calls = [
+    exports.keep(1, 0),
+    exports.trap(),
+    exports.keep(2, 60000),
+    exports.throw(-1, 0),
+    exports.keep(3, 60000),
+    exports.text("abc"),
+    exports.keep(4, 60000),
+  ];
+  const cancelled = exports.keep(5, 0);
+  cancelled.cancel("reason");
+  const ends = await Promise.allSettled([...calls, cancelled]);
+  assert.deepEqual(
+    ends.map(({ value, reason }) => value ?? reason.code ?? reason.message ?? reason),
+    [1, "trap", 2, "ERR_ASSERTION", 3, 97, 4, "reason"],
+  );
+  assert.equal(cancelled.state, "cancelled");
+  assert.deepEqual(fiberfill.fibers(), []);
+});
+
+test("a call that an import of the running call waits for would wait for ever: it is refused", async () => {
+  let exports;
+  let how;
+  const wait = fiberfill.suspending((v) => (v === 1 ? how() : undefined));
+  ({ exports } = await fiberfill.instantiate(
+    assemble(wat()),
+    { env: { wait } },
+    { shadowStack: { regions: "serial" } },
+  ));
+  how = () => exports.keep(2, 0);
+  await assert.rejects(exports.keep(1, 0), { code: "deadlock", message: /keep#\d+ -> keep#\d+ -> keep#\d+/ });
+  how = async () => void (await exports.keep(2, 0));
+  await assert.rejects(exports.keep(1, 0), { code: "deadlock", message: /called by import env\.wait, which waits/ });
+  let later;
+  how = () => void (later = exports.keep(3, 0)); // it does not wait for it
+  assert.equal(await exports.keep(1, 0), 1);
+  assert.equal(await later, 3);
+  assert.deepEqual(fiberfill.fibers(), []);
+});
+
+test("an async function that is no marked import is refused, by name", async () => {
+  const bytes = assemble(wat());
+  await assert.rejects(fiberfill.instantiate(bytes, { env: { wait: async () => {} } }), {
+    code: "bad-import",
+    message: /fiberfill\.suspending: env\.wait/,
+  });
+  await fiberfill.instantiate(bytes, { env: { wait: () => Promise.resolve() } }); // nobody can tell
+});

@@ -12,6 +12,7 @@ export { Fiber } from "../../jsglue/src/api/fiber.js";
 export type { FiberState } from "../../jsglue/src/turn/task.js";
 export { all, Arena, arena, race, type ArenaOptions } from "../../jsglue/src/api/arena.js";
 export { FiberError, type FiberErrorCode } from "../../jsglue/src/errors.js";
+export type { Stacks } from "../../jsglue/src/guest/stacks.js";
 export type { Options, RegionSource } from "../../jsglue/src/guest/options.js";
 export type { GuestFiber } from "../../jsglue/src/proposals/load.js";
 export type { CallOptions, FiberFunction } from "../../jsglue/src/api/exports.js";

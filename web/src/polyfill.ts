@@ -3,6 +3,8 @@
 
 import { WebAssembly as namespace } from "../../jsglue/src/lower/namespace.js";
 
+export { shadowStacks } from "../../jsglue/src/api/webassembly.js";
+
 Object.defineProperty(globalThis, "WebAssembly", {
   value: namespace,
   writable: true,

@@ -40,14 +40,14 @@ func log(in *instance, stack []uint64) {
 }
 
 func sleep(in *instance, stack []uint64) {
-	in.check()
+	in.check(true)
 	stack[0] = api.EncodeI32(in.host.SleepMs(api.DecodeI32(stack[0])))
 }
 
 // recv writes after the wait. The addresses checked before are still valid, because memory never shrinks.
 func recv(in *instance, stack []uint64) {
 	const name = "mk_recv"
-	in.check()
+	in.check(true)
 	typ, buffer := api.DecodeU32(stack[0]), api.DecodeU32(stack[1])
 	capacity, size := api.DecodeU32(stack[2]), api.DecodeU32(stack[3])
 	in.bytes(name, uint64(buffer), uint64(capacity))
@@ -71,12 +71,12 @@ func recv(in *instance, stack []uint64) {
 }
 
 func readable(in *instance, stack []uint64) {
-	in.check()
+	in.check(true)
 	stack[0] = api.EncodeI32(in.host.WaitFDReadable(api.DecodeI32(stack[0]), api.DecodeI32(stack[1])))
 }
 
 func writable(in *instance, stack []uint64) {
-	in.check()
+	in.check(true)
 	stack[0] = api.EncodeI32(in.host.WaitFDWritable(api.DecodeI32(stack[0]), api.DecodeI32(stack[1])))
 }
 

@@ -2,14 +2,13 @@ package wasm
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/fiberfill/fiberfill/asyncio/actors"
+	"github.com/fiberfill/fiberfill/internal/shadow"
 	parser "github.com/fiberfill/fiberfill/internal/wasm"
 )
 
@@ -23,24 +22,18 @@ type instance struct {
 	ctx     context.Context // of all calls into the instance
 	wasm    api.Module
 	handle  api.Function
-	malloc  api.Function // nil unless both malloc and free are exported
-	free    api.Function
+	malloc  api.Function      // nil: memory is grown
+	free    api.Function      // nil: nothing is given back
 	memory  api.Memory        // nil: none
 	pointer api.MutableGlobal // nil: none
-	high    uint32            // the stack starts here and grows down
-	guard   uint32            // start of the guard; 0: no region
+	high    uint32            // the stack begins here and grows down
+	low     uint32            // its region begins here, with the guard; 0: no region
 	host    *actors.Host
 
 	buffer, capacity uint32 // for payloads
 }
 
 type instanceKey struct{}
-
-const (
-	pageSize  = 65536
-	guardSize = 128 // bytes, below the region
-	guardWord = 0x0f1be4f1
-)
 
 // Open makes the instance and its stack, which has the size of the class (E-SPAWN-2).
 func (in *instance) Open(class actors.StackClass) error {
@@ -54,9 +47,11 @@ func (in *instance) Open(class actors.StackClass) error {
 	in.ctx = context.WithValue(context.Background(), instanceKey{}, in)
 	in.handle = in.wasm.ExportedFunction(handler)
 	in.memory = in.wasm.Memory()
-	if malloc, free := in.wasm.ExportedFunction("malloc"), in.wasm.ExportedFunction("free"); in.memory != nil &&
-		allocates(malloc, free) {
-		in.malloc, in.free = malloc, free
+	if m.plan.Source == shadow.FromAllocator {
+		in.malloc = in.wasm.ExportedFunction(m.malloc)
+		if m.malloc == "malloc" {
+			in.free = in.wasm.ExportedFunction("free")
+		}
 	}
 	if m.pointer >= 0 {
 		in.pointer = in.wasm.ExportedGlobal(m.exported).(api.MutableGlobal)
@@ -71,43 +66,39 @@ func (in *instance) Open(class actors.StackClass) error {
 	return nil
 }
 
-// allocates reports whether the functions have the types of malloc(i32) -> i32 and free(i32).
-func allocates(malloc, free api.Function) bool {
-	is := func(f api.Function, results int) bool {
-		return f != nil && slices.Equal(f.Definition().ParamTypes(), []api.ValueType{i32}) &&
-			len(f.Definition().ResultTypes()) == results
-	}
-	return is(malloc, 1) && malloc.Definition().ResultTypes()[0] == i32 && is(free, 0)
-}
-
 // Close drops the instance.
 func (in *instance) Close() { in.wasm.Close(context.Background()) }
 
-// region allocates the actor's stack, if the guest keeps one in memory.
+// region gives the actor its stack, if the guest keeps one in memory. The guard is not counted.
 func (in *instance) region(size uint32) error {
 	switch in.module.pointer {
 	case -1:
 		return nil
 	case parser.CannotTell:
-		return fmt.Errorf("%w: the module seems to keep a stack there, but its stack pointer is ambiguous; export "+
-			"that global as __stack_pointer", ErrRoom)
+		return fmt.Errorf("%w: %v; export it as __stack_pointer", ErrRoom, shadow.Unclear)
 	}
-	low, err := in.room(guardSize + size + 16)
+	size += shadow.Guard
+	at, err := in.room(size + shadow.Slack)
 	if err != nil {
 		return err
 	}
-	low = (low + 15) &^ 15
-	in.guard, in.high = low, low+guardSize+size
-	for at := low; at < low+guardSize; at += 4 {
-		in.memory.WriteUint32Le(at, guardWord)
-	}
+	in.low, _ = shadow.Place(at, size, uint64(in.memory.Size()))
+	in.high = in.low + size
+	in.memory.WriteString(in.low, shadow.Untouched)
 	return nil
 }
 
 // room allocates size bytes in the guest's memory and returns their address.
 func (in *instance) room(size uint32) (uint32, error) {
+	if in.memory == nil {
+		return 0, fmt.Errorf("%w: it has no memory", ErrRoom)
+	}
+	if in.module.plan.Refusal != shadow.Granted {
+		return 0, fmt.Errorf("%w: %v", ErrRoom, in.module.plan.Why)
+	}
 	if in.malloc != nil {
-		results, err := in.malloc.Call(in.ctx, uint64(size))
+		arguments := in.module.plan.Allocator.Arguments(size)
+		results, err := in.malloc.Call(in.ctx, arguments...)
 		if err != nil {
 			return 0, fmt.Errorf("%w: its malloc has failed: %w", ErrRoom, err)
 		}
@@ -117,17 +108,13 @@ func (in *instance) room(size uint32) (uint32, error) {
 		}
 		return uint32(at), nil
 	}
-	if in.memory == nil || in.module.grows {
-		return 0, fmt.Errorf("%w: the module grows its memory itself, or has none, and does not export malloc "+
-			"and free", ErrRoom)
-	}
 	before := in.memory.Size()
-	pages := (uint64(size) + pageSize - 1) / pageSize
-	if uint64(before)+pages*pageSize >= 1<<32 {
-		return 0, fmt.Errorf("%w: the memory is full", ErrRoom)
+	pages := (uint64(size) + shadow.Page - 1) / shadow.Page
+	if uint64(before)+pages*shadow.Page >= 1<<32 {
+		return 0, fmt.Errorf("%w: it is full", ErrRoom)
 	}
 	if _, ok := in.memory.Grow(uint32(pages)); !ok {
-		return 0, fmt.Errorf("%w: the memory cannot grow by %d bytes", ErrRoom, pages*pageSize)
+		return 0, fmt.Errorf("%w: it cannot grow by %d bytes", ErrRoom, pages*shadow.Page)
 	}
 	return before, nil
 }
@@ -147,7 +134,7 @@ func (in *instance) HandleMessage(h *actors.Host, m actors.Message) int32 {
 	if err != nil {
 		panic(err)
 	}
-	in.check()
+	in.check(false)
 	return api.DecodeI32(results[0])
 }
 
@@ -156,7 +143,7 @@ func (in *instance) HandleMessage(h *actors.Host, m actors.Message) int32 {
 func (in *instance) place(payload []byte) uint32 {
 	size := uint32(len(payload))
 	if size > in.capacity {
-		if in.malloc != nil && in.buffer != 0 {
+		if in.free != nil && in.buffer != 0 {
 			if _, err := in.free.Call(in.ctx, uint64(in.buffer)); err != nil {
 				panic(err)
 			}
@@ -172,18 +159,15 @@ func (in *instance) place(payload []byte) uint32 {
 	return in.buffer
 }
 
-// check panics if the handler has written into the guard below its stack.
-func (in *instance) check() {
-	if in.guard == 0 {
+// check panics if the handler has written below its stack or, if it blocks now, has its pointer there.
+func (in *instance) check(now bool) {
+	if in.low == 0 {
 		return
 	}
-	guard, _ := in.memory.Read(in.guard, guardSize)
-	// Check every word: a function with one local writes one word in 16 bytes, and the compiler chooses which.
-	for i := 0; i < guardSize; i += 4 {
-		if binary.LittleEndian.Uint32(guard[i:]) != guardWord {
-			size := in.high - in.guard - guardSize
-			panic(fmt.Errorf("actors: %s: %w: the actor has used more than the %d bytes of its "+
-				"class", in.module.name, ErrStack, size))
-		}
+	guard, _ := in.memory.Read(in.low, shadow.Guard)
+	below := now && !in.module.plan.Wanders && uint32(in.pointer.Get()) < in.low
+	if below || shadow.Look(guard) != 0 {
+		panic(fmt.Errorf("actors: %s: %w: it has used more than the %d bytes of its "+
+			"class", in.module.name, ErrStack, in.high-in.low-shadow.Guard))
 	}
 }

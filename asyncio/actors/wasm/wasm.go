@@ -25,9 +25,8 @@
 // stack pointer is set to the region. An actor of class none runs on the module's own stack. A guard lies below each
 // region. A handler that has written there traps when it blocks or returns; it can have damaged only its own instance.
 //
-// If the guest exports malloc and free, the region and the room for payloads come from its malloc. Otherwise the memory
-// is grown, but only if no code in the module grows it, because an allocator of the module's own would hand out the new
-// part. A module that allows neither can be spawned only without a stack, and sent only messages without a payload.
+// The region, and room for payloads, come from the guest's allocator or from memory that is grown, as package shadow
+// decides. A module that bears neither can be spawned without a stack and be sent messages without a payload.
 //
 // # What it costs
 //
@@ -46,6 +45,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/fiberfill/fiberfill/asyncio/actors"
+	"github.com/fiberfill/fiberfill/internal/shadow"
 	parser "github.com/fiberfill/fiberfill/internal/wasm"
 )
 
@@ -80,9 +80,10 @@ type Module struct {
 	name     string
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
-	pointer  int32  // index of the stack-pointer global; -1: no stack; or parser.CannotTell
-	exported string // name of the export added for it
-	grows    bool   // code of the module grows its memory
+	pointer  int32       // the global, -1 if there is no stack, or parser.CannotTell
+	exported string      // the export that is added for it
+	plan     shadow.Plan // where stacks and payloads lie
+	malloc   string      // the export that allocates, if it does
 }
 
 const handler = "handle_message"
@@ -116,10 +117,24 @@ func (m *Module) compile(ctx context.Context, binary []byte, options Options) er
 	default:
 		return fmt.Errorf("%w: the parser stopped with error %d at byte %d", ErrModule, code, parsed.At)
 	}
-	m.pointer, m.grows = parsed.StackPointer(), parsed.Grows()
+	m.pointer = parsed.StackPointer()
+	growth := parsed.Growth()
+	export := func(name string, kind byte, index int32) {
+		binary = parsed.AppendExport(nil, name, kind, uint32(index))
+		parser.Parse(binary, &parsed)
+	}
 	if m.pointer >= 0 {
 		m.exported = parsed.FreeName("fiberfill:stack_pointer")
-		binary = parsed.AppendExport(nil, m.exported, parser.KindGlobal, uint32(m.pointer))
+		export(m.exported, parser.KindGlobal, m.pointer)
+	}
+	if hidden := shadow.Hidden(&parsed); hidden >= 0 {
+		export(shadow.Exposed, parser.KindFunc, hidden)
+	}
+	// Payloads need room, too, whatever is known of the stack.
+	m.plan = shadow.Choose(shadow.Guest{Module: &parsed, Pointer: max(m.pointer, -1), Growth: growth},
+		shadow.Wish{Own: true, Allocator: -1})
+	if m.plan.Source == shadow.FromAllocator {
+		m.malloc = string(parsed.Name(parsed.Exports[m.plan.Allocator.Export]))
 	}
 	var err error
 	if m.compiled, err = m.runtime.CompileModule(ctx, binary); err != nil {
@@ -149,7 +164,7 @@ func (m *Module) provide(ctx context.Context, more map[string]Import) error {
 	}
 	for name, f := range more {
 		add(name, f, func(in *instance, stack []uint64) {
-			in.check()
+			in.check(true)
 			f.Call(in.host, in.memory, stack)
 		})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fiberfill/fiberfill/asyncio/actors"
 	"github.com/fiberfill/fiberfill/internal/leaktest"
+	"github.com/fiberfill/fiberfill/internal/shadow"
 )
 
 // world is a runtime with a tester, and keeps the answers sent to the tester.
@@ -113,18 +114,18 @@ func TestThe_class_is_the_size_of_the_stack(t *testing.T) {
 		w := newWorld(t, actors.Config{})
 		m := compile(t, guestPath, Options{})
 		_, none := w.guest(m, actors.StackNone)
-		if none.guard != 0 {
+		if none.low != 0 {
 			t.Error("class none has got a region")
 		}
 		for _, class := range []actors.StackClass{actors.Stack32K, actors.Stack64K, actors.Stack128K} {
 			_, in := w.guest(m, class)
-			if size := in.high - in.guard - guardSize; size != uint32(class) || in.guard < none.memory.Size() ||
+			if size := in.high - in.low - shadow.Guard; size != uint32(class) || in.low < none.memory.Size() ||
 				in.high > in.memory.Size() {
 				t.Errorf("class %d has a stack of %d bytes at %d in a memory of "+
-					"%d", class, size, in.guard, in.memory.Size())
+					"%d", class, size, in.low, in.memory.Size())
 			}
 		}
-		if size := none.memory.Size(); size != 2*pageSize {
+		if size := none.memory.Size(); size != 2*shadow.Page {
 			t.Errorf("the memory of class none has %d bytes", size)
 		}
 	})
@@ -157,11 +158,11 @@ func TestNo_room_for_the_stack(t *testing.T) {
 func TestStack_and_payload_from_the_guests_allocator(t *testing.T) {
 	w := newWorld(t, actors.Config{})
 	id, in := w.guest(compile(t, "testdata/malloc.wasm", Options{}), actors.Stack64K)
-	if in.guard%16 != 0 || in.guard < 70001 || in.guard >= 70001+16 {
-		t.Errorf("the region is at %d", in.guard)
+	if in.low%16 != 0 || in.low < 70001 || in.low >= 70001+16 {
+		t.Errorf("the region is at %d", in.low)
 	}
-	if in.high-in.guard != guardSize+65536 {
-		t.Errorf("it has %d bytes", in.high-in.guard)
+	if in.high-in.low != shadow.Guard+65536 {
+		t.Errorf("it has %d bytes", in.high-in.low)
 	}
 	w.from(id, 1, 1, 2, 3)
 	w.from(id, 2, make([]int32, 64)...)
@@ -255,9 +256,9 @@ func TestStack_overflow_is_found_in_every_word(t *testing.T) {
 	t.Run("E-CLASS-1", func(t *testing.T) {
 		w := newWorld(t, actors.Config{})
 		m := compile(t, guestPath, Options{})
-		for at := uint32(0); at < guardSize; at += 4 {
+		for at := uint32(0); at < shadow.Guard; at += 4 {
 			id, in := w.guest(m, actors.Stack32K)
-			in.memory.WriteUint32Le(in.guard+at, 1)
+			in.memory.WriteUint32Le(in.low+at, 1)
 			w.from(id, 300)
 			w.steps(3)
 			if err := w.ended[id]; !errors.Is(err, ErrStack) {

@@ -1,16 +1,15 @@
-// A wasm module as the code of actors. Every actor has an instance of its own, so that whatever is suspended in one
-// actor is in no other's way. What is suspended is the actor's one JSPI stack (stack.ts). Compilers keep locals whose
-// address is taken on a stack in linear memory. For it, an actor gets a region of exactly the size of its class when it
-// is spawned; an actor without a class runs on the stack that the module brings along. A guard lies at the low end of a
-// region. A handler that has written there is ended when it blocks or returns. It can have harmed only its own
-// instance.
+// A wasm module as the code of actors. Every actor has an instance of its own, so that what is suspended in one is in
+// nobody's way. What is suspended is the actor's one stack of JSPI (stack.ts). Where compilers keep locals whose
+// address is taken on a stack in linear memory, the actor gets a region of exactly its class for it when it is spawned;
+// one of class none runs on the stack that the module brings along. A handler that has overflowed its region is ended
+// when it blocks or returns. It can have harmed nobody but itself.
 //
-// The region, and room for payloads, come from the guest's malloc if it exports malloc and free. Otherwise its memory
-// is grown, unless something in the module grows it.
+// Where the region lies, and room for payloads, package shadow decides, and what an overflow is.
 
-import { CANNOT_TELL } from "../turn/core.js";
+import { CANNOT_TELL, inspector } from "../turn/core.js";
 import { words } from "../errors.js";
-import { compile, shapeOf } from "../guest/module.js";
+import { compile, recall, shapeOf } from "../guest/module.js";
+import { allocate, choose, OWN, type Plan } from "../guest/stacks.js";
 import { WebAssembly } from "../platform.js";
 import { describe } from "../values.js";
 import type { Actor, Code } from "./actor.js";
@@ -62,13 +61,33 @@ export async function compileActor(
   return { module, imports: more };
 }
 
-const GUARD = 128; // bytes, below the region
+// As in package shadow.
+const GUARD = 64; // bytes
 const GUARD_WORD = 0x0f1be4f1;
 const PAGE = 65536;
 
+/** Where stacks and payloads lie, by the module, or why there is nowhere. */
+const plans = new WeakMap<WebAssembly.Module, Plan | Error>();
+
+function planOf(module: WebAssembly.Module): Plan | Error {
+  let plan = plans.get(module);
+  if (plan) return plan;
+  const shape = shapeOf(module);
+  const core = inspector();
+  recall(core, shape);
+  // Payloads need room, too, whatever is known of the stack.
+  const pointer = Math.max(-1, shape.stackPointer);
+  try {
+    plan = choose(core, pointer, shape.growth, OWN, -1, {});
+  } catch (error) {
+    plan = error as Error;
+  }
+  plans.set(module, plan);
+  return plan;
+}
+
 type Exports = {
   handle_message(type: number, source: bigint, payload: number, size: number): number;
-  malloc?: (size: number) => number;
   free?: (at: number) => void;
   _initialize?: () => void;
 };
@@ -81,11 +100,12 @@ export class Instance implements Code {
   readonly #exports: Exports;
   readonly #memory: WebAssembly.Memory | undefined;
   readonly #pointer: WebAssembly.Global | undefined;
-  readonly #grows: boolean;
+  readonly #plan: Plan | Error;
+  readonly #malloc: { readonly name: string; readonly fn: Function } | undefined;
   readonly #stack: Stack | undefined;
   #high = 0; // the stack begins here and grows down
-  #guard = 0; // low end of the guard; 0: no region
-  #buffer = 0; // of the payloads
+  #low = 0; // the region begins here, with the guard; 0: none
+  #buffer = 0; // for payloads
   #capacity = 0;
   /** Why the actor must end, even if its code catches the exception that says so. */
   #death: ActorError | undefined;
@@ -107,7 +127,9 @@ export class Instance implements Code {
     const exported = (k: number): unknown => (k < 0 ? undefined : (exports as Record<string, unknown>)[list[k]!.name]);
     this.#memory = exported(shape.memory) as WebAssembly.Memory | undefined;
     this.#pointer = exported(shape.stackPointer) as WebAssembly.Global | undefined;
-    this.#grows = shape.grows;
+    const plan = (this.#plan = planOf(module));
+    if (!(plan instanceof Error) && plan.source === "allocator")
+      this.#malloc = { name: list[plan.malloc]!.name, fn: exported(plan.malloc) as Function };
     this.#high = this.#pointer ? (this.#pointer.value as number) >>> 0 : 0;
     if (exports._initialize) this.#do(exports._initialize);
     if (actor.stack !== 0) this.#region(actor.stack, shape.stackPointer);
@@ -136,7 +158,7 @@ export class Instance implements Code {
             { actor: actor.id },
           );
         if (!blocks) return call(this, ...args);
-        this.#check();
+        this.#check(true);
         const result = call(this, ...args);
         return this.#isPromise(result) ? this.#wait(result) : result;
       } catch (error) {
@@ -188,26 +210,26 @@ export class Instance implements Code {
       );
     }
     if (!this.#pointer) return;
-    const low = (this.#room(GUARD + size + 16) + 15) & ~15;
-    this.#guard = low >>> 0;
-    this.#high = this.#guard + GUARD + size;
+    this.#low = ((this.#room(GUARD + size + 16) + 15) & ~15) >>> 0;
+    this.#high = this.#low + GUARD + size;
     const view = this.view();
-    for (let at = this.#guard; at < this.#guard + GUARD; at += 4) view.setInt32(at, GUARD_WORD, true);
+    for (let at = this.#low; at < this.#low + GUARD; at += 4) view.setInt32(at, GUARD_WORD, true);
   }
 
   /** Allocates `size` bytes and returns their address. */
   #room(size: number): number {
-    const { malloc, free } = this.#exports;
     const memory = this.#memory;
+    const plan = this.#plan;
     const fail = (why: string): ActorError =>
       new ActorError("no-memory", `no room for ${size} bytes in the guest's memory: ${why}`, { actor: this.actor.id });
     if (!memory) throw fail("it has none");
-    if (typeof malloc === "function" && typeof free === "function") {
-      const at = this.#do(() => malloc(size)) >>> 0;
-      if (at === 0 || at + size > memory.buffer.byteLength) throw fail(`its malloc returned ${at}`);
+    if (plan instanceof Error) throw fail(plan.message);
+    if (this.#malloc) {
+      const { fn } = this.#malloc;
+      const at = this.#do(() => allocate(fn, plan, size)) >>> 0;
+      if (at === 0 || at + size > memory.buffer.byteLength) throw fail(`its malloc has returned ${at}`);
       return at;
     }
-    if (this.#grows) throw fail("the guest grows it itself, and does not export malloc and free");
     try {
       return memory.grow(Math.ceil(size / PAGE)) * PAGE;
     } catch {
@@ -231,7 +253,7 @@ export class Instance implements Code {
   }
 
   #ended(result: number): boolean {
-    this.#check();
+    this.#check(false);
     if (this.#death) throw this.#death;
     return result !== 0;
   }
@@ -239,7 +261,7 @@ export class Instance implements Code {
   /** Copies a payload to where the handler finds it until it returns. No other call of the handler is under way. */
   #place(payload: Uint8Array): number {
     if (payload.length > this.#capacity) {
-      if (this.#buffer !== 0 && this.#exports.malloc) this.#exports.free?.(this.#buffer);
+      if (this.#buffer !== 0 && this.#malloc?.name === "malloc") this.#exports.free?.(this.#buffer);
       const capacity = Math.max(payload.length, 2 * this.#capacity, 256);
       this.#buffer = this.#room(capacity);
       this.#capacity = capacity;
@@ -248,20 +270,20 @@ export class Instance implements Code {
     return this.#buffer;
   }
 
-  /** Throws if the handler has written below its stack. */
-  #check(): void {
-    if (this.#guard === 0) return;
+  /** Throws if the handler has written below its stack or, if it blocks now, has its pointer there. */
+  #check(now: boolean): void {
+    const low = this.#low;
+    if (low === 0) return;
     const view = this.view();
-    // All of the guard: a function with one local writes one word in 16 bytes, and the compiler decides which of the
-    // four.
-    for (let at = this.#guard; at < this.#guard + GUARD; at += 4) {
-      if (view.getInt32(at, true) === GUARD_WORD) continue;
-      throw new ActorError(
-        "stack-overflow",
-        `actor ${this.actor.id} has used more stack than the ${this.actor.stack} bytes of its class`,
-        { actor: this.actor.id },
-      );
-    }
+    const pointer = (this.#pointer!.value as number) >>> 0;
+    let over = now && pointer < low && !(this.#plan as Plan).wanders;
+    for (let at = low; at < low + GUARD; at += 4) over ||= view.getInt32(at, true) !== GUARD_WORD;
+    if (!over) return;
+    throw new ActorError(
+      "stack-overflow",
+      `actor ${this.actor.id} has used more stack than the ${this.actor.stack} bytes of its class`,
+      { actor: this.actor.id },
+    );
   }
 
   bytes(): Uint8Array {

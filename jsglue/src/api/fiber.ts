@@ -4,6 +4,7 @@ import { Cancellable } from "../turn/life.js";
 import type { FiberState } from "../turn/task.js";
 import { Call, type Thunk } from "../guest/call.js";
 import type { Binding } from "../guest/binding.js";
+import type { Stacks } from "../guest/stacks.js";
 import { nextId } from "../turn/spawn.js";
 
 /** Makes a call and its Fiber. Nothing has begun yet. */
@@ -69,6 +70,11 @@ export class Fiber<T = unknown> extends Cancellable<T> {
    */
   get stackUsed(): number {
     return this.#call.stackUsed;
+  }
+
+  /** How the shadow stacks of calls of its guest are kept. */
+  get stacks(): Stacks {
+    return this.#call.binding.stacks;
   }
 
   /**

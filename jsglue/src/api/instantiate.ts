@@ -8,6 +8,7 @@ import { Link } from "../guest/link.js";
 import { ready } from "../turn/turn.js";
 import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "../guest/module.js";
 import type { Options } from "../guest/options.js";
+import type { Stacks } from "../guest/stacks.js";
 import { WebAssembly } from "../platform.js";
 import { newMachine, systemOf, type GuestFiber } from "../proposals/load.js";
 import { Suspending, builtins, type ImportObject } from "../guest/suspending.js";
@@ -25,6 +26,8 @@ export interface Instantiated {
    * include/fiberfill.h.
    */
   fibers(): GuestFiber[];
+  /** How the shadow stacks of its calls are kept, and why so. */
+  readonly stacks: Stacks;
 }
 
 /**
@@ -88,6 +91,14 @@ async function link(
       `mark the function with fiberfill.suspending, or import WebAssembly from fiberfill/webassembly`;
     throw new FiberError("bad-import", text);
   }
+  const async = imports.filter(
+    ({ kind }, i) => kind === "function" && (values[i] as any)?.[Symbol.toStringTag] === "AsyncFunction",
+  );
+  if (async.length > 0) {
+    const list = async.map(({ module, name }) => `${module}.${name}`).join(", ");
+    const text = `an async function has to be marked by fiberfill.suspending: ${list}`;
+    throw new FiberError("bad-import", text);
+  }
   const link = new Link(inspector(), module, shape, values, options, machine);
   const instance = await platformInstantiate(module, link.imports).catch((error) => {
     const odd = imports.findIndex(
@@ -108,7 +119,8 @@ async function link(
       marks.set(exports[name] as object, mark);
       if (link.mayWait || machine) marks.set(plain, mark);
     });
-  return { module, instance, exports: strict(exports), fibers: () => machine?.fibers() ?? [] };
+  const { stacks } = binding;
+  return { module, instance, exports: strict(exports), fibers: () => machine?.fibers() ?? [], stacks };
 }
 
 // Why: RATIONALE.md, "Why is an export of another guest, given as an import, called as a fiber?".

@@ -73,6 +73,17 @@ const Suspending = hasJSPI()
       }
     };
 
+let defaults: Options["shadowStack"] & {} = {};
+
+/**
+ * Chooses how shadow stacks are kept in modules that are compiled from now on, where their compilation chooses nothing
+ * itself: for code whose calls of compile and instantiate are somebody else's. `{ pointer: null }` is for guests that
+ * keep their stacks apart themselves; without an argument it is as at first. Throws a FiberError for what is no choice.
+ */
+export function shadowStacks(chosen?: Options["shadowStack"]): void {
+  defaults = shadowStack({ shadowStack: chosen });
+}
+
 /**
  * Returns the bytes to compile in place of the source's, valid until the next await, and what the parser found, if it
  * can read them. The platform's compile options may also hold fiberfill's shadow-stack options: the remedy for an
@@ -80,7 +91,8 @@ const Suspending = hasJSPI()
  */
 function prepare(source: BufferSource, options: unknown): [BufferSource, Shape | undefined] {
   const view = viewOf(source)!;
-  const chosen = typeof options === "object" && options !== null ? shadowStack(options) : {};
+  const given = typeof options === "object" && options !== null ? shadowStack(options) : {};
+  const chosen = Object.values(given).some((value) => value !== undefined) ? given : defaults;
   const [shape, bytes] = inspect(inspector(view.length), view, chosen.pointer);
   if (typeof shape === "string") return [bytes as BufferSource, undefined];
   if (options !== undefined) shape.imports = allImports(shape.header);
@@ -219,11 +231,9 @@ function link(
   if (!values) return [table, (instance) => hide(instance, all, shape.own)];
   const waits = values.some((value) => value instanceof Mark);
   if (waits) ready();
-  // Where nobody can tell which stack there is to keep apart, or the guest does that itself, there is one, as in raw
-  // JSPI.
-  const one = shape.stackPointer === CANNOT_TELL || keepsStacks(module);
-  const options = { shadowStack: one ? { pointer: null } : shape.chosen! };
-  const newLink = () => new Link(inspector(), module, shape, values, options);
+  const keeps = keepsStacks(module);
+  const options = { shadowStack: keeps ? { pointer: null } : shape.chosen! };
+  const newLink = () => new Link(inspector(), module, shape, values, options, undefined, true);
   let link = waits ? newLink() : undefined;
   let border: ReturnType<Link["complete"]> | undefined;
   return [
@@ -238,7 +248,8 @@ function link(
         return border;
       };
       if (link) complete();
-      else if (!one) meet(shape, all, values, exports, () => (link ??= newLink()).regions({ exports }));
+      else if (!keeps && shape.stackPointer !== CANNOT_TELL)
+        meet(shape, all, values, exports, () => (link ??= newLink()).regions({ exports }));
       all.forEach(({ name, kind }, k) => {
         // An import that is exported again is another instance's function and runs on that instance's stack.
         if (kind === "function" && !ways.has(exports[name] as Function))

@@ -9,6 +9,9 @@ import { cancelWait } from "../turn/cancel.js";
 import { current } from "../turn/turn.js";
 import { complete, sleep, wait, yieldNow } from "../turn/wait.js";
 import { WebAssembly } from "../platform.js";
+import { reportStacks } from "../turn/report.js";
+import type { Turns } from "./serial.js";
+import type { Plan, Stacks } from "./stacks.js";
 import type { Machine } from "../proposals/load.js";
 import type { Region, Regions } from "./regions.js";
 import { begins, below, ends, goesOn, settle, shared, waits, type ShadowStack } from "./shadowstack.js";
@@ -33,9 +36,14 @@ export class Binding {
   parked: WebAssembly.Global | undefined; // where the stack that has begun to wait last ends
   low: WebAssembly.Global | undefined; // where the region of the running fiber begins: what stubs and thunks look at
   machine: Machine | undefined; // of a guest with fibers of its own
-  wanders = false; // its stack pointer may be anywhere, as it switches stacks itself
   stack: ShadowStack | undefined; // the one that stackPointer points to
   copies = false; // fibers have no regions on it
+  turns: Turns | undefined; // calls run one after another
+  plan!: Plan; // how their stacks are kept
+  stacks!: Stacks; // the same, for users
+  begun = 0; // so many calls have, and are not over
+
+  #told = false; // that calls cannot overlap as they should
 
   #thrown: unknown; // what a user's function threw last
 
@@ -79,6 +87,7 @@ export class Binding {
       const refused = this.#before(task, name);
       if (refused) return refused;
       let result: unknown;
+      task.nested = undefined;
       task.calling = true;
       try {
         result = call(...args);
@@ -91,6 +100,7 @@ export class Binding {
       }
       const on = Cancellable.lifeOf(result);
       if (on) circle(task, on, result as Promise<unknown>, mark);
+      else if (task.nested) refuseNested(task, name);
       // Not result.then: a thenable of the user's must not call back before the fiber waits. [J-IMP-2]
       const promise = Promise.resolve(result);
       const parked = this.#park(task, name, wait);
@@ -144,7 +154,7 @@ export class Binding {
    * Where the stack ends of a fiber that begins to wait for an import of this guest; undefined if that is not known.
    */
   end(task: Call): number | undefined {
-    const here = task.binding.stackPointer === this.stackPointer && !task.binding.wanders;
+    const here = task.binding.stackPointer === this.stackPointer && !task.binding.plan.wanders;
     return here && this.parked ? (this.parked.value as number) >>> 0 : undefined;
   }
 
@@ -230,6 +240,7 @@ export class Binding {
 
   /** Prepares a fiber that starts. Returns its stack pointer, which is where its region ends, if it has one. */
   #start(task: Call): number {
+    if (this.begun++ > 0) this.tell(task);
     if (task.cancelled) throw task.reason; // when the scheduler had named it already
     if (this.regions) {
       task.region = this.regions.take();
@@ -249,6 +260,14 @@ export class Binding {
     if (!this.memory || !this.stackPointer || top < (region?.low ?? 0) + 1024) return 0;
     this.stackPointer.value = top;
     return top;
+  }
+
+  /** A call cannot overlap others with a stack of its own; tells so, once, if nobody has asked for that. */
+  tell(call: Call): void {
+    const { told } = this.plan;
+    if (!told || this.#told) return;
+    this.#told = true;
+    reportStacks(call.name, !!this.turns, told);
   }
 
   /** The guest's memory, which may have grown since the last call. */
@@ -336,6 +355,18 @@ function circle(task: Call, on: Life, promise: Promise<unknown>, { fn, direct }:
       on.cancel(error);
     }
     throw error;
+  }
+}
+
+/**
+ * Refuses calls that a marked import has made of a guest whose calls run one after another: the import waits, most
+ * likely for them, and they would wait for the call that it was called by.
+ */
+function refuseNested(task: Call, name: string): void {
+  for (const nested of task.nested!) {
+    const text = `fiber ${nested.name} was called by import ${name}, which waits, of fiber ${task.name}; calls of this guest run one after another, so they would wait for each other`;
+    nested.cancel(new FiberError("deadlock", text, { fiber: nested.name }));
+    nested.interrupt();
   }
 }
 

@@ -47,6 +47,7 @@ export class Call extends Task implements Owner, Holder {
   result: unknown = undefined;
   threw = false; // result is what the export threw
   calling = false; // a marked import, which runs
+  nested: Call[] | undefined = undefined; // calls that it has made and that wait for their turn behind this one
 
   region: Region | undefined = undefined;
   high = 0; // where its shadow stack begins
@@ -84,11 +85,16 @@ export class Call extends Task implements Owner, Holder {
   }
 
   defers(): boolean {
-    return !!this.binding.machine?.defers(this);
+    const { turns, machine } = this.binding;
+    if (!turns?.defers(this)) return false;
+    this.binding.tell(this);
+    const caller = running();
+    if (!machine && caller?.calling && caller === turns.entry) (caller.nested ??= []).push(this);
+    return true;
   }
 
   protected override get before(): Task | undefined {
-    const { entry } = this.binding.machine ?? {};
+    const { entry } = this.binding.turns ?? {};
     return entry !== this ? entry : undefined;
   }
 
@@ -124,7 +130,8 @@ export class Call extends Task implements Owner, Holder {
   release(): void {
     const { binding } = this;
     if (this.frames.length > 0) ends(this);
-    binding.machine?.over(this);
+    if (this.stack) binding.begun--;
+    binding.turns?.over(this);
     if (this.region) binding.regions!.give(this.region);
     this.region = undefined;
     this.stack = undefined;

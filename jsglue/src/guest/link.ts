@@ -3,22 +3,24 @@
 // thunks), is made by package jsglue/stubs.
 
 import { Binding, direct } from "./binding.js";
-import { CANNOT_TELL, type Inspector } from "../turn/core.js";
+import { inspector, type Inspector } from "../turn/core.js";
 import type { Thunk } from "./call.js";
-import { generate, type Shape } from "./module.js";
+import { generate, recall, type Shape } from "./module.js";
 import { FiberError } from "../errors.js";
 import { counted } from "../substrate/javascriptcore.js";
-import { shadowStack, type Options, type RegionSource } from "./options.js";
+import { shadowStack, type Options } from "./options.js";
 import { WebAssembly } from "../platform.js";
 import { tableOf, type Machine } from "../proposals/load.js";
 import { ShadowStack, met, share } from "./shadowstack.js";
-import { REGION_SIZE, Regions, sizeLikeOwn } from "./regions.js";
+import { Regions } from "./regions.js";
+import { SOFT } from "../turn/scheduler.js";
+import { Serial } from "./serial.js";
+import { allocate, AT_ONCE, choose, DENIED, IMPORTED, OWN, type Plan } from "./stacks.js";
 import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
 import { workerModule } from "../substrate/jspi.js";
 
-const PAGE = 65536;
-const EVENT_SIZE = 1024; // of a region, for a guest that has no stack: its own fibers find their first event there
+const nothing = { source: "none", why: undefined, told: undefined } as const;
 
 /** A guest on its way to being instantiated. */
 export class Link {
@@ -37,18 +39,17 @@ export class Link {
   readonly #stack: ShadowStack | undefined; // of the pointer, if it is another guest's, too
   readonly #slots: WebAssembly.Exports;
   readonly #stubs: Uint8Array;
-  readonly #source: RegionSource;
-  readonly #stackPointer: number; // which export; -1: none
-  readonly #named: boolean; // by the user, by its export
-  readonly #malloc: string | undefined; // the export that allocates
-  readonly #size: number; // of a region
+  readonly #plan: Plan;
+  readonly #stackPointer: number; // which export; negative: none
+  readonly #named: string | undefined; // its export, by the user
   readonly #unsized: boolean; // nobody has said which size
 
   readonly #machine: Machine | undefined;
 
   /**
    * values holds a value for each import of the module, marks among them, and undefined for those that the platform
-   * provides; machine is what operations of the guest's own fibers among them are of.
+   * provides; machine is what operations of the guest's own fibers among them are of; atOnce says that calls begin at
+   * once, as in JSPI.
    */
   constructor(
     core: Inspector,
@@ -57,6 +58,7 @@ export class Link {
     values: unknown[],
     options?: Options,
     machine?: Machine,
+    atOnce = false,
   ) {
     this.#machine = machine;
     const imports = shape.imports ?? WebAssembly.Module.imports(module);
@@ -68,32 +70,35 @@ export class Link {
     this.mayWait = marks.includes(1);
     this.#values = values;
     const chosen = shadowStack(options);
-    this.#malloc = this.#allocator(chosen.allocator);
+    const allocator = this.#allocator(chosen.allocator);
     this.#stackPointer = this.#pointer(chosen.pointer);
-    this.#named = typeof chosen.pointer === "string";
+    this.#named = typeof chosen.pointer === "string" ? chosen.pointer : undefined;
     const pointer = imports.flatMap(({ kind }, i) => (kind === "global" ? [values[i]] : []))[
       this.#stackPointer >= 0 ? shape.global : -1
     ];
     this.#stack = ShadowStack.at(pointer);
     this.#unsized = chosen.size === undefined;
-    this.#size = chosen.size ?? (this.#stackPointer >= 0 ? REGION_SIZE : EVENT_SIZE);
-    // Emscripten's -sSTACK_OVERFLOW_CHECK=2: the guest traps where its pointer leaves the stack that it began with.
-    const checks = this.#exports.some(({ name }) => name === "__set_stack_limits");
-    // Of an imported pointer nobody here knows who else grows the memory.
-    const fixed = shape.grows || shape.room * PAGE < this.#size || pointer !== undefined;
-    // A library that is linked to a program while that runs is a guest of its own with the program's memory and stack,
-    // and what it calls may wait: it uses the program's regions.
-    const theirs = this.mayWait ? this.#stack?.regions : undefined;
-    this.#source =
-      theirs?.source ?? chosen.regions ?? (checks ? "copy" : this.#malloc ? "allocator" : fixed ? "copy" : "grow");
-    if (this.#source === "allocator" && !this.#malloc && !theirs) {
+    if (machine && shape.memory < 0 && !this.#importedMemory) {
       throw new FiberError(
-        "bad-argument",
-        'shadowStack.regions is "allocator", and the guest exports no malloc and free; name the export that allocates by shadowStack.allocator',
+        "bad-guest",
+        "a guest with fibers of its own has a memory, where their events lie, and this one has none",
       );
     }
-    if (machine) this.#checkOwn();
-    const { trampolines, stubs } = generate(core, shape, marks, this.#stackPointer >= 0, !machine && this.#regions);
+    // A library that is linked to a program while that runs is a guest of its own with the program's memory and stack,
+    // and what it calls may wait: it uses the program's regions. Asked first: to make them may take the core.
+    const theirs = this.mayWait ? this.#stack?.regions : undefined;
+    recall(core, shape);
+    const denied = chosen.pointer === null || (chosen.pointer === undefined && shape.denied);
+    const plan = choose(
+      core,
+      denied ? Math.min(shape.global, 0) : this.#stackPointer,
+      shape.growth,
+      (denied ? DENIED : 0) | (machine ? OWN : 0) | (atOnce ? AT_ONCE : 0) | (pointer ? IMPORTED : 0),
+      allocator,
+      chosen,
+    );
+    this.#plan = theirs ? { ...plan, source: theirs.source, why: undefined, told: undefined } : plan;
+    const { trampolines, stubs } = generate(core, marks, this.#stackPointer >= 0, !machine && this.#regions);
     // What a start function calls, where nothing can wait: the engine itself refuses what always does.
     const start = this.#each((value, name) =>
       value.always ? this.#binding.waiting(name, value) : direct(name, value),
@@ -145,7 +150,17 @@ export class Link {
     }
     met(!known, this.#values, this.#exports);
     if (this.#machine || this.#regions) binding.regions = binding.stack ? binding.stack.regions : this.regions(guest);
-    if ((binding.copies = this.#copies)) share();
+    // Without a wait a call needs no stack of its own: it is over before another starts.
+    const { source, why } = (binding.plan = this.#separate ? this.#plan : { ...this.#plan, ...nothing });
+    binding.copies = source === "copy" && !!stackPointer;
+    binding.turns = this.#machine ?? (source === "serial" ? new Serial() : undefined);
+    if (stackPointer && (source === "copy" || source === "serial")) share();
+    binding.stacks = {
+      source,
+      size: binding.regions?.size,
+      pointer: this.#named ?? (stackPointer ? this.shape.global : undefined),
+      why,
+    };
     const b = instance(this.#stubs, {
       guest: new Proxy(
         {},
@@ -166,7 +181,6 @@ export class Link {
     binding.parked = b["parked"] as WebAssembly.Global | undefined;
     binding.low = b["low"] as WebAssembly.Global | undefined;
     if (binding.low) binding.stack!.lows.push(binding.low);
-    binding.wanders = this.#exports.some(({ name }) => name === "asyncify_start_unwind"); // TinyGo's goroutines have stacks of their own
     binding.machine = this.#machine;
     this.#machine?.attach(binding, tableOf(guest, this.#exports));
     const thunks = this.#exports.map(({ name, kind }, k) =>
@@ -179,13 +193,17 @@ export class Link {
 
   /** Regions in the memory of the instance, if it can have them. */
   regions(guest: { exports: WebAssembly.Exports }): Regions | undefined {
-    if (this.#source === "copy") return undefined;
-    const memory = this.#memory(guest);
-    const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
+    const plan = this.#plan;
+    const { source, size, malloc } = plan;
+    if (source !== "allocator" && source !== "grow") return undefined;
     const own = !this.mayWait || this.#functions.some((value) => value instanceof Suspending && value.always);
     const base = this.#stackPointer >= 0 ? ShadowStack.at(this.#pointerOf(guest))!.base : 0;
-    const size = own && this.#unsized ? sizeLikeOwn(base, this.shape.room) : this.#size;
-    return new Regions(this.#source, size, memory!, malloc);
+    return new Regions(
+      source,
+      own && this.#unsized ? inspector().size_like_own(base, this.shape.room, SOFT) : size,
+      this.#memory(guest)!,
+      (size) => allocate(guest.exports[this.#exports[malloc]!.name] as Function, plan, size),
+    );
   }
 
   #memory({ exports }: { exports: WebAssembly.Exports }): WebAssembly.Memory | undefined {
@@ -205,45 +223,26 @@ export class Link {
     );
   }
 
-  /** Throws if the guest cannot have fibers of its own. */
-  #checkOwn(): void {
-    if (this.shape.memory < 0 && !this.#importedMemory) {
-      throw new FiberError(
-        "bad-guest",
-        "a guest with fibers of its own has a memory, where their events lie, and this one has none",
-      );
-    }
-    if (this.#source === "copy") {
-      throw new FiberError(
-        "bad-guest",
-        "each of the guest's own fibers needs a shadow stack that stays in its place: others have its address. There is no room for them: the guest exports no malloc and free, and its memory may not be grown for it, as it grows it itself or it cannot grow",
-      );
-    }
-  }
-
-  /** A fiber that cannot wait needs no stack of its own: it is over before another starts. */
   get #separate(): boolean {
-    return this.mayWait && this.#stackPointer >= 0;
-  }
-
-  get #copies(): boolean {
-    return this.#separate && this.#source === "copy";
+    return this.mayWait || !!this.#machine;
   }
 
   /** Each fiber has a region, by which its shadow stack is kept apart. */
   get #regions(): boolean {
-    return this.#separate && this.#source !== "copy";
+    const { source } = this.#plan;
+    return this.#separate && this.#stackPointer >= 0 && (source === "allocator" || source === "grow");
   }
 
-  #allocator(named: string | undefined): string | undefined {
-    const has = (wanted: string) => this.#exports.some(({ name, kind }) => kind === "function" && name === wanted);
-    if (named === undefined) return has("malloc") && has("free") ? "malloc" : undefined;
-    if (!has(named))
+  /** Which export a named allocator is; -1 if none is named. */
+  #allocator(named: string | undefined): number {
+    if (named === undefined) return -1;
+    const k = this.#exports.findIndex(({ name, kind }) => kind === "function" && name === named);
+    if (k < 0)
       throw new FiberError(
         "bad-argument",
         `shadowStack.allocator is ${JSON.stringify(named)}, and the guest exports no function of this name`,
       );
-    return named;
+    return k;
   }
 
   #pointer(named: string | number | null | undefined): number {
@@ -261,13 +260,6 @@ export class Link {
       throw new FiberError(
         "bad-argument",
         `shadowStack.pointer is ${named}, and this module has been compiled for another stack pointer, or none; a global is named by its index when the module is compiled`,
-      );
-    }
-    if (this.shape.stackPointer === CANNOT_TELL && this.mayWait) {
-      throw new FiberError(
-        "bad-argument",
-        "the guest keeps a stack in linear memory, and fiberfill cannot tell which global points to it; without that, fibers that wait would overwrite each other's stacks. " +
-          "Name it by the option shadowStack: { pointer }, an exported global or a global's index, or say null if the guest has no such stack. With null only one call may wait at a time where the stacks cannot be kept apart: in a 64-bit memory, where they grow up (Emscripten before 1.39) and in programs of the Go toolchain",
       );
     }
     return this.shape.stackPointer;

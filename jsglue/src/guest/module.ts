@@ -23,8 +23,10 @@ export interface Shape {
   memory: number;
   /** How many exports are the guest's own; what follows them the module editor has added. */
   own: number;
-  /** The module may grow its memory itself. */
-  grows: boolean;
+  /** It was said to have none when it was compiled. */
+  denied: boolean;
+  /** What it does about the size of its memory: Growth of package wasm. */
+  growth: number;
   /** By how many pages its memory may grow. */
   room: number;
   /** It is compiled and instantiated at once. */
@@ -195,17 +197,19 @@ export function inspect(
     );
   }
   // One that is named is exported already: link.ts finds it.
-  const global = pointer === undefined ? core.stack_pointer() : typeof pointer === "number" ? pointer : -1;
-  const grows = core.grows() !== 0;
+  const global = typeof pointer === "number" ? pointer : typeof pointer === "string" ? -1 : core.stack_pointer();
+  const denied = pointer === null;
+  const growth = core.growth();
   const room = core.room();
   const own = core.exports();
-  const longer = core.expose(global);
+  const longer = core.expose(denied ? -1 : global);
   const shape = {
-    stackPointer: global < 0 ? global : core.export_of(global),
+    stackPointer: global < 0 ? global : denied ? -1 : core.export_of(global),
     global,
     memory: core.memory_export(),
     own,
-    grows,
+    denied,
+    growth,
     room,
     small: bytes.length <= SMALL,
     header: output(core, core.header()),
@@ -213,30 +217,35 @@ export function inspect(
   return [shape, input(longer)]; // now: what has been called may have grown the memory
 }
 
-function write(core: Inspector, bytes: Uint8Array): number {
+/** Bytes for the core to read. */
+export function write(core: Inspector, bytes: Uint8Array): number {
   const at = core.input(bytes.length) >>> 0; // may grow the memory
   new Uint8Array(core.memory.buffer).set(bytes, at);
   return at;
 }
 
-function output(core: Inspector, size: number): Uint8Array {
+/** What the core has produced. */
+export function output(core: Inspector, size: number): Uint8Array {
   const at = core.output() >>> 0;
   return new Uint8Array(core.memory.buffer).slice(at, at + size);
 }
 
+/** Has the core know a module again. */
+export function recall(core: Inspector, { header }: Shape): void {
+  write(core, header);
+  core.inspect(header.length);
+}
+
 /**
- * The two modules between a guest and its imports that may wait (package jsglue/stubs). marks has a byte for each
- * function import: 1 if it may wait.
+ * The two modules between a guest, which the core knows, and its imports that may wait (package jsglue/stubs). marks has
+ * a byte for each function import: 1 if it may wait.
  */
 export function generate(
   core: Inspector,
-  shape: Shape,
   marks: Uint8Array,
   stackPointer: boolean,
   regions: boolean,
 ): { trampolines: Uint8Array; stubs: Uint8Array } {
-  write(core, shape.header);
-  core.inspect(shape.header.length);
   write(core, marks);
   const trampolines = output(core, core.trampolines(marks.length, !isJavaScriptCore()));
   return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, regions)) };

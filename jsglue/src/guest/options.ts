@@ -4,11 +4,13 @@ import { FiberError, words } from "../errors.js";
 import { describe, shown } from "../values.js";
 
 /**
- * Where the shadow stacks of a guest's fibers come from: the guest's own allocator; memory that is grown once, where
- * nothing in the module grows it; or nowhere: all use the guest's one stack, whose used part is copied out when a fiber
- * waits, and back when it goes on. More in ../guest/regions.ts.
+ * Where the shadow stacks of a guest's calls come from. `allocator`: the guest's own. `grow`: memory is grown, which a
+ * guest bears whose allocator uses no memory but what memory.grow has returned to it. `serial`: nowhere; calls run one
+ * after another, each on the guest's one stack. `copy`: calls overlap on the one stack, and the used part is copied out
+ * when one waits, and back when it goes on; what is written to it meanwhile is lost. By default it is the first of these
+ * that the guest can bear, and never `copy`.
  */
-export type RegionSource = "allocator" | "grow" | "copy";
+export type RegionSource = "allocator" | "grow" | "serial" | "copy";
 
 /** Choices for one guest; all of them have a default that suits most modules. */
 export interface Options {
@@ -17,14 +19,18 @@ export interface Options {
     | {
         /**
          * What holds the guest's stack pointer: the name of an exported global, the index of a global (when it is
-         * compiled from bytes), or null: it has none. Only needed where fiberfill cannot tell.
+         * compiled from bytes), or null: it has none. Only needed where fiberfill cannot tell; there, and with null where
+         * the code seems to use a stack, calls run one after another.
          */
         pointer?: string | number | null | undefined;
         /** Bytes for each fiber: a multiple of 16, at least 1024; 65536 by default. */
         size?: number | undefined;
         /** Where they come from, instead of the best source that the module can bear. */
         regions?: RegionSource | undefined;
-        /** The export that allocates: takes a size in bytes, returns an address or 0; "malloc" by default. */
+        /**
+         * The export that allocates, a function of (size), (size, align) or (0, 0, align, size) that returns an address
+         * or 0. By default malloc, and other allocators that are known by their names.
+         */
         allocator?: string | undefined;
       };
 }
@@ -47,8 +53,11 @@ export function shadowStack(options: Options | undefined): NonNullable<Options["
       `shadowStack.size is a number of bytes: a multiple of 16 from 1024 to 1 GiB, got ${shown(size)}`,
     );
   }
-  if (regions !== undefined && !["allocator", "grow", "copy"].includes(regions)) {
-    throw new FiberError("bad-argument", `shadowStack.regions is "allocator", "grow" or "copy", got ${words(regions)}`);
+  if (regions !== undefined && !["allocator", "grow", "serial", "copy"].includes(regions)) {
+    throw new FiberError(
+      "bad-argument",
+      `shadowStack.regions is "allocator", "grow", "serial" or "copy", got ${words(regions)}`,
+    );
   }
   if (
     pointer !== undefined &&

@@ -1,28 +1,15 @@
-// Every fiber has its own shadow stack. Compilers keep locals whose address is taken on a stack in linear memory; two
-// suspended calls that share it overwrite each other. A region is the piece of memory that one fiber uses for it. Where
-// regions come from, in this order:
-//
-//   allocator   the guest exports malloc and free, and does not check that its
-//               pointer stays within its own stack
-//   grow        memory is grown, once, when the instance is made; only where
-//               nothing in the module grows memory itself, because an allocator
-//               that finds memory grown behind its back hands that part out
-//   copy        there are no regions: all fibers use the guest's own stack, and
-//               the used part is copied out when one waits and back when it goes
-//               on. A pointer to such a local must not be used by anybody else
-//               while the fiber waits; an import that writes through one does so
-//               in its deliver function (suspending.ts).
-//
-// At the low end of a region lies a guard zone. Nobody can stop a guest from writing below its region, but the guard
-// tells afterwards that it has: at each wait and at the end stubs and thunks look at it (package jsglue/stubs). At a
-// wait they look at the stack pointer, too: a large frame may reach across the guard.
+// The regions of a guest: pieces of its memory, each the shadow stack of one fiber. Package shadow, in the core, decides
+// where they come from and what an overflow has cost; here memory is read and written. At each wait and at the end stubs
+// and thunks look at the guard at the low end of a region (package jsglue/stubs).
 // Why: RATIONALE.md, "Why is memory grown once, and by so much?".
 // Why: RATIONALE.md, "Why does a module that asks for its memory's size not get regions in grown memory?".
 // Why: RATIONALE.md, "Why do calls run one after another where stacks cannot be kept apart?".
 
 import { FiberError } from "../errors.js";
+import { inspector } from "../turn/core.js";
 import { SOFT } from "../turn/scheduler.js";
-import type { RegionSource } from "./options.js";
+import { write } from "./module.js";
+import type { Plan } from "./stacks.js";
 
 /** Whose stack a region is. */
 export interface Tenant {
@@ -38,23 +25,16 @@ export interface Region {
   tenant: Tenant | undefined; // now
 }
 
-export const REGION_SIZE = 65536; // bytes: what C compilers give a program's only stack
-
-const GUARD = 64; // bytes: a line of the cache; jsglue/stubs knows this, and what is in it
-// Regions lie three lines further apart than they are long: at 64 KB sharp all their ends would share a few lines of
-// the cache.
+// As in package shadow.
+const GUARD = 64; // bytes
 const STAGGER = 192;
-const UNTOUCHED = new Float64Array(Int32Array.of(0x0f1be4f1, 0x0f1be4f1).buffer)[0]!; // eight bytes of it
+const UNTOUCHED = new Float64Array(Int32Array.of(0x0f1be4f1, 0x0f1be4f1).buffer)[0]!; // eight bytes of a guard
 const PAGE = 65536;
-
-/**
- * The size of regions for code written for JSPI, which cannot ask for more and expects of each call what the program's
- * own stack holds. That begins at base, so it is no larger. Those of as many as are started at once leave the program
- * three quarters of what memory may grow by.
- */
-export function sizeLikeOwn(base: number, room: number): number {
-  return Math.max(REGION_SIZE, Math.min(base >>> 0, (room * PAGE) / SOFT / 4) & -16);
-}
+// States of a region.
+const TOUCHED = 1;
+const THROUGH = 2;
+const MENDED = 4;
+const LOST = 8;
 
 export class Regions {
   readonly #free: Region[] = [];
@@ -64,7 +44,7 @@ export class Regions {
   #eights: Float64Array;
 
   constructor(
-    readonly source: RegionSource,
+    readonly source: Plan["source"],
     readonly size: number,
     readonly memory: WebAssembly.Memory,
     readonly malloc: ((size: number) => number) | undefined,
@@ -90,7 +70,7 @@ export class Regions {
    * Whether the guard of a region has not been written to. All of it is looked at: a function with one local writes one
    * word in 16 bytes, and which of the four depends on the compiler.
    */
-  intact({ at }: Region): boolean {
+  intact({ at }: Pick<Region, "at">): boolean {
     const eights = at + 7 < this.#eights.length ? this.#eights : this.#view(at + 8);
     return (
       eights[at] === UNTOUCHED &&
@@ -105,24 +85,26 @@ export class Regions {
   }
 
   /**
-   * Makes good the guard of a region, and those of the regions below that an overflow has run through, too. Returns
-   * where the last of them lies, and whose regions it has reached, or lie where the stack is that ends at `end`.
+   * Makes good what an overflow of a region has cost. Returns how far down it has reached, and whose regions those were.
+   * `end` is where the stack ends now, if that is known.
    */
   mend(region: Region, end: number): [low: number, tenants: Set<Tenant>] {
-    const tenants = new Set<Tenant>();
-    for (const { tenant, low, high } of this.#all) if (tenant && low < region.low && high > end) tenants.add(tenant);
-    for (let each = region; ;) {
-      const { low, at } = each;
-      const eights = this.#view(at + 2);
+    const core = inspector();
+    const states = this.#all.flatMap(({ at, low, high }) => {
+      const eights = this.#view(at + 8);
       const through = eights[at] !== UNTOUCHED || eights[at + 1] !== UNTOUCHED;
-      this.#guard(each);
-      const below = through
-        ? this.#all.find((other) => other.high <= low && other.high > low - 2 * STAGGER)
-        : undefined;
-      if (below?.tenant) tenants.add(below.tenant);
-      if (!below || this.intact(below)) return [low, tenants];
-      each = below;
-    }
+      return [low, high, through ? TOUCHED | THROUGH : this.intact({ at }) ? 0 : TOUCHED];
+    });
+    const at = write(core, new Uint8Array(Uint32Array.from(states).buffer));
+    const low = core.mend(this.#all.length, this.#all.indexOf(region), Math.min(end, 0xffff_ffff)) >>> 0;
+    const after = new Uint32Array(core.memory.buffer, at, states.length);
+    const tenants = new Set<Tenant>();
+    this.#all.forEach((each, i) => {
+      const state = after[3 * i + 2]!;
+      if (state & MENDED) this.#guard(each);
+      if (state & LOST && each.tenant) tenants.add(each.tenant);
+    });
+    return [low, tenants];
   }
 
   /** How many bytes of a region have ever been written to, from its high end. */
@@ -185,6 +167,6 @@ export class Regions {
 function noRoom(size: number): FiberError {
   return new FiberError(
     "no-memory",
-    `the guest's memory has no room for one more shadow stack of ${size} bytes; fewer fibers at once, a smaller shadowStack.size or shadowStack: { regions: "copy" } need less`,
+    `the guest's memory has no room for one more shadow stack of ${size} bytes; fewer fibers at once, a smaller shadowStack.size or shadowStack: { regions: "serial" } need less`,
   );
 }

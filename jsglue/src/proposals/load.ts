@@ -5,6 +5,7 @@
 import { FiberError, words } from "../errors.js";
 import type { Binding } from "../guest/binding.js";
 import { thrown, trapError, type Call } from "../guest/call.js";
+import type { Turns } from "../guest/serial.js";
 import { inJavaScript } from "../substrate/javascriptcore.js";
 import { settings } from "../turn/scheduler.js";
 import { proceed } from "../turn/spawn.js";
@@ -30,22 +31,16 @@ export interface GuestFiber {
   release(): void;
 }
 
-/** The machine of one guest. */
-export interface Machine {
+/** The machine of one guest, whose calls go one after another. */
+export interface Machine extends Turns {
   /** The operations, by the name of their import. */
   readonly imports: Record<string, Suspending | Function>;
   /** Why the entry that runs is to be ended by a trap, if one of its operations was refused. */
   readonly failure: FiberError | undefined;
   /** The guest exists: its border, and the table that its function pointers are indices of. */
   attach(binding: Binding, table: WebAssembly.Table): void;
-  /** Whether a call of an export has to wait, because another one is not over; it is told to {@link proceed} then. */
-  defers(task: Call): boolean;
-  /** The call whose turn it is. */
-  readonly entry: Call | undefined;
   /** A call begins, on its own stack. */
   start(task: Call): void;
-  /** A call is over. */
-  over(task: Call): void;
   fibers(): GuestFiber[];
 }
 

@@ -38,7 +38,7 @@ export interface Core {
   log_fiber(i: number): number;
 }
 
-/** The parser's side (jsglue/core/inspect.go), for an instance that is thrown away afterwards. */
+/** The parser's side (jsglue/core/inspect.go, shadow.go), for an instance that is thrown away afterwards. */
 export interface Inspector {
   memory: WebAssembly.Memory;
   input(n: number): number;
@@ -51,8 +51,12 @@ export interface Inspector {
   header(): number;
   export_of(global: number): number;
   memory_export(): number;
-  grows(): number;
+  growth(): number;
   room(): number;
+  choose(pointer: number, growth: number, bits: number, source: number, size: number, allocator: number): number;
+  why(why: number): number;
+  size_like_own(base: number, room: number, fibers: number): number;
+  mend(regions: number, overflowed: number, end: number): number;
   trampolines(marks: number, tail: boolean): number;
   stubs(marks: number, stackPointer: boolean, regions: boolean): number;
   output(): number;

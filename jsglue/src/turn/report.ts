@@ -30,3 +30,9 @@ export function reportStall(fibers: Fiber[], hard: number): void {
       `They wait for${list.join("")}`,
   );
 }
+
+/** Calls of a guest cannot overlap, each with a stack of its own; a second one wants to. */
+export function reportStacks(name: string, serial: boolean, why: string): void {
+  const what = serial ? "run one after another" : "overlap on its one stack, as on raw JSPI";
+  console.warn(`fiberfill: calls of a guest ${what}, fiber ${name} the first: stacks cannot be kept apart, as ${why}`);
+}

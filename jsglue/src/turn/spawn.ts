@@ -36,6 +36,10 @@ export function proceed(task: Task): void {
  */
 export function begin(task: Task): void {
   task.since = read();
+  if (task.defers()) {
+    defer(task);
+    return enter(task, "queued");
+  }
   if (!current) callBegins(task.since);
   const reference = ask((core) => core.begin());
   if (!admit(task, reference)) return;

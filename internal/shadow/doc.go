@@ -1,0 +1,35 @@
+// Package shadow is the policy for shadow stacks. Compilers keep locals whose address is taken on a stack in linear
+// memory, which a global points to; two suspended calls that share it overwrite each other. The hosts (the page, which
+// has this package in its core, the server, and actors in both) read and write memory; what they do with it is decided
+// here.
+//
+// # Where stacks lie
+//
+// A region is the piece of memory that one fiber uses for its stack. [Choose] says where regions come from. It is the
+// first of these that the guest can bear:
+//
+//	allocator   the guest has a function that allocates (see [Allocator]). It must not check that its pointer stays
+//	            within its own stack
+//	grow        memory is grown, a batch of regions at once. The guest's own allocator bears that if it never grows
+//	            memory, or only uses what memory.grow returns to it (see [wasm.Growth])
+//	serial      there are no regions. Calls run one after another, each on the guest's one stack
+//	copy        only by name: calls overlap on the guest's one stack, and the used part is copied out when one waits and
+//	            back when it goes on. A pointer to such a local must not be used by anybody else meanwhile
+//
+// Where a call has to begin at once, as in JSPI, it cannot be put off: there calls that cannot have regions overlap on
+// the one stack, as on raw JSPI.
+//
+// # Layout
+//
+// A region has Size bytes. At its low end lies a guard of [Guard] bytes that are filled with [Word]. Nobody can stop a
+// guest from writing below its region, but the guard tells afterwards that it has. A wait and an end look at all of it:
+// a function with one local writes one word in 16 bytes, and which of the four depends on the compiler. A wait looks at
+// the stack pointer, too, as a large frame may reach across the guard; except in a guest that switches stacks itself by
+// Asyncify, whose pointer may be anywhere. Regions in grown memory lie [Stagger] further apart than they are long: at
+// 64 KB sharp all their ends would share a few lines of the cache.
+//
+// # Overflow
+//
+// A fiber whose guard is touched, or whose pointer is below its region, has overflowed. It ends, and so do those into
+// whose regions it has run; their guards are made good. [Mend] says whose.
+package shadow

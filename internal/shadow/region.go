@@ -1,0 +1,96 @@
+package shadow
+
+import "math/bits"
+
+const (
+	// Guard is how many bytes at the low end of a region are filled with Word: a line of the cache.
+	Guard = 64
+	// Word is what stands in each four bytes of an untouched guard.
+	Word = 0x0f1be4f1
+	// Stagger is how much further apart regions in grown memory lie than they are long.
+	Stagger = 192
+	// Slack is how many bytes more than a region has are asked for from an allocator, so that it can begin at a
+	// multiple of as many.
+	Slack = 16
+	// Page is the unit in which memory grows.
+	Page = 65536
+)
+
+// Untouched is what a guard looks like: Word, again and again.
+const Untouched = quarter + quarter + quarter + quarter
+
+const (
+	quarter = word + word + word + word
+	word    = "\xf1\xe4\x1b\x0f"
+)
+
+// Place returns where the region begins that an allocator has answered for with an address, in a memory of so many
+// bytes. Without room some allocators return 0, others -1, and none is to be believed that points out of the memory.
+func Place(at, size uint32, memory uint64) (low uint32, ok bool) {
+	return (at + Slack - 1) &^ (Slack - 1), at != 0 && uint64(at)+uint64(size)+Slack <= memory
+}
+
+// A State says what a guard looks like, and what is to be done about its region.
+type State uint32
+
+const (
+	Touched State = 1 << iota // something has been written to the guard
+	Through                   // and to its lowest 16 bytes: whoever has, went on below
+	Mended                    // it is to be made good
+	Lost                      // whose region it is loses it
+)
+
+// Look returns what a guard looks like that holds these bytes: 0 if it is intact.
+func Look(guard []byte) State {
+	switch {
+	case string(guard) == Untouched:
+		return 0
+	case string(guard[:16]) == Untouched[:16]:
+		return Touched
+	}
+	return Touched | Through
+}
+
+// A Region is one of a guest's, as [Mend] sees it. Its layout is known to jsglue/src/guest/regions.ts.
+type Region struct {
+	Low, High uint32
+	State     State
+}
+
+// Mend adds to the states of a guest's regions what the overflow of one of them has cost. end is where the stack ends
+// now, if that is known, else it is no less than the region's low end. It returns how far down the overflow has
+// reached, as far as the guards tell.
+func Mend(regions []Region, overflowed *Region, end uint32) (low uint32) {
+	for each := overflowed; each != nil; {
+		each.State |= Mended
+		low = each.Low
+		var below *Region
+		for i := range regions {
+			if regions[i].reached(low, end) {
+				below = &regions[i]
+			}
+		}
+		if each.State&Through == 0 || below == nil {
+			break
+		}
+		below.State |= Lost
+		if each = below; each.State&Touched == 0 {
+			break
+		}
+	}
+	return min(low, end)
+}
+
+// reached notes that a region is lost if it lies between the low end of another and the end of its stack, and reports
+// whether it is the neighbour on the low side. An allocator keeps its own few bytes between two regions.
+//
+//go:noinline
+func (r *Region) reached(low, end uint32) (below bool) {
+	if r.Low < low && r.High > end {
+		r.State |= Lost
+	}
+	return r.High <= low && low-r.High < 2*Stagger
+}
+
+// Enough is the size to ask for where one of so many bytes did not do.
+func Enough(depth uint32) uint64 { return 1 << bits.Len32(2*depth-1) }

@@ -1,0 +1,87 @@
+package wasm
+
+// Growth is what a module does about the size of its memory: whether its allocator bears pages that somebody else has
+// added.
+type Growth byte
+
+const (
+	// Never: nothing in it asks how much memory there is, or adds any.
+	Never Growth = iota
+	// Adds: it executes memory.grow and uses the address that this returns, as the allocators of Rust and Zig do. Pages
+	// of others leave a hole between its own, and it bears holes.
+	Adds
+	// Asks: it executes memory.size, or memory.grow by 0, which asks the same. Such an allocator hands out all that it
+	// finds, whoever has added it. So does one that ignores the address that memory.grow returns. Emscripten's modules
+	// ask, and have JavaScript grow the memory. It is also what is said of memory that is shared or imported, as its
+	// other owners may do anything, and of a module whose code is not there or cannot be read.
+	Asks
+)
+
+// Growth reads the whole code.
+func (m *Module) Growth() Growth {
+	switch {
+	case !m.Memory.Exists:
+		return Never
+	case m.Memory.Imported || m.Memory.Shared || m.sections[SectionCode].End == 0 && len(m.Funcs) > m.Imported:
+		return Asks
+	}
+	m.scan()
+	return m.growth
+}
+
+// Room returns by how many pages memory may grow.
+//
+//go:noinline
+func (m *Module) Room() uint32 { return m.Memory.Max - min(m.Memory.Min, m.Memory.Max) }
+
+// Exported returns which export is a function of this name, or -1.
+//
+//go:noinline
+func (m *Module) Exported(name string) int32 {
+	r := Reader{Bin: m.bin}
+	for i := range m.Exports {
+		if e := &m.Exports[i]; e.Kind == KindFunc && r.is(e.name, name) {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+// Named returns the first function of the module's own that the name section calls so, or -1.
+//
+//go:noinline
+func (m *Module) Named(name string) int32 {
+	r := Reader{Bin: m.bin, Pos: m.names.Start, End: m.names.End}
+	for n := r.U32(); n > 0 && r.More(); n-- {
+		f := r.U32()
+		if r.is(r.Name(), name) && f >= uint32(m.Imported) && f < uint32(len(m.Funcs)) {
+			return int32(f)
+		}
+	}
+	return -1
+}
+
+// I32s returns how many parameters and results a function has, [Others] for either if one of them is no i32.
+//
+//go:noinline
+func (m *Module) I32s(f uint32) (params, results uint32) {
+	r := m.Signature(f)
+	return r.i32s(), r.i32s()
+}
+
+// Others is no number of i32.
+const Others = ^uint32(0)
+
+// i32s reads a vector of value types and returns how many i32 it has, or Others.
+//
+//go:noinline
+func (r *Reader) i32s() uint32 {
+	n := r.U32()
+	for i := n; i > 0 && r.Code == OK; i-- {
+		if r.Peek() != typeI32 {
+			n = Others
+		}
+		r.ValType()
+	}
+	return n
+}

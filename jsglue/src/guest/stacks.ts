@@ -1,0 +1,96 @@
+// How the shadow stacks of a guest's calls are kept: package shadow, in the core, decides; its package comment says
+// what there is to choose from. This asks it, and has the words for users.
+
+import { FiberError } from "../errors.js";
+import type { Inspector } from "../turn/core.js";
+import { output } from "./module.js";
+import type { Options, RegionSource } from "./options.js";
+
+/** How the shadow stacks of a guest's calls are kept. */
+export interface Stacks {
+  /** Where they come from; "none" if there is nothing to keep apart: no import may wait, or there is no stack. */
+  readonly source: RegionSource | "none";
+  /** Bytes of each call's own region; undefined where calls have none. */
+  readonly size: number | undefined;
+  /** The index of the global that points to the guest's own stack, or the name of its export; undefined: none known. */
+  readonly pointer: number | string | undefined;
+  /** Why it is this source and no better one; undefined where nothing stands in the way of calls. */
+  readonly why: string | undefined;
+}
+
+/** What has been chosen. */
+export interface Plan {
+  readonly source: RegionSource | "none";
+  readonly size: number; // of a region
+  readonly malloc: number; // which export allocates
+  readonly params: number; // of malloc
+  readonly wanders: boolean; // the pointer may be anywhere: the guest switches stacks itself
+  readonly why: string | undefined;
+  /** Told once of a guest whose calls cannot overlap with stacks of their own, unless that was asked for. */
+  readonly told: string | undefined;
+}
+
+// As in jsglue/core/shadow.go: what is said of a guest.
+/** The user says that it has no stack. */
+export const DENIED = 1;
+/** It has fibers of its own, or is an actor. */
+export const OWN = 2;
+/** Its calls begin at once, as in JSPI. */
+export const AT_ONCE = 4;
+/** Its stack pointer is imported. */
+export const IMPORTED = 8;
+
+// As in package shadow.
+const SOURCES = ["none", "allocator", "grow", "serial", "copy"] as const;
+const BY_NAME = 1; // a reason
+const NOWHERE = 4; // a refusal
+
+const NAME = "name its stack pointer by shadowStack: { pointer }";
+
+/**
+ * Chooses for the module that the core has inspected last: pointer is what stack_pointer says of it, growth what growth
+ * does, said the bits above; allocator is an export, or -1. Throws a FiberError where what the user wants cannot be.
+ */
+export function choose(
+  core: Inspector,
+  pointer: number,
+  growth: number,
+  said: number,
+  allocator: number,
+  { regions = undefined as RegionSource | undefined, size = 0 }: Options["shadowStack"] & {},
+): Plan {
+  const wanted = regions ? SOURCES.indexOf(regions) : 0;
+  const plan = new DataView(output(core, core.choose(pointer, growth, said, wanted, size, allocator)).buffer);
+  const word = (at: number) => plan.getInt32(at, true);
+  const reason = plan.getUint8(1);
+  const refusal = plan.getUint8(17);
+  const why = reason > 0 ? String.fromCharCode(...output(core, core.why(reason))) : undefined;
+  const remedies = `${why}. What helps, the best first: ${
+    reason <= BY_NAME + 2
+      ? NAME
+      : 'have it export malloc and free; shadowStack: { allocator }; { regions: "grow" } if its allocator uses no memory but what memory.grow returns to it; { regions: "copy" } if nobody uses pointers to the stack of a call that waits'
+  }`;
+  if (refusal > 0) {
+    const texts = [
+      "shadowStack.allocator takes (size), (size, align) or (0, 0, align, size), all of them i32, and returns one",
+      "the guest exports no malloc and free; name its allocator by shadowStack: { allocator }",
+      NAME,
+      `there is nowhere to take stacks for the guest's own fibers from: ${why}; have it export malloc and free, or ${NAME}`,
+    ];
+    throw new FiberError(refusal === NOWHERE ? "bad-guest" : "bad-argument", texts[refusal - 1]!);
+  }
+  return {
+    source: SOURCES[plan.getUint8(0)]!,
+    size: word(4),
+    malloc: word(8),
+    params: word(12),
+    wanders: plan.getUint8(16) > 0,
+    why,
+    told: reason > BY_NAME && !(said & DENIED && said & AT_ONCE) ? remedies : undefined,
+  };
+}
+
+/** Asks a guest's allocator for so many bytes. */
+export function allocate(malloc: Function, { params }: Plan, size: number): number {
+  return params === 1 ? malloc(size) : params === 2 ? malloc(size, 16) : malloc(0, 0, 16, size);
+}
