@@ -192,11 +192,19 @@ const functions = { validate, compile, compileStreaming, instantiate, instantiat
 for (const [name, fn] of Object.entries(functions)) alike(fn, (platform as any)[name]);
 const own = { Module, Instance, ...functions };
 
+/** What is added to the types of the namespace: options. */
+interface Lowering {
+  Module: new (bytes: BufferSource, options?: LowerOptions) => WebAssembly.Module;
+  validate(bytes: BufferSource, options?: LowerOptions): boolean;
+  compile(bytes: BufferSource, options?: LowerOptions): Promise<WebAssembly.Module>;
+  compileStreaming(source: Response | PromiseLike<Response>, options?: LowerOptions): Promise<WebAssembly.Module>;
+}
+
 /** The namespace of api/webassembly.ts with the functions above in it, each as visible as the one it replaces. */
 export const WebAssembly = Object.create(
   Object.getPrototypeOf(namespace),
   Object.getOwnPropertyDescriptors(namespace),
-) as typeof namespace;
+) as typeof namespace & Lowering;
 for (const [name, value] of Object.entries(own)) {
   Object.defineProperty(WebAssembly, name, { ...Object.getOwnPropertyDescriptor(namespace, name), value });
 }

@@ -19,14 +19,14 @@ const REFUSED = 3;
 
 declare const process: { getBuiltinModule?(name: string): any } | undefined;
 
-const FILE = "./fiberfill-lower.wasm";
+const file = (): URL => new URL("./fiberfill-lower.wasm", import.meta.url); // in this form bundlers know it
 
 let program: WebAssembly.Module | undefined;
 
 /** Loads the rewriter, unless it is there, from beside this script. */
 export async function load(): Promise<void> {
   if (program) return;
-  const url = new URL(FILE, import.meta.url);
+  const url = file();
   if (url.protocol === "file:") return loadNow();
   try {
     const response = await fetch(url);
@@ -40,7 +40,7 @@ export async function load(): Promise<void> {
 /** The same at once, for functions that have to answer at once: in a page with a synchronous request. */
 export function loadNow(): void {
   if (program) return;
-  const url = new URL(FILE, import.meta.url);
+  const url = file();
   try {
     program = new WebAssembly.Module((url.protocol === "file:" ? fromFile(url) : fromServer(url)) as BufferSource);
   } catch (error) {
