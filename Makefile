@@ -15,6 +15,9 @@ test: ## everything: Go, wasm, TypeScript, browsers
 rules: ## what the tests say of each rule, on each substrate
 	$(build) rules
 
+mutate: ## break the code, one edit at a time, and show that tests notice; takes an hour
+	go run ./internal/mutate
+
 demo: ## build and serve the demo page; HEADLESS=1: run it in Chromium and print its table
 	$(build) demo
 	$(build) $(if $(filter-out 0,$(HEADLESS)),demo-report,serve)
@@ -40,4 +43,4 @@ guests-check: ## rebuild the guests and compare them with the committed files
 clean: ## remove what is built (not what is installed: .cache, node_modules)
 	rm -rf web/dist
 
-.PHONY: help build test rules demo bench check core core-check guests guests-check clean
+.PHONY: help build test rules mutate demo bench check core core-check guests guests-check clean

@@ -38,7 +38,7 @@ func TestLogBeginsAtStartLog(t *testing.T) {
 	}
 }
 
-// When too many fibers are alive Spawn answers with null and changes nothing.
+// When too many fibers are alive Spawn and Begin answer with null and change nothing.
 func TestSpawnTooMany(t *testing.T) {
 	var s Scheduler
 	s.Init(DefaultBudget, 1, 1)
@@ -47,5 +47,8 @@ func TestSpawnTooMany(t *testing.T) {
 	}
 	if f := s.Spawn(); f != 0 || s.Wanted() || s.admitted != 0 {
 		t.Errorf("Spawn() = %#x, %d places taken", f, s.admitted)
+	}
+	if f, started := s.Begin(); f != 0 || started || s.admitted != 0 {
+		t.Errorf("Begin() = %#x, %v, %d places taken", f, started, s.admitted)
 	}
 }

@@ -7,6 +7,7 @@ import "syscall/js"
 // The loop's goroutine blocks in Go's own way when nothing is ready. The Go runtime then returns to the event loop, so
 // that the page's events, the program's js.Func callbacks, its other goroutines and its timers go on. JSPI is not
 // needed for that, nor another wasm_exec.js than Go's.
+// Why: RATIONALE.md, "Why do Go programs not wait in a suspending import?".
 
 var (
 	sleepers  []*Loop // to be woken by the next call of microtask

@@ -13,7 +13,7 @@ type plain struct{ asyncio.Scheduler }
 func (p *plain) Live() int { return p.Machine.Live() }
 
 func TestScheduler(t *testing.T) {
-	conformance.Run(t, func(*testing.T) conformance.Core { return new(plain) })
+	conformance.Run(t, func(*testing.T) conformance.Unused { return new(plain) })
 }
 
 // Against itself the comparison shows nothing, but the log of random operations is judged.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fiberfill/fiberfill/e2e/browser"
+	"github.com/fiberfill/fiberfill/internal/browser"
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fiberfill/fiberfill/e2e/browser"
+	"github.com/fiberfill/fiberfill/internal/browser"
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 

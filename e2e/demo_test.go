@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fiberfill/fiberfill/e2e/demopage"
+	"github.com/fiberfill/fiberfill/internal/demopage"
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 

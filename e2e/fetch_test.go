@@ -19,8 +19,8 @@ func TestS_FETCH(t *testing.T) {
 	}
 }
 
-// S-EDGE 15.
-func TestS_EDGE_15_RejectionStaysInItsFiber(t *testing.T) {
+// X-EDGE-15.
+func TestX_EDGE_15_RejectionStaysInItsFiber(t *testing.T) {
 	open(t, "fetch.html").Eval(t, "fetching.rejectedAlone", nil)
 }
 

@@ -32,7 +32,7 @@ func (tab *tab) answer(t *testing.T, id uint64) {
 // The scheduler of a Go program logs the same events as that of a wasm guest, one by one; and the same as natively,
 // since package asyncio's own test has this very log.
 func TestS_FETCH_TheSameLogOfGoAndWasm(t *testing.T) {
-	want := strings.Split(strings.TrimSpace(read(t, "../asyncio/testdata/s-fetch.log")), "\n")
+	want := strings.Split(strings.TrimSpace(read(t, "asyncio/testdata/s-fetch.log")), "\n")
 	for _, who := range []string{"go-fetch", "c-fetch", "wat-fetch"} {
 		t.Run(who, func(t *testing.T) {
 			tab := ask(t, who)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fiberfill/fiberfill/e2e/browser"
+	"github.com/fiberfill/fiberfill/internal/browser"
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 

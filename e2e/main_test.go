@@ -23,7 +23,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fiberfill/fiberfill/e2e/browser"
+	"github.com/fiberfill/fiberfill/internal/browser"
 )
 
 // chromium is the one browser of this run; each test has a tab of its own in it.

@@ -7,6 +7,7 @@
 ;; exception out; what passes through here is a trap, and it ends the worker.
 ;;
 ;; One instance of this module is shared by all guests of a page.
+;; Why: RATIONALE.md, "Why does a worker ask which its job is, and call itself?".
 (module
   (type $job (func (param externref)))
 

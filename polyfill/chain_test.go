@@ -125,7 +125,7 @@ func TestChains(t *testing.T) {
 			m.is(c, polyfill.Active, q)
 			m.ret(q)
 		}},
-		{"S-EDGE 1, A-SUSPEND-6: a child suspends its parent", func(m *machine) {
+		{"X-EDGE-1, A-SUSPEND-6: a child suspends its parent", func(m *machine) {
 			p, c, _ := m.fibers()
 			m.enter(p, p)
 			m.enter(c, c)
@@ -141,7 +141,7 @@ func TestChains(t *testing.T) {
 			m.ret(p)
 			m.ret(0)
 		}},
-		{"S-EDGE 2, A-SWITCH-2, A-SWITCH-4: X to Y and back; X returns; the second release traps", func(m *machine) {
+		{"X-EDGE-2, A-SWITCH-2, A-SWITCH-4: X to Y and back; X returns; the second release traps", func(m *machine) {
 			x, y, _ := m.fibers()
 			m.enter(x, x)
 			m.replace(x, y, y)
@@ -152,7 +152,7 @@ func TestChains(t *testing.T) {
 			m.kill(y)
 			m.refuses("release Y again", m.Kill(y), polyfill.Over)
 		}},
-		{"S-EDGE 4, B-SWITCH-4: switching an ancestor moves its parent and keeps what it carries", func(m *machine) {
+		{"X-EDGE-4, B-SWITCH-4: switching an ancestor moves its parent and keeps what it carries", func(m *machine) {
 			f1, f2, g := m.fibers()
 			m.enter(f1, f1)
 			m.enter(f2, f2)
@@ -177,7 +177,7 @@ func TestChains(t *testing.T) {
 			m.is(p, polyfill.Busy, 0)
 			m.is(c, polyfill.Active, p)
 		}},
-		{"S-EDGE 9, A-RELEASE-1: a moribund fiber is told from a mounted one", func(m *machine) {
+		{"X-EDGE-9, A-RELEASE-1: a moribund fiber is told from a mounted one", func(m *machine) {
 			// A traps on the second release and B is silent: the machine has to tell the two cases apart, the view
 			// decides.
 			p, c, _ := m.fibers()

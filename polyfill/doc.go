@@ -68,4 +68,6 @@
 // entered fibers.
 //
 // A Machine belongs to one thread of control. Use from two goroutines at the same time is a mistake.
+//
+// Why: RATIONALE.md, "Why one machine under all vocabularies?".
 package polyfill

@@ -2,6 +2,8 @@ package polyfill
 
 // Fiber is a reference to a fiber: a slot number in the low bits and the slot's generation above it. The zero Fiber is
 // the null reference. References may be copied and compared freely, are never re-used, and outlive their fiber.
+//
+// Why: RATIONALE.md, "Why is a reference never used twice?".
 type Fiber uint32
 
 const (

@@ -66,7 +66,7 @@ func TestTokens(t *testing.T) {
 			m.stale(second)
 			m.redeem(third, f)
 		}},
-		{"S-EDGE 10: the old, the original after a bind, and null each trap", func(m *machine) {
+		{"X-EDGE-10: the old, the original after a bind, and null each trap", func(m *machine) {
 			f := m.New()
 			original := m.mint(f)
 			bound := m.mint(f)

@@ -87,6 +87,7 @@ func compileTinygoFor(target, program, opt string) func(out string) error {
 		if err != nil {
 			return err
 		}
+		// Why: RATIONALE.md, "Why does the core not collect its garbage?".
 		compiled := out + ".compiled"
 		c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target="+target, "-o", compiled,
 			"-opt="+opt, "-no-debug", "-panic=trap", "-scheduler=none", "-gc=leaking", program)

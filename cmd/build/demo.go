@@ -9,7 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"github.com/fiberfill/fiberfill/e2e/demopage"
+	"github.com/fiberfill/fiberfill/internal/demopage"
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 

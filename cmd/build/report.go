@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/fiberfill/fiberfill/e2e/browser"
-	"github.com/fiberfill/fiberfill/e2e/demopage"
+	"github.com/fiberfill/fiberfill/internal/browser"
+	"github.com/fiberfill/fiberfill/internal/demopage"
 )
 
 // reportScreenshot has the run of the first guest in it, and says so by its timeline.

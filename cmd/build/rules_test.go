@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -108,6 +109,13 @@ func TestRuleTableExemptions(t *testing.T) {
 	if _, err := reportOf(whole(right[0])); err == nil {
 		t.Error("a missing test is no error")
 	}
+	expecting := whole(right...)
+	expecting.expect("jsglue/x_test.mjs", `[1, "fibers1.new refused: no [A-NEW-1]"], [2, "x refused: null reference [K-1]"]`, []string{"jspi"})
+	text, err = reportOf(expecting)
+	if err == nil {
+		t.Error("an exemption covers a test that expects a refusal")
+	}
+	has(t, text, "the exemption of K-1 on jspi is not needed: jsglue/x_test.mjs expects its refusal; name the test for the rule")
 	failing := whole(right...)
 	failing.add("wazero", "K-1", false)
 	text, err = reportOf(failing)
@@ -158,5 +166,95 @@ test.todo("J-EXP-1: later");
 	}
 	if err := readNodeEvents(ends, table.node); err == nil {
 		t.Error("a report that breaks off was taken for a whole one")
+	}
+}
+
+func TestColumnsOf(t *testing.T) {
+	for file, want := range map[string]string{
+		"polyfill/run/ends_test.go":       "go wasm",
+		"internal/guest/proposal_test.go": "wazero",
+		"e2e/rules_test.go":               "jspi",
+		"jsglue/proposals_test.mjs":       "jspi",
+		"jsglue/test/arena_test.mjs":      "jspi",
+		"polyfill/machine.go":             "",
+		"cmd/build/rules_test.go":         "",
+		"web/npm/package_test.mjs":        "",
+	} {
+		if got := strings.Join(columnsOf(file), " "); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}
+
+// docs/rules.md: each id once, with the anchor that messages link to; each code block is in the file that it names.
+func TestRulesDocument(t *testing.T) {
+	t.Chdir("../..")
+	text, err := os.ReadFile(rulesDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, rule := range tableOf(string(text), nil).rules {
+		if seen[rule] {
+			t.Errorf("%s is there twice", rule)
+		}
+		seen[rule] = true
+		if n := strings.Count(string(text), `<a id="`+strings.ToLower(rule)+`"></a>`); n != 1 {
+			t.Errorf("%s has %d anchors, want 1", rule, n)
+		}
+	}
+	for _, id := range ruleInName.FindAllString(string(text), -1) {
+		if !seen[id] {
+			t.Errorf("%s is cited and is no rule", id)
+		}
+	}
+	blocks := regexp.MustCompile("(?ms)^```c (\\S+)\n(.*?)^```").FindAllStringSubmatch(string(text), -1)
+	if len(blocks) < 5 || len(blocks)*2 != strings.Count(string(text), "```") {
+		t.Errorf("%d blocks of code name their file", len(blocks))
+	}
+	for _, block := range blocks {
+		source, err := os.ReadFile(block[1])
+		if err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(string(source), block[2]) {
+			t.Errorf("%s does not have\n%s", block[1], block[2])
+		}
+	}
+}
+
+// Every rule that a source of the project cites is one: what a trap names can be looked up.
+func TestCitedRulesExist(t *testing.T) {
+	t.Chdir("../..")
+	table, err := newRuleTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, rule := range table.rules {
+		known[rule] = true
+	}
+	files, err := sources("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		switch filepath.Ext(file) {
+		case ".go", ".ts", ".mjs", ".js", ".c", ".h", ".wat", ".md", ".txt", ".json":
+		default:
+			continue
+		}
+		if strings.HasPrefix(filepath.ToSlash(file), "cmd/build/rules") {
+			continue // which has invented ones
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ruleInName.FindAllString(string(source), -1) {
+			if !known[id] {
+				t.Errorf("%s cites %s, which is no rule", file, id)
+			}
+		}
 	}
 }

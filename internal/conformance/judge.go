@@ -10,7 +10,8 @@ import (
 // judge fails the test if the log shows something that no scheduler may do.
 func (s *stage) judge() {
 	s.Helper()
-	if err := judge(s.core.Log()); err != "" {
+	s.from = 0
+	if err := judge(s.log()); err != "" {
 		s.Errorf("%s\nlog:\n%s", err, tail(s.text()))
 	}
 }

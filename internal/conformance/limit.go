@@ -10,7 +10,7 @@ import (
 // started returns how many fibers have started and not ended, at most and now.
 func (s *stage) started() (most, now int) {
 	begun := map[polyfill.Fiber]bool{}
-	for _, r := range s.core.Log() {
+	for _, r := range s.log() {
 		switch r.Event {
 		case asyncio.Resumed:
 			begun[r.Fiber] = true
@@ -41,7 +41,7 @@ var limitTests = []test{
 		s.loop()
 		s.wantStarted(7, 0)
 		seen, order := map[string]bool{}, ""
-		for _, r := range s.core.Log() {
+		for _, r := range s.log() {
 			if name := s.names[r.Fiber]; r.Event == asyncio.Resumed && !seen[name] {
 				seen[name] = true
 				order += name + " "
@@ -84,14 +84,13 @@ var limitTests = []test{
 			s.loop()
 			s.wantLive(0)
 		}
-		s.core.StartLog()
+		s.mark()
 		for i := range 30 {
 			s.spawn(fmt.Sprint("f", i), fetch(1))
 		}
 		s.loop()
 		s.wantStarted(4, 0)
 		s.wantLive(0)
-		s.core.StartLog()
 	}},
 	{"promise 6: a dropped fiber's place goes to the next, in order", func(s *stage) {
 		s.init(8, 2, 2)
@@ -215,7 +214,6 @@ var limitTests = []test{
 		s.spawn("late")
 		s.wake()
 		s.wantStarted(2, 1) // the limit has grown by one, for late, and not for the others
-		s.core.StartLog()
 	}},
 	{"a stall at the hard limit is told once, and again after something has moved", func(s *stage) {
 		s.init(asyncio.DefaultBudget, 1, 2)

@@ -58,13 +58,12 @@ var muxTests = []test{
 		f := s.spawn("f", stuck)
 		g := s.spawn("g", stuck)
 		s.wake()
-		s.core.StartLog()
+		s.mark()
 		s.wantBool("Notify(f, 1)", s.core.Notify(f, 1), true)
 		s.wantBool("Notify(g, 1)", s.core.Notify(g, 1), true)
 		s.wantLog("notified f, notified g")
 		s.wake()
 		s.wantLog("notified f, notified g, entered, resumed f, finished f, resumed g, finished g, completed")
-		s.core.StartLog()
 	}},
 	{"J-MUX-6: a completion while a fiber runs is queued, not lost, and not delivered twice", func(s *stage) {
 		var a, b polyfill.Fiber
@@ -105,7 +104,7 @@ var muxTests = []test{
 		unstarted := s.spawn("unstarted", do(func() {}))
 		s.now = 20
 		s.settle()
-		s.core.StartLog()
+		s.mark()
 		for _, c := range []struct {
 			name string
 			f    polyfill.Fiber
@@ -134,7 +133,6 @@ var muxTests = []test{
 		s.wantBool("Wanted()", s.core.Wanted(), true)
 		s.turn()
 		s.wantLive(0)
-		s.core.StartLog()
 	}},
 	{"J-MUX-7: the running fiber does not wait", func(s *stage) {
 		var f polyfill.Fiber

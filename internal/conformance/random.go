@@ -26,7 +26,7 @@ func newRandom(t testing.TB) *rand.Rand {
 
 // randomPrograms runs programs whose every wait is on something that will come. Whatever the limits and the budget, all
 // their fibers have to end: if one does not, a wakeup was lost.
-func randomPrograms(t *testing.T, open func(t *testing.T) Core) {
+func randomPrograms(t *testing.T, open func(t *testing.T) Unused) {
 	random := newRandom(t)
 	for range 60 {
 		s := newStage(t, open(t))
@@ -85,7 +85,7 @@ func randomPrograms(t *testing.T, open func(t *testing.T) Core) {
 
 // Differential plays the same random operations, in every order that a driver could come up with, on two cores, and
 // fails at the first answer that differs, at a difference between their logs, or at a log that breaks a rule.
-func Differential(t *testing.T, a, b Core, operations int) {
+func Differential(t *testing.T, a, b Unused, operations int) {
 	random := newRandom(t)
 	soft := int32(1 + random.IntN(20))
 	budget, hard := float64(random.IntN(10)), soft+int32(random.IntN(20))

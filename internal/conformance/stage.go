@@ -22,6 +22,7 @@ type stage struct {
 	io      []request // the first to complete first
 	over    bool      // the last command was TurnOver
 	turns   int
+	from    int // where the part of the log begins that the test looks at
 }
 
 // step is a piece of a fiber's code. It returns what the core commands next, or the fiber itself when the fiber goes
@@ -35,7 +36,7 @@ type request struct {
 	wait  uint32
 }
 
-func newStage(t *testing.T, core Core) *stage {
+func newStage(t *testing.T, core Unused) *stage {
 	s := &stage{T: t, core: core,
 		names:   map[polyfill.Fiber]string{},
 		scripts: map[polyfill.Fiber][]step{},
@@ -178,11 +179,17 @@ func (s *stage) loop() {
 
 // --- what the scheduler did
 
+// mark has the test look at what happens from here on. Judged is the whole log all the same.
+func (s *stage) mark() { s.from = len(s.core.Log()) }
+
+// log is what has happened since the last mark.
+func (s *stage) log() []asyncio.Record { return s.core.Log()[s.from:] }
+
 // text is the log in words, a line for every return to the event loop.
 func (s *stage) text() string {
 	var lines []string
 	var line []string
-	for _, r := range s.core.Log() {
+	for _, r := range s.log() {
 		word := r.Event.String()
 		if r.Fiber != 0 {
 			word += " " + s.names[r.Fiber]
@@ -216,7 +223,7 @@ func (s *stage) wantLog(lines ...string) {
 // order returns the names of the fibers of one kind of event, in order.
 func (s *stage) order(e asyncio.Event) string {
 	var names []string
-	for _, r := range s.core.Log() {
+	for _, r := range s.log() {
 		if r.Event == e {
 			names = append(names, s.names[r.Fiber])
 		}
@@ -225,7 +232,7 @@ func (s *stage) order(e asyncio.Event) string {
 }
 
 func (s *stage) count(e asyncio.Event) (n int) {
-	for _, r := range s.core.Log() {
+	for _, r := range s.log() {
 		if r.Event == e {
 			n++
 		}

@@ -228,6 +228,26 @@ func (g *Guest) step(t *testing.T, step string) error {
 	return c.Err
 }
 
+// The leading parameters of an event block are the guest's own values; the tag's are the last ones (A-HDL-4).
+func TestA_HDL_4(t *testing.T) {
+	const tag, blocks = "tag 0x41", "0x41 0x412 0x4121" // a tag of an i32 and an f64, and blocks that end so
+	g := load(t, "testdata/raw_fibers1.wasm", Options{})
+	if err := g.step(t, tag); err != nil {
+		t.Fatal(err)
+	}
+	for block := range strings.FieldsSeq(blocks) {
+		if err := g.step(t, "block 1 "+block); err != nil {
+			t.Errorf("block %s: %v", block, err)
+		}
+	}
+	for _, block := range []string{"0", "4", "0x14", "0x141", "0x241"} {
+		err := g.step(t, "block 1 "+block)
+		if err == nil || !strings.Contains(err.Error(), "block refused: wrong number or types of values [A-HDL-4]") {
+			t.Errorf("block %s: %v", block, err)
+		}
+	}
+}
+
 // Every operation, with numbers that it cannot do anything with: it is refused, by its name and with the reason, and
 // changes nothing.
 func TestWrongInput(t *testing.T) {

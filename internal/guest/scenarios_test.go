@@ -141,8 +141,8 @@ func TestScenariosAreAll(t *testing.T) {
 }
 
 // A fetch that fails is an exception in the fiber that asked; a second call that runs meanwhile is not concerned.
-func TestS_EDGE_15(t *testing.T) {
-	t.Run("wazero/S-EDGE 15", func(t *testing.T) {
+func TestX_EDGE_15(t *testing.T) {
+	t.Run("wazero/X-EDGE-15", func(t *testing.T) {
 		server := serve(t)
 		g := load(t, cGuest, Options{})
 		fails := call(t, g, "fails", "item", server.URL+"/item?id=1&fail=100")

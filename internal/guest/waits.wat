@@ -5,6 +5,7 @@
 ;; they have failed, and the exception is thrown here.
 ;;
 ;; The module is instantiated twice, as "env" and as "fiberfill". `go run ./cmd/build guests` assembles it.
+;; Why: RATIONALE.md, "Why is there wasm between a guest and its imports on a server, too?".
 (module
   (import "host" "fetch_text" (func $fetch_text (param i32 i32 i32 i32) (result i32 i32)))
   (import "host" "yield" (func $yield (result i32)))

@@ -34,4 +34,6 @@
 //
 // An actor is found among n by its ID in log n steps. A scan looks at all that are blocked. Nothing is allocated by a
 // step once the tables have grown to what is needed; they never shrink. A Wheel belongs to one thread of control.
+//
+// Why: RATIONALE.md, "Why do actors have a wheel?".
 package wheel

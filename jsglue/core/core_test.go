@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -134,7 +135,7 @@ func (s *shipped) Log() []asyncio.Record {
 // The whole specification of the scheduler, on the core that is shipped.
 func TestShippedCore(t *testing.T) {
 	runtime, compiled := compile(t)
-	conformance.Run(t, func(t *testing.T) conformance.Core { return open(t, runtime, compiled) })
+	conformance.Run(t, func(t *testing.T) conformance.Unused { return open(t, runtime, compiled) })
 }
 
 // plain is the same scheduler as Go runs it.
@@ -180,5 +181,24 @@ func TestCoreImportsNothing(t *testing.T) {
 	_, compiled := compile(t)
 	if n := len(compiled.ImportedFunctions()) + len(compiled.ImportedMemories()); n != 0 {
 		t.Errorf("core.wasm has %d imports, want none", n)
+	}
+}
+
+// The names that JavaScript gives the events are those of the scheduler, in its order.
+func TestEventNames(t *testing.T) {
+	source, err := os.ReadFile("../src/turn/log.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(source), "const EVENTS = [")
+	table, _, _ = strings.Cut(table, "] as const")
+	event := asyncio.Event(0)
+	for _, m := range regexp.MustCompile(`(?m)^  "(\w+)",`).FindAllStringSubmatch(table, -1) {
+		if event++; event.String() != m[1] {
+			t.Errorf("event %d is %q in JavaScript, %q in Go", event, m[1], event)
+		}
+	}
+	if after := event + 1; event == 0 || after.String() != "" {
+		t.Errorf("JavaScript has %d events; Go has %q, too", event, after)
 	}
 }

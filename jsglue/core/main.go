@@ -10,6 +10,9 @@
 //
 // No function calls out, so none can be re-entered, and no exception ever passes through these frames. A trap in here
 // is a bug of ours that leaves the scheduler in an unknown state: the glue rejects every fiber and says so.
+//
+// Why: RATIONALE.md, "Why is the scheduler wasm, and why TinyGo?".
+// Why: RATIONALE.md, "Why does the core import nothing, and why is time an argument?".
 package main
 
 import (

@@ -11,6 +11,7 @@ const (
 
 // guardSize is how many bytes the guard at the low end of a region has, and untouched what stands in it, as the operand
 // of i64.const: 0x0f1be4f10f1be4f1. Regions (jsglue/src/guest/regions.ts) writes it.
+// Why: RATIONALE.md, "Why do stubs look at the guard, and not JavaScript?".
 const (
 	guardSize = 64
 	untouched = "\xf1\xc9\xef\xf8\x90\x9e\xf9\x8d\x0f"

@@ -6,6 +6,8 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 // is not 0 a slot "s<i>" and a function "f<i>" that calls what is in the slot: at first the import start.<i>. Imports
 // beyond the marks count as 0. Without tail the call is a plain one, for an engine that cannot suspend a stack with a
 // tail call from one instance to another on it.
+//
+// Why: RATIONALE.md, "Why are there trampolines and stubs?".
 func AppendTrampolines(out []byte, m *wasm.Module, marks []byte, tail bool) []byte {
 	w := wasm.Writer{B: out}
 	waits := waiting(m, marks)

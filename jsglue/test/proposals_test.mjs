@@ -3,6 +3,7 @@
 // in e2e.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { afterEach, describe, test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { guest, none } from "./proposals_guest.mjs";
@@ -164,6 +165,17 @@ describe("fibers v1", () => {
     assert.equal(again.message, error.message.replace(/host#\d+/, again.fiber));
     assert.ok(g.errors[0] instanceof WebAssembly.RuntimeError);
     assert.equal(await g.exports.sum(2), 3);
+  });
+
+  test("A-HDL-4: a block takes a tag whose parameters are the last of its own, and no other", async () => {
+    const raw = new URL("../../internal/guest/testdata/raw_fibers1.wasm", import.meta.url);
+    const { exports } = await fiberfill.instantiate(readFileSync(raw));
+    const tag = await exports.tag(0x41); // of an i32 and an f64
+    for (const block of [0x41, 0x412, 0x4121]) await exports.block(tag, block);
+    for (const block of [0, 4, 0x14, 0x141, 0x241]) {
+      const error = await rejection(exports.block(tag, block));
+      assert.match(error.message, /fibers1\.block refused: wrong number or types of values \[A-HDL-4\]$/);
+    }
   });
 
   const refused = [

@@ -24,6 +24,9 @@ func TestSuite(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.Name(), func(t *testing.T) {
 			leaktest.Goroutines(t)
+			if *update {
+				c.Transcript = rewritten(t, c)
+			}
 			for _, s := range []Substrate{Reference{}, Go{}} {
 				trace, err := s.Play(c.Script)
 				if err != nil {
@@ -37,30 +40,23 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// TestUpdate does nothing without -update.
-func TestUpdate(t *testing.T) {
-	if !*update {
-		return
-	}
-	cases, err := Suite()
+// rewritten puts the reference's transcript into the file of a case, and returns it.
+func rewritten(t *testing.T, c Case) string {
+	t.Helper()
+	trace, err := Reference{}.Play(c.Script)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range cases {
-		trace, _ := Reference{}.Play(c.Script)
-		text, err := os.ReadFile(c.File)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := Transcript(c.Script, trace)
-		if c.Transcript == got {
-			continue
-		}
-		if err := os.WriteFile(c.File, []byte(strings.Replace(string(text), c.Title+"\n"+c.Transcript, c.Title+"\n"+got,
-			1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		t.Fatal(err)
 	}
+	got := Transcript(c.Script, trace)
+	edited := strings.Replace(string(text), c.Title+"\n"+c.Transcript, c.Title+"\n"+got, 1)
+	if err := os.WriteFile(c.File, []byte(edited), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return got
 }
 
 // A script that is written and read again is the same.

@@ -128,26 +128,12 @@ function compare(want: Step, got: Step): Check[] {
 
 // --- fibers that fetch
 
-const EVENTS = [
-  "",
-  "spawned",
-  "notified",
-  "entered",
-  "resumed",
-  "waited",
-  "yielded",
-  "finished",
-  "dropped",
-  "paused",
-  "completed",
-];
-
 /** The scheduler's log from startLog on, in the words of s-fetch.log. */
 function schedulerLog(): string[] {
   const places: number[] = []; // of the fibers, in the scheduler's table
   return fiberfill.log().map(([event, place]) => {
-    if (EVENTS[event] === "spawned") places.push(place);
-    return place === 0 ? EVENTS[event]! : `${EVENTS[event]} f${places.lastIndexOf(place)}`;
+    if (event === "spawned") places.push(place);
+    return place === 0 ? event : `${event} f${places.lastIndexOf(place)}`;
   });
 }
 

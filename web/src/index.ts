@@ -5,7 +5,7 @@ export { instantiate, instantiateStreaming, type Instantiated } from "../../jsgl
 export { suspending, type ImportObject, type Suspending } from "../../jsglue/src/guest/suspending.js";
 export { currentFiber as current, liveFibers as fibers } from "../../jsglue/src/turn/turn.js";
 export { limits } from "../../jsglue/src/turn/limits.js";
-export { log, startLog } from "../../jsglue/src/turn/log.js";
+export { log, startLog, type SchedulerEvent } from "../../jsglue/src/turn/log.js";
 export { observe } from "../../jsglue/src/turn/observe.js";
 export { trace } from "../../jsglue/src/api/trace.js";
 export { Fiber } from "../../jsglue/src/api/fiber.js";

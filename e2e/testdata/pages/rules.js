@@ -548,7 +548,7 @@ globalThis.rules = {
     fiberfill.startLog();
     const second = exports.wait(2);
     await asked(2);
-    const place = fiberfill.log().find(([event]) => event === 1)[1];
+    const place = fiberfill.log().find(([event]) => event === "spawned")[1];
     open(1, 111);
     await macrotask();
     equal(second.state, "waiting");
@@ -557,7 +557,7 @@ globalThis.rules = {
     const third = exports.wait(3);
     await asked(3);
     check(
-      fiberfill.log().filter(([event, index]) => event === 1 && index === place).length > 1,
+      fiberfill.log().filter(([event, index]) => event === "spawned" && index === place).length > 1,
       "places are used again, else this test shows nothing",
     );
     open(3);

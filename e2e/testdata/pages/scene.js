@@ -55,30 +55,16 @@ export function when(condition) {
   });
 }
 
-const events = [
-  "",
-  "spawned",
-  "notified",
-  "entered",
-  "resumed",
-  "waited",
-  "yielded",
-  "finished",
-  "dropped",
-  "paused",
-  "completed",
-];
-
 /**
  * What the scheduler has done since fiberfill.startLog, such as "resumed f1". The fibers are f0, f1, ... as they were
  * spawned.
  */
 export function log() {
   const places = []; // of the fibers, in the scheduler's table; a place is used again
-  return fiberfill.log().map(([event, index]) => {
-    if (events[event] === "spawned") places.push(index);
-    const fiber = places.lastIndexOf(index);
-    return index === 0 ? events[event] : `${events[event]} f${fiber < 0 ? "?" : fiber}`;
+  return fiberfill.log().map(([event, place]) => {
+    if (event === "spawned") places.push(place);
+    const fiber = places.lastIndexOf(place);
+    return place === 0 ? event : `${event} f${fiber < 0 ? "?" : fiber}`;
   });
 }
 

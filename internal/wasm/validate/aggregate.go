@@ -194,7 +194,11 @@ func (b *Body) array(op uint32) {
 		b.pop(I32)
 		b.push(Ref(id))
 	case wasm.OpArrayNewFixed:
-		for n := b.Y; n > 0 && b.err == nil && (b.height > b.base || !b.unreachable); n-- {
+		if b.Y > maxFixed {
+			b.unknown(TooMany, b.Y)
+			return
+		}
+		for range b.Y {
 			b.pop(t)
 		}
 		b.push(Ref(id))

@@ -2,9 +2,9 @@ package validate
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// A Body goes through the code of a function, or through a constant expression, instruction by instruction, and validates
-// it on the way. One Body serves any number of functions, one after another, and allocates only until its slices have
-// become large enough. All its slices are valid until the next call of a method.
+// A Body goes through the code of a function, or through a constant expression, instruction by instruction, and
+// validates it on the way. One Body serves any number of functions, one after another, and allocates only until its
+// slices have become large enough. All its slices are valid until the next call of a method.
 type Body struct {
 	// The instruction that Next has found. It is valid, and has not happened yet: what follows describes the state
 	// before it.
@@ -12,7 +12,7 @@ type Body struct {
 	At, End int    // its first byte, and the byte behind it
 
 	// Its immediates. Which of them it has follows from Op; the others are of no meaning.
-	X, Y     uint32 // indices, in the order of the binary format, but for call_indirect: the type, then the table
+	X, Y     uint32 // indices, in the order of the binary format; X is the label of a branch, of br_table the default
 	Value    uint64 // of a constant (floating-point numbers by their bits), or the offset of a memory instruction
 	Align    uint32 // the exponent
 	Lane     byte
@@ -24,8 +24,8 @@ type Body struct {
 
 	// Stack is the operand stack. In unreachable code only those operands are there that this code has pushed.
 	Stack []Type
-	// Args is how many operands at the end of Stack the instruction takes. In unreachable code it may take more, that are
-	// not there.
+	// Args is how many operands at the end of Stack the instruction takes. In unreachable code it may take more, that
+	// are not there.
 	Args int
 	// Pushed are the operands that it leaves in their place. A branch, or another instruction behind which nothing is
 	// reached, leaves none; a block leaves its parameters, an end what the block leaves behind.
@@ -76,9 +76,10 @@ const (
 
 // A Control is a block under way.
 type Control struct {
-	Op     uint32 // what has opened it: wasm.OpBlock, OpLoop, OpIf, OpElse, OpTry, OpCatch, OpCatchAll, OpTryTable; 0: the function
-	At     int    // offset of that instruction
-	Height int    // of the operand stack below its parameters
+	// Op has opened it: wasm.OpBlock, OpLoop, OpIf, OpElse, OpTry, OpCatch, OpCatchAll or OpTryTable. 0: the function.
+	Op     uint32
+	At     int // offset of that instruction
+	Height int // of the operand stack below its parameters
 	// Unreachable says that the code up to the end of the block, or of its part, is not reached.
 	Unreachable bool
 	Params      []Type
@@ -157,8 +158,8 @@ func (b *Body) begin(m *Module, code wasm.Span, results []Type) {
 // Err returns what is wrong, or nil.
 func (b *Body) Err() *Error { return b.err }
 
-// Set reports whether the local has a value for certain: a parameter, a local whose type has a default, one that has been
-// written to.
+// Set reports whether the local has a value for certain: a parameter, a local whose type has a default, one that has
+// been written to.
 func (b *Body) Set(local uint32) bool { return b.set[local/32]&(1<<(local%32)) != 0 }
 
 // Next goes to the next instruction and reports whether there is one; the last is the function's end. It returns false

@@ -9,15 +9,16 @@ func (b *Body) control(op uint32) {
 		b.effect = stops
 	case wasm.OpNop:
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpTry:
-		b.open(op)
+		b.blockType()
+		b.open()
 	case wasm.OpIf:
 		b.blockType()
 		b.pop(I32)
-		b.openPart()
+		b.open()
 	case wasm.OpTryTable:
 		b.blockType()
 		b.catches()
-		b.openPart()
+		b.open()
 	case wasm.OpElse:
 		if c := b.innermost(); c.Op != wasm.OpIf {
 			b.fail(Misplaced, b.At)
@@ -142,19 +143,14 @@ func (b *Body) call(op uint32) {
 
 func (b *Body) innermost() *Control { return &b.Controls[len(b.Controls)-1] }
 
-// open begins a block.
-func (b *Body) open(op uint32) {
-	b.blockType()
-	b.openPart()
-}
-
-// openPart begins a block whose type, and what else it takes, has been read.
-func (b *Body) openPart() {
+// open begins the block whose type has been read.
+func (b *Body) open() {
 	b.opened.Op, b.opened.At, b.opened.Unreachable = b.Op, b.At, false
 	b.popAll(b.opened.Params)
 	b.effect, b.Pushed = opens, b.opened.Params
 }
 
+// blockType reads the type of the block that will be opened.
 func (b *Body) blockType() {
 	o := &b.opened
 	o.Params, o.Results = nil, nil

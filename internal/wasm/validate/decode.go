@@ -28,8 +28,8 @@ func (m *Module) Check(b *Body, f uint32) *Error {
 	return b.Err()
 }
 
-// Decode decodes a module and validates all of it but the code of functions. It puts the module's types into types, or, if
-// that is nil, into a new one. If it fails, types has only gained some that are valid.
+// Decode decodes a module and validates all of it but the code of functions. It puts the module's types into types, or,
+// if that is nil, into a new one. If it fails, types has only gained some that are valid.
 func Decode(bin []byte, types *Types) (*Module, *Error) {
 	if types == nil {
 		types = new(Types)
@@ -48,9 +48,9 @@ type decoder struct {
 	m      *Module
 	r      reader
 	err    *Error
-	b      Body // for constant expressions
-	bodies int  // how many the code section has
-	types  typeReader
+	b      Body  // for constant expressions
+	bodies int   // how many the code section has
+	places []int // where each type of the group begins that is being read
 }
 
 // fail notes what is wrong first, and ends the reading.

@@ -8,6 +8,7 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 const (
 	maxValues = 1000   // parameters, and results
 	maxFields = 10_000 // of a structure
+	maxFixed  = 10_000 // operands of array.new_fixed
 	maxDepth  = 63     // of supertypes
 )
 

@@ -6,13 +6,16 @@ func (e *Error) Error() string {
 	s = append(append(s, ": "...), e.Code.Rule()...)
 	switch {
 	case e.Code >= UnknownType && e.Code <= UnknownField || e.Code == UnsetLocal || e.Code == Immutable ||
-		e.Code == Undeclared || e.Code == BadLane || e.Code == BadRethrow || e.Code == BadException:
+		e.Code == Undeclared || e.Code == BadLane || e.Code == BadRethrow ||
+		e.Code == BadException || e.Code == BadSwitchTag:
 		s = decimal(append(s, ' '), uint64(e.Index))
 	case e.Code == WrongForm:
 		s = append(append(s, ": a "...), e.Form.name()...)
 		s = append(s, " type is expected"...)
 	case e.Code == OlderEncoding:
-		s = append(s, ": switch as 0xe5, which has become resume_throw_ref; make the module anew with a current tool"...)
+		s = append(
+			s,
+			": switch as 0xe5, which has become resume_throw_ref; make the module anew with a current tool"...)
 	}
 	if e.Counts[0] != e.Counts[1] {
 		s = decimal(append(s, ": expected "...), uint64(e.Counts[0]))
@@ -194,6 +197,8 @@ func (c Code) Rule() string {
 		return "type mismatch: continuation types do not fit each other"
 	case BadException:
 		return "the tag of an exception must have no results"
+	case BadSwitchTag:
+		return "the tag of a switch must have no parameters"
 	case OlderEncoding:
 		return "an older encoding of the stack-switching instructions"
 	case TooMany:

@@ -7,8 +7,8 @@ const member Heap = 1 << 27
 // maxTypes keeps ids clear of the bits with a meaning.
 const maxTypes = 1 << 26
 
-// intern puts the group of types that has been read behind the table, from id first on, into the table, or takes it away
-// again if its equal is there. It returns the id of the first of its types.
+// intern puts the group of types that has been read behind the table, from id first on, into the table, or takes it
+// away again if its equal is there. It returns the id of the first of its types.
 func (t *Types) intern(first int32) int32 {
 	size := int32(len(t.defs)) - first
 	h := t.hash(first)

@@ -45,10 +45,29 @@ func (b *Body) noInstruction() { b.fail(BadOpcode, b.At) }
 // constant reports whether a constant expression may have the instruction.
 func constant(op uint32) bool {
 	switch op {
-	case wasm.OpEnd, wasm.OpGlobalGet, wasm.OpI32Const, wasm.OpI64Const, wasm.OpF32Const, wasm.OpF64Const, wasm.OpV128Const,
-		wasm.OpI32Add, wasm.OpI32Sub, wasm.OpI32Mul, wasm.OpI64Add, wasm.OpI64Sub, wasm.OpI64Mul,
-		wasm.OpRefNull, wasm.OpRefFunc, wasm.OpRefI31, wasm.OpStructNew, wasm.OpStructNewDefault,
-		wasm.OpArrayNew, wasm.OpArrayNewDefault, wasm.OpArrayNewFixed, wasm.OpAnyConvertExtern, wasm.OpExternConvertAny:
+	case wasm.OpEnd,
+		wasm.OpGlobalGet,
+		wasm.OpI32Const,
+		wasm.OpI64Const,
+		wasm.OpF32Const,
+		wasm.OpF64Const,
+		wasm.OpV128Const,
+		wasm.OpI32Add,
+		wasm.OpI32Sub,
+		wasm.OpI32Mul,
+		wasm.OpI64Add,
+		wasm.OpI64Sub,
+		wasm.OpI64Mul,
+		wasm.OpRefNull,
+		wasm.OpRefFunc,
+		wasm.OpRefI31,
+		wasm.OpStructNew,
+		wasm.OpStructNewDefault,
+		wasm.OpArrayNew,
+		wasm.OpArrayNewDefault,
+		wasm.OpArrayNewFixed,
+		wasm.OpAnyConvertExtern,
+		wasm.OpExternConvertAny:
 		return true
 	}
 	return false
@@ -178,8 +197,8 @@ func (b *Body) reference(op uint32) {
 	}
 }
 
-// carries checks a branch whose last operand is of a type and is made by the instruction itself. What else it takes with
-// it stays where it is.
+// carries checks a branch whose last operand is of a type and is made by the instruction itself. What else it takes
+// with it stays where it is.
 func (b *Body) carries(l uint32, t Type) []Type {
 	label, ok := b.label(l)
 	if !ok {

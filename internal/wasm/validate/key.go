@@ -1,8 +1,8 @@
 package validate
 
-// AppendKey appends the type's key to out and returns the extended slice. Two types are the same if and only if their keys
-// are the same bytes, wherever they have been decoded: who loads modules one by one compares their types by key. A key is
-// as long as all that the type refers to, each group once, those that a group refers to before it.
+// AppendKey appends the type's key to out and returns the extended slice. Two types are the same if and only if their
+// keys are the same bytes, wherever they have been decoded: who loads modules one by one compares their types by key. A
+// key is as long as all that the type refers to, each group once, those that a group refers to before it.
 func (t *Types) AppendKey(out []byte, id Heap) []byte {
 	own := t.defs[id].Group
 	k := keys{t: t, out: out, place: make([]int32, own+1), todo: []int32{own}}
@@ -33,8 +33,8 @@ type keys struct {
 	todo  []int32 // groups, or their complements if only they themselves are to be written
 }
 
-// references puts on the stack the groups that this one refers to, the first on top. All of them are before it, so there
-// is no circle.
+// references puts on the stack the groups that this one refers to, the first on top. All of them are before it, so
+// there is no circle.
 func (k *keys) references(n int32) {
 	t, g, bottom := k.t, k.t.groups[n], len(k.todo)
 	need := func(id int32) {

@@ -2,8 +2,8 @@ package validate
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// A Module is a decoded module. It refers to the bytes it was decoded from, which must not change. Nothing in it changes
-// after [Decode], so several goroutines may read it.
+// A Module is a decoded module. It refers to the bytes it was decoded from, which must not change. Nothing in it
+// changes after [Decode], so several goroutines may read it.
 type Module struct {
 	Bin   []byte
 	Types *Types // of this module, and maybe of others
@@ -134,8 +134,8 @@ func (m *Module) Params(f uint32) []Type { return m.Types.Params(m.Funcs[f].Type
 // Results returns the results of a function.
 func (m *Module) Results(f uint32) []Type { return m.Types.Results(m.Funcs[f].Type) }
 
-// IndexOf returns the first entry of the type index space that is the type with this id. There is one for every type that
-// the module mentions.
+// IndexOf returns the first entry of the type index space that is the type with this id. There is one for every type
+// that the module mentions.
 func (m *Module) IndexOf(id Heap) uint32 {
 	for i, t := range m.TypeIDs {
 		if t == id {

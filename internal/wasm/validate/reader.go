@@ -2,8 +2,8 @@ package validate
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// A reader is a wasm.Reader that takes the specification at its word: numbers have no more bits and bytes than they may, and
-// types are types. Short forms are read without a call.
+// A reader is a wasm.Reader that takes the specification at its word: numbers have no more bits and bytes than they
+// may, and types are types. Short forms are read without a call.
 type reader struct{ wasm.Reader }
 
 // failure returns what the reader has failed with.

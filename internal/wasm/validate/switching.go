@@ -86,8 +86,8 @@ func (b *Body) resume(op uint32, id, f Heap) {
 	b.Pushed = b.types.Results(f)
 }
 
-// handlers reads and checks the clauses of a resume of a continuation with these results. The label of a clause gets what
-// the suspension carries, and a continuation that takes what the tag returns.
+// handlers reads and checks the clauses of a resume of a continuation with these results. The label of a clause gets
+// what the suspension carries, and a continuation that takes what the tag returns.
 func (b *Body) handlers(results []Type) {
 	b.Handlers = b.Handlers[:0]
 	for n := b.r.u32(); n > 0 && b.fine(); n-- {
@@ -110,7 +110,7 @@ func (b *Body) handlers(results []Type) {
 func (b *Body) handler(h Handler, tag Heap, results []Type) {
 	if h.Switch {
 		if len(b.types.Params(tag)) > 0 {
-			b.unknown(BadHandler, h.Tag)
+			b.unknown(BadSwitchTag, h.Tag)
 		}
 		return
 	}
@@ -133,8 +133,8 @@ func (b *Body) handler(h Handler, tag Heap, results []Type) {
 // isCont reports whether t is a reference to a defined continuation type.
 func (b *Body) isCont(t Type) bool { return t.IsRef() && b.types.form(t.Heap(), FormCont) }
 
-// switchTo checks switch: the other continuation takes this one as its last argument, and what it returns is what the tag
-// returns.
+// switchTo checks switch: the other continuation takes this one as its last argument, and what it returns is what the
+// tag returns.
 func (b *Body) switchTo(id, f Heap) {
 	tag, ok := b.tag(b.Y)
 	if !ok {
@@ -147,7 +147,11 @@ func (b *Body) switchTo(id, f Heap) {
 		return
 	}
 	back := b.types.FuncOf(params[last].Heap())
-	if len(b.types.Params(tag)) > 0 || !b.types.matchAll(b.types.Results(f), returns) ||
+	if len(b.types.Params(tag)) > 0 {
+		b.unknown(BadSwitchTag, b.Y)
+		return
+	}
+	if !b.types.matchAll(b.types.Results(f), returns) ||
 		!b.types.matchAll(returns, b.types.Results(back)) {
 		e := b.fail(BadContinuation, b.At)
 		e.Want, e.Got = params[last], RefNull(id)
@@ -158,8 +162,8 @@ func (b *Body) switchTo(id, f Heap) {
 	b.Pushed = b.types.Params(back)
 }
 
-// suspectOlder looks whether what is wrong with the function comes from an older encoding of the proposal: until October 2025
-// switch was what resume_throw_ref is now.
+// suspectOlder looks whether what is wrong with the function comes from an older encoding of the proposal: until
+// October 2025 switch was what resume_throw_ref is now.
 func (b *Body) suspectOlder() {
 	if b.older || b.constant || b.resumes < 0 {
 		return

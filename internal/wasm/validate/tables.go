@@ -4,15 +4,15 @@ package validate
 // dot for what is no instruction.
 const (
 	firstNumeric = 0x45
-	numeric      = "a" + "bbbbbbbbbb" + "c" + "dddddddddd" + "eeeeee" + "ffffff" + // 45 eqz and comparisons of i32, i64, f32, f64
-		"aaa" + "bbbbbbbbbbbbbbb" + "ggg" + "hhhhhhhhhhhhhhh" + // 67 arithmetic of i32, i64
+	numeric      = "a" + "bbbbbbbbbb" + "c" + "dddddddddd" + "eeeeee" + "ffffff" + // 45 comparisons
+		"aaa" + "bbbbbbbbbbbbbbb" + "ggg" + "hhhhhhhhhhhhhhh" + // 67 arithmetic of integers
 		"iiiiiii" + "jjjjjjj" + "kkkkkkk" + "lllllll" + // 8b of f32, f64
 		"cmmnn" + "ooppqq" + "rrsst" + "uuvvw" + // a7 conversions to i32, i64, f32, f64
 		"mqrv" + "aaggg" // bc reinterpreted, c0 with the sign extended
 	saturating = "mmnn" + "ppqq" // fc00
 
-	// fd000. L and S load and store, M and N load and store a lane, K is a constant and Z a shuffle; x to z and 0 extract
-	// a lane, 1 to 4 replace one.
+	// fd000. L and S load and store, M and N load and store a lane, K is a constant and Z a shuffle; x to z and 0
+	// extract a lane, 1 to 4 replace one.
 	vector = "LLLLLLLLLLLSKZBF" + "FFGHIxx1xx1x1y2z" + "304BBBBBBBBBBBBB" + "BBBBBBBBBBBBBBBB" +
 		"BBBBBBBBBBBBBABB" + "BBCDMMMMNNNNLLAA" + "AAADDBBAAAAEEEBB" + "BBBBAABBBBABAAAA" + // 40
 		"AABDDBBAAAAEEEBB" + "BBBBABBBBB.BBBBB" + "AA.DD..AAAAEEEB." + ".B...BBBBBB.BBBB" + // 80

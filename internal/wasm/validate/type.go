@@ -1,8 +1,8 @@
 package validate
 
 // A Type is a value type, or what may stand where one does: the storage types [I8] and [I16], and the types of operands
-// that unreachable code makes up, [Unknown] and [Bottom]. Two types of one [Types] are the same type if and only if they
-// are equal.
+// that unreachable code makes up, [Unknown] and [Bottom]. Two types of one [Types] are the same type if and only if
+// they are equal.
 type Type uint32
 
 // Numbers and vectors. The values are the bytes of the binary format.
@@ -47,7 +47,8 @@ const (
 	nullable  Type = 1 << 30
 )
 
-// Bottom is a reference to nobody knows what: unreachable code has it where an instruction asks only for a reference.
+// Bottom is a reference of which nothing more is known: unreachable code has it where an instruction asks only for a
+// reference.
 const Bottom = reference | Type(heapBottom)
 
 // Ref returns the type (ref h).
@@ -76,9 +77,6 @@ func (h Heap) Defined() bool { return h&abstract == 0 }
 
 // Byte returns the byte of an abstract heap type in the binary format.
 func (h Heap) Byte() byte { return byte(h) }
-
-// isNumber reports whether t is a number or a vector, or unknown.
-func (t Type) isNumber() bool { return t&reference == 0 }
 
 // unpacked returns the type of the operand that stands for a field of storage type t.
 func (t Type) unpacked() Type {

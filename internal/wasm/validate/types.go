@@ -1,9 +1,10 @@
 package validate
 
-// Types holds defined types, each once: types that are equal, be it in one module or in several that are decoded into the
-// same Types, have the same id. Equality is that of the specification: groups of types are the same if they have the same
-// structure, where references inside a group count by position, and types are the same if they are at the same place
-// of the same group. The zero value is empty and ready.
+// Types holds defined types, each once: types that are equal, be it in one module or in several that are decoded into
+// the same Types, have the same id. Equality is that of the specification: groups of types are the same if they have
+// the same structure, where references inside a group count by position, and types are the same if they are at the same
+// place of the same group. The zero value is empty and ready.
+// Several goroutines may read it as long as none decodes a module into it.
 type Types struct {
 	defs   []Def
 	values []Type

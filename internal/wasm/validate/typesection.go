@@ -8,13 +8,8 @@ const (
 	formSub      = 0x50
 )
 
-// A typeReader is what is kept of the group of types that is being read.
-type typeReader struct {
-	at []int // where each of them begins
-}
-
-// recursiveGroup reads one entry of the type section: a type, or a group of types that refer to each other. The module's
-// types get their ids when the group is complete; until then [member] stands for them.
+// recursiveGroup reads one entry of the type section: a type, or a group of types that refer to each other. The
+// module's types get their ids when the group is complete; until then [member] stands for them.
 func (d *decoder) recursiveGroup() {
 	m, r, types := d.m, &d.r, d.m.Types
 	size := uint32(1)
@@ -35,9 +30,9 @@ func (d *decoder) recursiveGroup() {
 	for i := range size {
 		m.TypeIDs = append(m.TypeIDs, member|Heap(i))
 	}
-	d.types.at = d.types.at[:0]
+	d.places = d.places[:0]
 	for i := uint32(0); i < size && d.fine(); i++ {
-		d.types.at = append(d.types.at, r.Pos)
+		d.places = append(d.places, r.Pos)
 		d.subType(i)
 	}
 	if d.fine() {
@@ -144,7 +139,7 @@ func (d *decoder) wellFormed(first int32) bool {
 		}
 	}
 	for id := first; id < int32(len(t.defs)); id++ {
-		def, at := &t.defs[id], d.types.at[id-first]
+		def, at := &t.defs[id], d.places[id-first]
 		if def.Form == FormCont && t.defs[def.Func].Form != FormFunc {
 			e := d.fail(WrongForm, at)
 			e.Form, e.Got = FormFunc, RefNull(Heap(def.Func))

@@ -2,6 +2,7 @@
 // and is ended with the actor. A suspended stack that nobody refers to is never given back by the engine, so one that
 // is dropped is resumed with the error of a trap: that ends it without running any of its code, since wasm cannot catch
 // it. [E-LIFE-2]
+// Why: RATIONALE.md, "Why has an actor one stack from its spawn to its end?".
 
 import bytes from "../../actors/stack.wasm";
 import { WebAssembly } from "../platform.js";

@@ -3,6 +3,7 @@
 //
 // An arena ends as a stack unwinds: all its fibers are cancelled at once, so that none begins anything new, but they
 // end one after the other, the last started first, because what was started later may use what was started earlier.
+// Why: RATIONALE.md, "Why does an arena in JavaScript end when its function returns?".
 
 import { FiberError, words } from "../errors.js";
 import { checkSignal } from "./exports.js";

@@ -1,4 +1,5 @@
 // The exports of a guest as the user sees them.
+// Why: RATIONALE.md, "Why does asking for an unknown export throw?".
 
 import type { Binding } from "../guest/binding.js";
 import { FiberError } from "../errors.js";

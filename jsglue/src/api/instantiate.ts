@@ -79,6 +79,7 @@ async function link(
     const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
     throw new FiberError("missing-import", `the import object lacks what the module asks for: ${list}`);
   }
+  // Why: RATIONALE.md, "Why is an unmarked async function refused?".
   const raw = imports.find((_, i) => isSuspending(values[i]));
   if (raw) {
     const text = `import ${raw.module}.${raw.name} is a WebAssembly.Suspending, and while a fiber waited in it none could go on; mark the function by fiberfill.suspending, or take WebAssembly from fiberfill/webassembly`;
@@ -107,6 +108,7 @@ async function link(
   return { module, instance, exports: strict(exports), fibers: () => machine?.fibers() ?? [] };
 }
 
+// Why: RATIONALE.md, "Why is an export of another guest, given as an import, called as a fiber?".
 // Exports of guests, as other guests can be given them as imports.
 const marks = new WeakMap<object, Suspending>();
 

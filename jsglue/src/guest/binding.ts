@@ -17,6 +17,7 @@ import { Jump, SLEEP, YIELD, type Suspending } from "./suspending.js";
 import { isThenable, then } from "../values.js";
 import { caught, deadly } from "../substrate/jspi.js";
 
+// Why: RATIONALE.md, "Why does a cancelled guest that goes on waiting end in a trap?".
 const PATIENCE = 1000; // waits that a cancelled fiber may begin: enough to clean up
 
 type Deliver = (value: unknown, ...args: unknown[]) => unknown;
@@ -124,6 +125,7 @@ export class Binding {
     }
     // If stacks are copied the caller's is still in its place: what the function calls in the guest goes below it.
     if (this.stack) this.stackPointer!.value = this.parked!.value;
+    // Why: RATIONALE.md, "Why is an import not called for a cancelled fiber?".
     if (!task.cancelled) return undefined;
     if (++task.swallowed > PATIENCE) {
       const text = `fiber ${task.name} was cancelled and has begun ${PATIENCE} waits since, in export ${task.exportName}; it has been ended by a trap`;
@@ -346,6 +348,8 @@ function hear(promise: Promise<unknown>, task: Call, n: number): void {
 /**
  * The user's function as it is called where the engine refuses to suspend: below a plain call of an export, or below
  * JavaScript, or in a start function. It may answer, but not wait.
+ *
+ * Why: RATIONALE.md, "Why do marked imports work in plain calls?".
  */
 export function direct(name: string, mark: Suspending): (...args: any[]) => unknown {
   if (mark instanceof Jump) return mark.direct;

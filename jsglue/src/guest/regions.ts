@@ -16,6 +16,9 @@
 // At the low end of a region lies a guard zone. Nobody can stop a guest from writing below its region, but the guard
 // tells afterwards that it has: at each wait and at the end stubs and thunks look at it (package jsglue/stubs). At a
 // wait they look at the stack pointer, too: a large frame may reach across the guard.
+// Why: RATIONALE.md, "Why is memory grown once, and by so much?".
+// Why: RATIONALE.md, "Why does a module that asks for its memory's size not get regions in grown memory?".
+// Why: RATIONALE.md, "Why do calls run one after another where stacks cannot be kept apart?".
 
 import { FiberError } from "../errors.js";
 import { SOFT } from "../turn/scheduler.js";

@@ -38,6 +38,8 @@ export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue
  * wrong with an address by the time a Promise resolves, and are not in `deliver`: the fiber may have ended, so that the
  * memory is somebody else's; and if the guest's fibers share one stack, which is copied (RegionSource "copy"), what
  * lies there then is not this fiber's, and what is written to it is lost.
+ *
+ * Why: RATIONALE.md, "Why deliver?".
  */
 export function suspending(
   fn: (...args: any[]) => unknown,

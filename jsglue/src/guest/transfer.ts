@@ -4,6 +4,7 @@
 //
 // A string or bytes, where the guest wants an i32, becomes two: they are copied to the fiber's own stack and passed as
 // address and length.
+// Why: RATIONALE.md, "Why must arguments be of the right type and number?".
 
 import { FiberError } from "../errors.js";
 import type { Call } from "./call.js";

@@ -12,6 +12,7 @@
 // Ends. A fiber's function that returns, or throws, goes on in its parent. A trap ends the live chain and the entry:
 // every stack is resumed with an error that wasm cannot catch. So are those that a retire ends, its issuer last; the
 // issuer of an operation that traps is ended by throwing that error at it.
+// Why: RATIONALE.md, "Why is a guest's own fiber not a fiber of the scheduler?".
 
 import bytes from "../../fiber.wasm";
 import coreBytes from "../../proposals/proposals.wasm";

@@ -5,6 +5,7 @@
 // A stack that waits does so on a Promise, so it goes on in a microtask after that is resolved. A fresh stack costs 10
 // to 25 us when many are alive, a kept one's next job about 1 us, and Chromium does not give back all that a finished
 // one has used. An exception does not cost the stack, since the thunk catches it; a trap does.
+// Why: RATIONALE.md, "Why are stacks kept?".
 
 import workerBytes from "../../worker.wasm";
 import { onNewStack } from "./javascriptcore.js";
@@ -116,6 +117,7 @@ export function caught(): unknown {
   }
 }
 
+// Why: RATIONALE.md, "Why is a fiber killed by a trap's own error?".
 /** An error that ends the stack it is thrown on: wasm code cannot catch a trap. */
 export function deadly(): unknown {
   try {

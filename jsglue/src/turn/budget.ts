@@ -6,6 +6,7 @@
 // IndexedDB transaction has. So then microtasks are counted. Where more of them pass than completions take that are
 // there at once, the event loop was in between, or so it is believed for a while: an import may make as many of them
 // itself.
+// Why: RATIONALE.md, "Why does a turn end after 8 ms?".
 
 import { then } from "../values.js";
 

@@ -2,6 +2,7 @@
 // its frames refer to are lost, without a word from the engine. The collector knows. What a fiber has waited for longer
 // than a while is handed to a FinalizationRegistry and otherwise forgotten here; when the collector takes it, the fiber
 // is reported by its name. (Not at once for every wait: registering costs as much as a fetch adds.)
+// Why: RATIONALE.md, "Why is a leak told by the garbage collector?".
 
 import { read } from "./clock.js";
 import type { Task } from "./task.js";

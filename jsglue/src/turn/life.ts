@@ -2,6 +2,7 @@
 //
 // Being cancelled has two halves. First everything that is to end is told, so that none of it begins anything new; then
 // each is made to end, in order.
+// Why: RATIONALE.md, "Why does cancelling an arena have two halves?".
 
 import { FiberError } from "../errors.js";
 

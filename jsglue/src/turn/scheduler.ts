@@ -51,7 +51,7 @@ export function ask(question: (core: Core) => number): number {
 /** Whether the core wants a turn. */
 export function wanted(): number {
   try {
-    return broken ? 0 : core!.wanted();
+    return broken || !core ? 0 : core.wanted();
   } catch (error) {
     return fail(error);
   }

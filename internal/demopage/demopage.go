@@ -6,7 +6,7 @@ import (
 	"context"
 	_ "embed"
 
-	"github.com/fiberfill/fiberfill/e2e/browser"
+	"github.com/fiberfill/fiberfill/internal/browser"
 )
 
 // Policy is the content security policy that the page is served under: the one that fiberfill promises to work with,

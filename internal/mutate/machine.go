@@ -1,10 +1,5 @@
 package main
 
-import "slices"
-
-// mutations are the edits, those of the machine first.
-var mutations = slices.Concat(machine, fibers1, fibers2)
-
 var machine = []mutation{
 	{"A-STATE-2 A-SPAWN-2 B-STATE-1", "machine.go", "case g < s.generation:\n\t\treturn Moribund", "case g < s.generation:\n\t\treturn Invalid"},
 	{"A-STATE-1 A-RESUME-1 A-RELEASE-1 A-SUSPEND-6 A-SWITCH-1 B-MOUNT-6 B-RELEASE-1", "machine.go",

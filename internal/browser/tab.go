@@ -121,7 +121,7 @@ func (t *Tab) Eval(ctx context.Context, function string, result any, args ...any
 	return nil
 }
 
-// settle is a function that returns when the page has told of all that had escaped before.
+// settle declares a function that returns when the page has told of all that had escaped before.
 //
 //go:embed settle.js
 var settle string
@@ -129,7 +129,7 @@ var settle string
 // Uncaught returns the uncaught errors and unhandled rejections of the page so far and forgets them. It lets the page
 // finish telling of them first.
 func (t *Tab) Uncaught(ctx context.Context) ([]string, error) {
-	if err := t.Eval(ctx, settle, nil); err != nil {
+	if err := t.Eval(ctx, "() => {\n"+settle+"\nreturn settle() }", nil); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()

@@ -1,0 +1,4 @@
+package wasm
+
+// Instruction goes over one instruction.
+func (r *Reader) Instruction() { r.instruction() }
