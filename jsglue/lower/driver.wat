@@ -30,6 +30,7 @@
 
   (type $nothing (func))
   (import "host" "outermost" (func $host_outermost (param i32))) ;; calls $enter, and $reset should that not return
+  (import "host" "room" (func $host_room (result i32)))       ;; whether there is room for more frames
   (import "host" "trap" (func $host_trap (param i32 (ref null $tag)))) ;; traps with a message
 
   ;; bits of $site
@@ -50,6 +51,7 @@
   (global $current (export "current") (mut (ref null $stack)) (ref.null none)) ;; the innermost stack that runs
   (global $why (mut i32) (i32.const 0))     ;; frames are saved: 0 to suspend, 1 to switch, 2 to hand over
   (global $leaving (mut i32) (i32.const 0)) ;; how many activations of $run have to end before it can be done
+  (global $frames (export "frames") (mut i32) (i32.const 0)) ;; made since $look
   (global $peer (mut (ref null $stack)) (ref.null none)) ;; what is switched to
   (global $depth (mut i32) (i32.const 0))   ;; activations of $run below each other
 
@@ -62,9 +64,17 @@
 
   (func $trap (param i32 (ref null $tag)) (call $host_trap (local.get 0) (local.get 1)) (unreachable))
 
+  ;; Asks now and then whether there is room for more frames: an engine may end the process when its heap is full.
+  (func $look
+    (if (i32.gt_u (global.get $frames) (i32.const 0x20000)) (then
+      (global.set $frames (i32.const 0))
+      (if (i32.eqz (call $host_room)) (then (call $trap (i32.const 7) (ref.null none)))))))
+
   ;; Makes a continuation's inside; the frame is where it begins.
   (func (export "new") (param $leaf (ref $frame)) (result (ref $stack))
     (local $s (ref $stack))
+    (global.set $frames (i32.add (global.get $frames) (i32.const 2)))
+    (call $look)
     (local.set $s (struct.new $stack (ref.null none) (ref.func $never) (i32.const 2) (local.get $leaf) (ref.null none)
       (ref.null none) (ref.null none) (ref.null none) (i32.const 0)))
     (struct.set $stack $inner (local.get $s) (local.get $s))
@@ -92,6 +102,7 @@
   ;; reached that runs the handler's stack.
   (func (export "suspend") (param $tag (ref $tag))
     (local $s (ref null $stack)) (local $tags (ref null $tags)) (local $i i32) (local $n i32) (local $natives i32)
+    (call $look)
     (local.set $s (global.get $current))
     (loop $outwards
       (if (ref.is_null (local.get $s)) (then (call $trap (i32.const 3) (local.get $tag))))

@@ -1,6 +1,7 @@
 // How many continuations, how deep, and what becomes of those that nobody holds. Run over web/dist/npm.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -81,4 +82,29 @@ test("1,000,000 continuations are suspended at once", () => {
   assert.equal(round(1_000_000), 499_999_500_000n + 1_000_000n);
   assert.equal(round(1_000_000), 499_999_500_000n + 2_000_000n);
   assert.ok(process.memoryUsage().rss < 0.8e9);
+});
+
+test("more frames than the heap has room for end in an error, not with the process", () => {
+  const program = `
+    import { WebAssembly } from ${JSON.stringify(new URL("../../web/dist/npm/esm/webassembly.js", import.meta.url).href)};
+    import { assemble } from ${JSON.stringify(new URL("assemble.mjs", import.meta.url).href)};
+    const { endless } = new WebAssembly.Instance(new WebAssembly.Module(assemble(\`(module
+      (type $f (func (param i32))) (type $k (cont $f)) (type $node (struct (field (ref $k)) (field (ref null $node))))
+      (tag $yield (result i32)) (elem declare func $deep)
+      (func $deep (param i32)
+        (if (local.get 0) (then (call $deep (i32.sub (local.get 0) (i32.const 1)))) (else (drop (suspend $yield))))
+        (drop (local.get 0)))
+      (func (export "endless") (param i32) (local $list (ref null $node)) (local $c (ref null $k))
+        (loop $l
+          (block $h (result (ref $k)) (resume $k (on $yield $h) (local.get 0) (cont.new $k (ref.func $deep))) (unreachable))
+          (local.set $c)
+          (local.set $list (struct.new $node (ref.as_non_null (local.get $c)) (local.get $list)))
+          (br $l))))\`))).exports;
+    for (const depth of [0, 1000]) {
+      try { endless(depth); } catch (error) { console.log(error instanceof globalThis.WebAssembly.RuntimeError, error.message); }
+    }`;
+  const { stdout, status } = spawnSync(
+    process.execPath, ["--max-old-space-size=200", "--input-type=module", "--eval", program], { encoding: "utf8" });
+  assert.equal(status, 0);
+  assert.match(stdout, /^(true too many frames are saved.*\n){2}$/);
 });

@@ -8,6 +8,7 @@ import (
 // A made is a function that the rewriter has added.
 type made struct {
 	typ  uint32
+	of   uint32 // of a cold copy: the guest's function, plus one
 	body []byte
 }
 
@@ -45,6 +46,10 @@ func (l *lowering) saver(n int, leaf bool) uint32 {
 	}
 	e.structNew(l.layouts[n].index)
 	e.set(frame)
+	e.global(l.hidden(globalFrames))
+	e.i32(1)
+	e.Byte(wasm.OpI32Add)
+	e.Op(wasm.OpGlobalSet, l.hidden(globalFrames))
 	e.hang(frame, leaf)
 	l.complete(f, e.function(nil))
 	return f

@@ -32,13 +32,14 @@ const (
 	globalLast
 	globalCaptured
 	globalExn
+	globalFrames
 	driverGlobals // how many there are
 )
 
-var globalNames = [driverGlobals]string{"state", "outcome", "last", "captured", "exn"}
+var globalNames = [driverGlobals]string{"state", "outcome", "last", "captured", "exn", "frames"}
 
 // globalTypes are their types, in the binary format. All are mutable.
-var globalTypes = [driverGlobals]string{"\x7f", "\x7f", "\x63\x00", "\x63\x04", "\x69"}
+var globalTypes = [driverGlobals]string{"\x7f", "\x7f", "\x63\x00", "\x63\x04", "\x69", "\x7f"}
 
 // driver returns the index of one of the driver's functions, hidden that of one of its globals, tag that of a tag's
 // identity.

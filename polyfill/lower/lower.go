@@ -290,6 +290,7 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 		}
 		s.liveness()
 		cold := l.reserve(typeReenter)
+		l.made[len(l.made)-1].of = f + 1
 		bodies[k] = l.hot(f, s, cold)
 		l.complete(cold, l.cold(s, cold))
 	}

@@ -9,6 +9,7 @@ import (
 func (l *lowering) write(bodies [][]byte) {
 	w := &l.out
 	w.Raw(wasm.Preamble)
+	l.customSections(true)
 	tags := l.tagTypes()
 	l.section(wasm.SectionType, l.typeSection)
 	l.section(wasm.SectionImport, func(w *wasm.Writer) { l.importSection(w, tags) })
@@ -27,7 +28,7 @@ func (l *lowering) write(bodies [][]byte) {
 	l.again(sectionDataCount, nil)
 	l.section(wasm.SectionCode, func(w *wasm.Writer) { l.codeSection(w, bodies) })
 	l.again(wasm.SectionData, l.dataSection)
-	l.customSections()
+	l.customSections(false)
 }
 
 const sectionDataCount = 12
@@ -394,16 +395,5 @@ func (l *lowering) copyExpr(r *wasm.Reader, w *wasm.Writer) {
 			w.U32(l.typ(r.U32()))
 			w.U32(r.U32())
 		}
-	}
-}
-
-// customSections writes those of the guest that still hold, and the one that says what this module is.
-func (l *lowering) customSections() {
-	l.section(wasm.SectionCustom, l.about)
-	if l.m.ImportedFuncs > 0 {
-		l.section(wasm.SectionCustom, func(w *wasm.Writer) {
-			w.Name(Section + ".barriers")
-			w.Bytes(l.barriers())
-		})
 	}
 }

@@ -59,6 +59,7 @@ function make(): Shared {
   }
   const tagNames: string[] = [""];
   const host = {
+    room,
     // The one frame of JavaScript below everything that runs in a continuation: a trap passes by all of wasm.
     outermost(depth: number): void {
       try {
@@ -96,8 +97,29 @@ function message(code: number, tag: string | null | undefined): string {
       return `unhandled tag: switch with ${name}, and no resume around has (on $tag switch) for it${BARRIER}`;
     case 5:
       return "null exception reference";
+    case 7:
+      return "too many frames are saved: the engine's heap is almost full, and it would end the process";
   }
   return "200,000 continuations have been resumed inside of each other, and here is one more";
+}
+
+declare const process: { versions?: Record<string, string>; getBuiltinModule?(name: string): any } | undefined;
+declare const performance: { memory?: { usedJSHeapSize: number; jsHeapSizeLimit: number } };
+
+const YOUNG = 128e6; // bytes of V8's limit that only new objects may take, at most
+
+/**
+ * Whether the engine's heap has room for more frames. V8 ends the process, or the tab, when its heap is full, and no
+ * program can catch that; it tells how full the heap is. The other engines throw.
+ */
+function room(): boolean {
+  let used: number | undefined, limit: number | undefined;
+  if (typeof process === "object" && process.versions?.["v8"] && !process.versions["bun"]) {
+    ({ used_heap_size: used, heap_size_limit: limit } = process.getBuiltinModule?.("node:v8").getHeapStatistics() ?? {});
+  } else {
+    ({ usedJSHeapSize: used, jsHeapSizeLimit: limit } = performance.memory ?? {});
+  }
+  return used === undefined || limit === undefined || used < Math.max(0.85 * (limit - YOUNG), limit / 2);
 }
 
 const BARRIER = "; JavaScript, or a module that is not lowered, hides the handlers outside of it";
