@@ -15,8 +15,9 @@ import (
 // along; make rules fills it from the tests that may carry ids: all Go tests of the packages below, because a subtest is
 // not known before it runs, and Node's tests whose names have one.
 
-// substrates are the columns of the table.
-var substrates = []string{"go", "wasm", "jspi", "wazero"}
+// substrates are the columns of the table. Lowered are modules with stack-switching instructions, which keep their stacks
+// themselves.
+var substrates = []string{"go", "wasm", "jspi", "wazero", "lowered"}
 
 // packages are those whose tests count, by the substrate that they run on. The packages of go are run in wasm, too. A test
 // of another substrate than its package's has that one's name among the elements of its own: TestX/wasm/J-EXP-1.
@@ -139,8 +140,12 @@ func (t *ruleTable) native(e goEvent) { t.goTest(e, packages[strings.TrimPrefix(
 func (t *ruleTable) wasm(e goEvent) { t.goTest(e, "wasm") }
 
 func (t *ruleTable) node(e nodeEvent) {
+	substrate := "jspi"
+	if strings.HasPrefix(e.Name, "S-") {
+		substrate = "lowered"
+	}
 	if e.Ran {
-		t.add("jspi", e.Name, e.Passed)
+		t.add(substrate, e.Name, e.Passed)
 	}
 }
 
