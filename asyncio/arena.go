@@ -7,15 +7,15 @@ import (
 	"strconv"
 )
 
-// Arena runs fn as a fiber of its own and returns fn's error when that fiber and all that was started in it are over.
-// So nothing of an arena outlives the call: what a function opens before an arena and closes after it is open as long
-// as any fiber of the arena runs, whichever way the arena ends.
+// Arena runs fn as a fiber of its own. It returns fn's error once that fiber, and every fiber started in it, is over.
+// No fiber of an arena outlives the call, however the arena ends. So a resource that a function opens before an arena
+// and closes after it is open for as long as any fiber of the arena runs.
 //
-// fn starts the arena's fibers by [Fiber.Go] on a, the arena's own fiber, waits for them as it likes, and ends the
-// arena by returning: fibers that are not over then are cancelled, the last started first, each when the one before is
-// over, all of them after their own children. (The contexts of all are done at once.) A failure that fn has not asked
-// for is attached to the error, which is fn's own, unchanged, if there is none. Cancelling a ends the arena with the
-// given cause; cancelling f ends it with f's.
+// fn starts fibers by calling [Fiber.Go] on a, the arena's own fiber, and waits for them as it likes. The arena ends
+// when fn returns. Fibers that are still alive are then cancelled: the contexts of all at once, their waits one by one,
+// children before parents and the last started first. Failures that fn has not asked for are attached to its error;
+// without any, fn's error is returned unchanged. Cancelling a ends the arena with the given cause; cancelling f ends it
+// with f's.
 //
 // [All] and [Race] are the arenas for the two usual cases.
 func Arena(f *Fiber, name string, fn func(a *Fiber) error) error {
@@ -26,19 +26,19 @@ func Arena(f *Fiber, name string, fn func(a *Fiber) error) error {
 	a := f.Go(name, fn)
 	if !a.over {
 		a.waiters = append(a.waiters, waiter{f, f.waits + 1})
-		f.wait("arena " + name) // if f is cancelled the arena is ended first, see interrupt
+		f.wait("arena " + name) // if f is cancelled, interrupt ends the arena first
 	}
 	a.reported = true
 	return a.err
 }
 
-// All runs each of fns as a fiber and returns their values, in the order of fns, when all are over. Without fns it
+// All runs each of fns as a fiber. When all are over it returns their values, in the order of fns. Without fns it
 // returns at once.
 //
-// When one fails the others are cancelled as in [Arena], with a cause that has its error in the chain, and those that
-// have not started never do. All then returns no values and the first error, unchanged; if others failed in their own
-// ways, those are attached behind it as by [errors.Join]. If f is cancelled so are all of them, with its cause, and All
-// returns what they make of that.
+// When one fails, the others are cancelled as in [Arena]. Their cause wraps its error, and fibers that have not started
+// never do. All then returns no values and the first error, unchanged. If others fail with errors of their own, those
+// are attached as by [errors.Join]. Cancelling f cancels them all with f's cause; All then returns what their functions
+// return.
 func All[T any](f *Fiber, fns ...func(f *Fiber) (T, error)) ([]T, error) {
 	values := make([]T, len(fns))
 	err := Arena(f, f.name+".all", func(a *Fiber) error {
@@ -57,7 +57,7 @@ func All[T any](f *Fiber, fns ...func(f *Fiber) (T, error)) ([]T, error) {
 		}
 		a.drain()
 		if first != nil {
-			return first.err // what the others failed with comes behind it
+			return first.err // the other failures are attached later
 		}
 		return nil
 	})
@@ -67,17 +67,16 @@ func All[T any](f *Fiber, fns ...func(f *Fiber) (T, error)) ([]T, error) {
 	return values, nil
 }
 
-// Race runs each of fns as a fiber and returns what the first of them that is over has returned, value or error,
-// unchanged. The others are cancelled in the order of fns, each when the one before is over; those that have not
-// started never do, and what the others return then is dropped. It returns when all are over.
+// Race runs each of fns as a fiber and returns the result of the first to finish, value or error, unchanged. The losers
+// are cancelled one after another, in the order of fns, and what they return is dropped. Fibers that have not started
+// never do. Race returns when all are over.
 //
-// An error that one of the others ends with and that is neither the cause it was cancelled with nor what its Err
-// returns then, a panic for instance, is attached to the winner's as by [errors.Join]; the value is the winner's even
-// then. So who loses has to return what its wait has returned. If f is cancelled so are all of them, with its cause;
-// the first to be over wins then, too. Race panics without fns: it would never end.
+// A loser should return the error from its wait. Any other error, such as a panic, is attached to the winner's as by
+// [errors.Join]; the value is still the winner's. (The loser's Err is accepted too.) Cancelling f cancels them all with
+// f's cause; the first to finish wins then, too. Race panics without fns, because it would never end.
 func Race[T any](f *Fiber, fns ...func(f *Fiber) (T, error)) (T, error) {
 	if len(fns) == 0 {
-		panic("asyncio: Race of nobody: there will never be a first one")
+		panic("asyncio: Race needs at least one function: without any it would never end")
 	}
 	values := make(map[*Fiber]T, len(fns))
 	var winner *Fiber

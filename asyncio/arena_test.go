@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func TestAll_returns_the_values_in_the_order_of_the_functions(t *testing.T) {
 	})
 }
 
-func TestAll_of_nobody_is_over_at_once(t *testing.T) {
+func TestAll_without_functions_returns_at_once(t *testing.T) {
 	leaktest.Goroutines(t)
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		values, err := asyncio.All[int](f)
@@ -86,8 +87,7 @@ func TestAll_first_failure_ends_the_others_last_started_first(t *testing.T) {
 	})
 }
 
-// What a fiber waits for may come when it has been cancelled and others are to end before it: a timer, another fiber's
-// end.
+// A timer or another fiber's end may come for a cancelled fiber while others still have to end before it.
 func TestCancelled_fibers_end_in_their_order_whatever_comes_for_them_meanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tr trail
@@ -148,8 +148,8 @@ func TestAll_keeps_the_first_error_and_attaches_the_others(t *testing.T) {
 	})
 }
 
-// The one that is cancelled by somebody else has no value: that is a failure of the whole.
-func TestAll_with_a_member_that_was_cancelled(t *testing.T) {
+// A member that somebody else cancelled has no value, so All fails.
+func TestAll_fails_if_a_member_is_cancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reason := errors.New("not you")
 		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
@@ -178,7 +178,7 @@ func TestRace_first_finisher_ends_the_others_in_order(t *testing.T) {
 				return func(f *asyncio.Fiber) (string, error) {
 					err := asyncio.Sleep(f, time.Duration(ms)*time.Millisecond)
 					tr.add("%s: %v", f.Name(), err)
-					f.Yield() // an answer may take time: the next is asked after it
+					f.Yield() // a loser may take its time; the next one is cancelled after it
 					tr.add("%s over", f.Name())
 					return fmt.Sprint(ms), err
 				}
@@ -197,7 +197,7 @@ func TestRace_first_finisher_ends_the_others_in_order(t *testing.T) {
 	})
 }
 
-func TestRace_failure_is_a_finish(t *testing.T) {
+func TestRace_can_be_won_by_a_failure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		boom := errors.New("boom")
 		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
@@ -238,17 +238,17 @@ func TestRace_attaches_what_a_loser_fails_with(t *testing.T) {
 	}
 }
 
-func TestRace_of_nobody_panics(t *testing.T) {
+func TestRace_without_functions_panics(t *testing.T) {
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		_, err := asyncio.Race[int](f)
 		return err
 	})
-	if err == nil || !strings.Contains(err.Error(), "Race of nobody") {
+	if err == nil || !strings.Contains(err.Error(), "needs at least one function") {
 		t.Errorf("Run() = %v", err)
 	}
 }
 
-// Of twenty thousand that have not started none does, and they do not end inside each other.
+// Of 20,000 fibers that have not started none starts, and their ends do not nest.
 func TestRace_of_many_is_won_by_the_first(t *testing.T) {
 	leaktest.Goroutines(t)
 	fns := make([]func(*asyncio.Fiber) (int, error), 20_000)
@@ -269,7 +269,7 @@ func TestRace_of_many_is_won_by_the_first(t *testing.T) {
 	}
 }
 
-func TestArena_nothing_outlives_it_children_before_parents(t *testing.T) {
+func TestArena_ends_all_its_fibers_children_before_parents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tr trail
 		reason := errors.New("enough")
@@ -299,7 +299,10 @@ func TestArena_nothing_outlives_it_children_before_parents(t *testing.T) {
 					})
 				})
 				a.Go("third", func(f *asyncio.Fiber) error {
-					_, err := asyncio.Block(f, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+					_, err := asyncio.Block(f, func(ctx context.Context) (int, error) {
+						<-ctx.Done()
+						return 0, ctx.Err()
+					})
 					tr.add("third: %v", err)
 					return err
 				})
@@ -311,9 +314,8 @@ func TestArena_nothing_outlives_it_children_before_parents(t *testing.T) {
 		if err != reason {
 			t.Errorf("Run() = %v, want %v", err, reason)
 		}
-		tr.want(t, "third: enough", "stubborn: enough", "stubborn over", "child: enough", "second closes what inner "+
-			"has used",
-			"first: enough", "arena: enough", "main closes what all have used")
+		tr.want(t, "third: enough", "stubborn: enough", "stubborn over", "child: enough",
+			"second closes what inner has used", "first: enough", "arena: enough", "main closes what all have used")
 	})
 }
 
@@ -327,7 +329,7 @@ func TestArena_ends_with_what_its_function_returns(t *testing.T) {
 				a.Go("b", tr.sleeper)
 				return a.Yield()
 			}); err != nil {
-				t.Errorf("Arena() = %v, want nil: who is cancelled has not failed", err)
+				t.Errorf("Arena() = %v, want nil: a cancelled fiber has not failed", err)
 			}
 			return asyncio.Arena(f, "bad", func(a *asyncio.Fiber) error {
 				a.Go("c", func(f *asyncio.Fiber) error { return lost })
@@ -335,7 +337,8 @@ func TestArena_ends_with_what_its_function_returns(t *testing.T) {
 				return own
 			})
 		})
-		if joined, ok := err.(interface{ Unwrap() []error }); !ok || !slices.Equal(joined.Unwrap(), []error{own, lost}) {
+		joined, ok := err.(interface{ Unwrap() []error })
+		if !ok || !slices.Equal(joined.Unwrap(), []error{own, lost}) {
 			t.Errorf("Run() = %v, want own and then lost", err)
 		}
 		over := "asyncio: the fiber that started this one is over: context canceled"
@@ -343,7 +346,7 @@ func TestArena_ends_with_what_its_function_returns(t *testing.T) {
 	})
 }
 
-// Cancellation is an event: whoever waits gets it in the place where it waits, as one of three answers.
+// Cancellation is an event: the wait returns it, as one of its three outcomes.
 func TestCancel_is_an_event_a_wait_is_answered_by_success_error_or_cancel(t *testing.T) {
 	t.Run("A-EXC-3 J-MUX-8", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -362,7 +365,10 @@ func TestCancel_is_an_event_a_wait_is_answered_by_success_error_or_cancel(t *tes
 						return err
 					}
 					a.Go("", func(f *asyncio.Fiber) error {
-						_, err := asyncio.Block(f, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil })
+						_, err := asyncio.Block(f, func(ctx context.Context) (int, error) {
+							<-ctx.Done()
+							return 0, nil
+						})
 						got = append(got, err)
 						return err
 					})
@@ -371,7 +377,7 @@ func TestCancel_is_an_event_a_wait_is_answered_by_success_error_or_cancel(t *tes
 					return a.WaitAll()
 				})
 			})
-			slices.SortFunc(got[:2], func(a, b error) int { // the two come as their goroutines do
+			slices.SortFunc(got[:2], func(a, b error) int { // their order depends on the goroutines
 				if a == nil {
 					return -1
 				}
@@ -386,18 +392,20 @@ func TestCancel_is_an_event_a_wait_is_answered_by_success_error_or_cancel(t *tes
 
 func TestAll_and_Race_return_what_their_functions_make_of_a_cancellation(t *testing.T) {
 	cause := errors.New("no longer wanted")
-	one := func(m *asyncio.Fiber) (int, error) { return 1, asyncio.Sleep(m, time.Hour) }
-	two := func(m *asyncio.Fiber) (int, error) { asyncio.Sleep(m, time.Hour); return 2, nil }
+	sleeping := 0
+	sleep := func(m *asyncio.Fiber) error { sleeping++; return asyncio.Sleep(m, time.Hour) }
+	one := func(m *asyncio.Fiber) (int, error) { return 1, sleep(m) }
+	two := func(m *asyncio.Fiber) (int, error) { sleep(m); return 2, nil }
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		all := f.Go("all", func(f *asyncio.Fiber) error {
 			if values, err := asyncio.All(f, two, two); err != nil || len(values) != 2 {
-				t.Errorf("All() = %v, %v, want the values of those who have swallowed the cause", values, err)
+				t.Errorf("All() = %v, %v, want the values of the members that swallowed the cause", values, err)
 			}
 			return nil
 		})
 		race := f.Go("race", func(f *asyncio.Fiber) error {
 			if value, err := asyncio.Race(f, one, two); err != nil || value != 2 {
-				t.Errorf("Race() = %v, %v, want what the last started has returned, which ended first", value, err)
+				t.Errorf("Race() = %v, %v, want the result of the last started member, which ended first", value, err)
 			}
 			return nil
 		})
@@ -407,7 +415,9 @@ func TestAll_and_Race_return_what_their_functions_make_of_a_cancellation(t *test
 			}
 			return nil
 		})
-		asyncio.Sleep(f, time.Millisecond)
+		for sleeping < 6 {
+			f.Yield()
+		}
 		for _, child := range []*asyncio.Fiber{all, race, failed} {
 			child.Cancel(cause)
 		}
@@ -426,16 +436,31 @@ func TestArena_of_a_cancelled_fiber_does_not_begin(t *testing.T) {
 		if err := asyncio.Arena(f, "a", func(*asyncio.Fiber) error { t.Error("it began"); return nil }); err != reason {
 			t.Errorf("Arena() = %v, want %v", err, reason)
 		}
-		if _, err := asyncio.All(f, func(*asyncio.Fiber) (int, error) {
-			t.Error("it " +
-				"began")
-			return 0, nil
-		}); err != reason {
+		began := func(*asyncio.Fiber) (int, error) { t.Error("it began"); return 0, nil }
+		if _, err := asyncio.All(f, began); err != reason {
 			t.Errorf("All() = %v, want %v", err, reason)
 		}
 		return nil
 	})
 	if err := l.Run(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Fibers that never started end one after the other, not inside each other: however many they are, it takes no stack.
+func TestArena_ends_any_number_of_fibers_that_never_started(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(1 << 20))
+	failure := errors.New("failure")
+	started := false
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		return asyncio.Arena(f, "many", func(a *asyncio.Fiber) error {
+			for range 20_000 {
+				a.Go("unstarted", func(*asyncio.Fiber) error { started = true; return nil })
+			}
+			return failure
+		})
+	})
+	if err != failure || started {
+		t.Errorf("Run() = %v, started %v, want the arena's error and nobody started", err, started)
 	}
 }

@@ -32,7 +32,7 @@ func BenchmarkFiberYield(b *testing.B) {
 	}
 }
 
-// What a switch there and back costs without us.
+// A switch there and back without fiberfill.
 func BenchmarkIterPull(b *testing.B) {
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
 		for yield(struct{}{}) {

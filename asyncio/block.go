@@ -8,11 +8,11 @@ import (
 	"runtime/debug"
 )
 
-// Block runs fn, which may block in any way Go knows, on a goroutine of its own and waits for its results; the other
-// fibers run meanwhile. The context that fn gets is done when f is cancelled; then Block returns the cause at once and
-// fn's results are dropped. The loop's Run returns only after fn has.
+// Block runs fn on a goroutine of its own and returns its results; other fibers run meanwhile. fn may block in any way
+// Go knows. When f is cancelled, the context passed to fn is done, Block returns the cause at once, and fn's results
+// are dropped. The loop's Run returns only after fn has returned.
 //
-// A panic of fn happens in f. fn must not use f, except as a context.
+// A panic in fn becomes a panic in f. fn must not use f, except as a context.
 func Block[T any](f *Fiber, fn func(ctx context.Context) (T, error)) (T, error) {
 	return block(f, "Block", "a goroutine", fn)
 }
@@ -23,13 +23,13 @@ func block[T any](f *Fiber, op, what string, fn func(ctx context.Context) (T, er
 	if f.ctx.Err() != nil {
 		return none, context.Cause(f.ctx)
 	}
-	// On the heap and not in variables of this function: fn may still be at work when f, cancelled, is gone from here.
+	// On the heap, not in local variables: if f is cancelled, fn may still be running after this function has returned.
 	r := new(struct {
 		value    T
 		err      error
 		returned bool
 		panicked any
-		stack    []byte // where
+		stack    []byte // at the panic
 	})
 	wait := f.waits + 1
 	f.loop.workers.Go(func() {

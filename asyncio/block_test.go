@@ -20,7 +20,7 @@ func TestBlock_lets_the_others_run(t *testing.T) {
 	c := make(chan int)
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		f.Go("sender", func(f *asyncio.Fiber) error {
-			c <- 42 // has a receiver by now: it does not block for long
+			c <- 42 // the receiver is ready, so this blocks only briefly
 			return nil
 		})
 		n, err := asyncio.Block(f, func(context.Context) (int, error) { return <-c, nil })
@@ -34,8 +34,8 @@ func TestBlock_lets_the_others_run(t *testing.T) {
 	}
 }
 
-// Completions that arrive while a fiber runs wait in the inbox and are taken in the order in which they came, each
-// once, by the turn that is under way.
+// Completions that arrive while a fiber runs wait in the inbox. The current turn takes each of them once, in the order
+// of arrival.
 func TestJ_MUX_6_completions_while_a_fiber_runs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := asyncio.NewLoop(t.Context())
@@ -67,7 +67,7 @@ func TestJ_MUX_6_completions_while_a_fiber_runs(t *testing.T) {
 	})
 }
 
-// A completion that comes after the cancellation belongs to nobody: it must not end the fiber's next wait.
+// A completion that comes after the cancellation is dropped: it must not end the fiber's next wait.
 func TestJ_MUX_7_late_completion_is_dropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -83,7 +83,7 @@ func TestJ_MUX_7_late_completion_is_dropped(t *testing.T) {
 				t.Errorf("Wait() = %v", err)
 			}
 			start := time.Now()
-			other := f.Go("other", func(f *asyncio.Fiber) error { // on the child's slot
+			other := f.Go("other", func(f *asyncio.Fiber) error { // reuses the child's slot
 				close(gate)
 				return asyncio.Sleep(f, time.Second)
 			})

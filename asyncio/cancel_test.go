@@ -15,7 +15,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
-// Cancelling an arena at every point of its life: it ends with the reason, nothing of it goes on, and nothing is left.
+// Wherever an arena is in its life, cancelling it ends it with the reason, and none of its fibers goes on or is left.
 func TestCancel_an_arena_at_every_point(t *testing.T) {
 	reason, second := errors.New("reason"), errors.New("second")
 	sleep := func(f *asyncio.Fiber) error { return asyncio.Sleep(f, time.Hour) }
@@ -25,7 +25,7 @@ func TestCancel_an_arena_at_every_point(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		want error
-		run  func(f *asyncio.Fiber) *asyncio.Fiber // returns what is to be waited for
+		run  func(f *asyncio.Fiber) *asyncio.Fiber // returns the fiber to wait for
 	}{
 		"unstarted": {reason, func(f *asyncio.Fiber) *asyncio.Fiber {
 			a := f.Go("arena", func(*asyncio.Fiber) error { t.Error("it ran"); return nil })
@@ -110,15 +110,16 @@ func TestCancel_an_arena_at_every_point(t *testing.T) {
 					t.Error(err)
 				}
 				if d := time.Since(start); d >= time.Hour {
-					t.Errorf("it took %v: somebody slept on", d)
+					t.Errorf("it took %v: a sleep was not ended", d)
 				}
 			})
 		})
 	}
 }
 
-// A fiber that takes no notice is cancelled again at each wait, and holds up only those that must not end before it.
-func TestCancel_who_waits_again_is_cancelled_again(t *testing.T) {
+// A fiber that ignores the cancellation is cancelled again at each wait. It holds up only fibers that must end after
+// it.
+func TestCancel_ends_every_later_wait_of_the_fiber_too(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reason := errors.New("reason")
 		start, times := time.Now(), 0
@@ -142,9 +143,8 @@ func TestCancel_who_waits_again_is_cancelled_again(t *testing.T) {
 	})
 }
 
-// A failure among the children of a fiber that is cancelled does not wake it before the others are over: children
-// before parents.
-func TestCancel_a_failure_on_the_way_does_not_overtake(t *testing.T) {
+// If a child of a cancelled fiber fails, the fiber still goes on only after all its children: children before parents.
+func TestCancel_a_child_that_fails_does_not_wake_its_parent_early(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reason, failure := errors.New("reason"), errors.New("failure")
 		var tr trail
@@ -168,7 +168,8 @@ func TestCancel_a_failure_on_the_way_does_not_overtake(t *testing.T) {
 	})
 }
 
-// A result that arrives together with the cancellation is dropped, however they are ordered: the answer is the cause.
+// A result that arrives together with the cancellation is dropped, in whichever order they come: the wait returns the
+// cause.
 func TestCancel_a_completion_after_the_cancellation_is_dropped(t *testing.T) {
 	t.Run("J-MUX-7", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -177,7 +178,10 @@ func TestCancel_a_completion_after_the_cancellation_is_dropped(t *testing.T) {
 				return asyncio.Arena(f, "arena", func(a *asyncio.Fiber) error {
 					for range 3 {
 						a.Go("blocks", func(f *asyncio.Fiber) error {
-							_, err := asyncio.Block(f, func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil })
+							_, err := asyncio.Block(f, func(ctx context.Context) (int, error) {
+								<-ctx.Done()
+								return 1, nil
+							})
 							if err != reason {
 								t.Errorf("Block() = %v, want %v", err, reason)
 							}
@@ -188,7 +192,7 @@ func TestCancel_a_completion_after_the_cancellation_is_dropped(t *testing.T) {
 					}
 					a.Yield()
 					a.Cancel(reason)
-					synctest.Wait() // all three functions have returned before the loop hears of anything
+					synctest.Wait() // all three functions have returned before the loop gets a message
 					return a.WaitAll()
 				})
 			})
@@ -217,7 +221,7 @@ func TestArena_deadlock_inside_an_arena(t *testing.T) {
 	})
 }
 
-// Go programs are used to returning ctx.Err().
+// Go programs usually return ctx.Err().
 func TestA_fiber_that_ends_with_its_contexts_error_has_not_failed(t *testing.T) {
 	boom := errors.New("boom")
 	polite := func(f *asyncio.Fiber) (int, error) {
@@ -252,7 +256,7 @@ func TestA_fiber_that_ends_with_its_contexts_error_has_not_failed(t *testing.T) 
 	}
 }
 
-// lateContext tells those who listen to it one by one, as the test says.
+// lateContext is a context whose listeners the test calls one by one.
 type lateContext struct {
 	context.Context
 	err       error
@@ -266,7 +270,7 @@ func (c *lateContext) AfterFunc(fn func()) (stop func() bool) {
 	return func() bool { return false }
 }
 
-// A context tells in any order that it is done: here the loop hears of it before the fibers.
+// A context notifies its listeners in any order. Here the loop hears of the end before the fibers do.
 func TestRun_cancels_fibers_whose_contexts_have_not_heard_yet(t *testing.T) {
 	leaktest.Goroutines(t)
 	ctx := &lateContext{Context: t.Context()}

@@ -6,15 +6,15 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Fibers that enter fibers: what no driver can do through the wire contract yet, and what the packages of the proposals
-// do with the scheduler's own machine.
+// Fibers that enter fibers. No driver can do this through the wire contract yet; the packages of the proposals do it
+// with the scheduler's own machine.
 
 // newChain returns a scheduler with a running chain: the scheduler > outer > inner.
 func newChain(t *testing.T) (s *Scheduler, outer, inner polyfill.Fiber) {
 	s = new(Scheduler)
 	s.Init(DefaultBudget, 1, 1)
 	outer = s.Spawn()
-	if c := s.Turn(0); c != outer {
+	if c := s.Turn(0); c.Fiber() != outer {
 		t.Fatalf("Turn() = %#x, want %#x", c, outer)
 	}
 	inner = s.Machine.New()
@@ -24,9 +24,9 @@ func newChain(t *testing.T) (s *Scheduler, outer, inner polyfill.Fiber) {
 	return s, outer, inner
 }
 
-func want(t *testing.T, what string, got, want polyfill.Fiber) {
+func want[T ~uint32](t *testing.T, what string, got T, want polyfill.Fiber) {
 	t.Helper()
-	if got != want {
+	if uint32(got) != uint32(want) {
 		t.Fatalf("%s = %#x, want %#x", what, got, want)
 	}
 }
@@ -35,15 +35,16 @@ func TestChainWaitsAsOne(t *testing.T) {
 	t.Run("J-MUX-3 J-MUX-5: the whole chain waits, its leaf is notified, and only the scheduler enters it",
 		func(t *testing.T) {
 			s, outer, inner := newChain(t)
-			want(t, "Wait", s.Wait(0), Idle)
-			if a, b := s.Machine.State(outer), s.Machine.State(inner); a != polyfill.Suspended || b != polyfill.Carried {
+			want(t, "Wait", s.Wait(0), polyfill.Fiber(Idle))
+			a, b := s.Machine.State(outer), s.Machine.State(inner)
+			if a != polyfill.Suspended || b != polyfill.Carried {
 				t.Fatalf("outer is %v, inner is %v", a, b)
 			}
 			if s.Notify(outer, 1) {
-				t.Error("the outer fiber does not wait itself, and was notified")
+				t.Error("the outer fiber was notified, although only the leaf waits")
 			}
 			if !s.Notify(inner, 1) {
-				t.Fatal("the leaf waits, and was not notified")
+				t.Fatal("the leaf waits, but was not notified")
 			}
 			if _, trap := s.Machine.Enter(inner); trap != polyfill.NotSuspended {
 				t.Errorf("the leaf was entered from outside: trap %q", trap)
@@ -51,24 +52,24 @@ func TestChainWaitsAsOne(t *testing.T) {
 			want(t, "Turn", s.Turn(1), inner)
 			want(t, "parent of the leaf", s.Machine.Parent(inner), outer)
 			want(t, "Finish of the inner one", s.Finish(false, 1), outer)
-			want(t, "Finish of the outer one", s.Finish(false, 1), Idle)
+			want(t, "Finish of the outer one", s.Finish(false, 1), polyfill.Fiber(Idle))
 		})
 	t.Run("sleep and yield take the chain along", func(t *testing.T) {
 		s, outer, inner := newChain(t)
 		want(t, "Yield", s.Yield(0), inner)
-		want(t, "Sleep", s.Sleep(10, 0), Idle)
+		want(t, "Sleep", s.Sleep(10, 0), polyfill.Fiber(Idle))
 		if at, ok := s.Deadline(); at != 10 || !ok {
 			t.Errorf("Deadline() = %v, %v", at, ok)
 		}
 		want(t, "Turn", s.Turn(10), inner)
 		want(t, "parent of the leaf", s.Machine.Parent(inner), outer)
 	})
-	t.Run("a fiber that did not come from Spawn counts its waits from one, in a used place too", func(t *testing.T) {
+	t.Run("a fiber that did not come from Spawn counts its waits from one, even in a reused place", func(t *testing.T) {
 		s, _, inner := newChain(t)
 		for round := range 3 {
 			s.Wait(0)
 			if !s.Notify(inner, 1) {
-				t.Fatalf("round %d: the first wait has not the number 1", round)
+				t.Fatalf("round %d: the first wait is not number 1", round)
 			}
 			want(t, "Turn", s.Turn(0), inner)
 			s.Finish(false, 0)
@@ -80,18 +81,18 @@ func TestChainWaitsAsOne(t *testing.T) {
 			s.Machine.Enter(inner)
 		}
 	})
-	t.Run("a timer does not outlive its wait when somebody else enters the chain", func(t *testing.T) {
+	t.Run("a timer does not outlive its wait when another fiber enters the chain", func(t *testing.T) {
 		s := new(Scheduler)
 		s.Init(DefaultBudget, 2, 2)
 		sleeper, other := s.Spawn(), s.Spawn()
 		want(t, "Turn", s.Turn(0), sleeper)
 		want(t, "Sleep", s.Sleep(10, 0), other)
 		s.Machine.Enter(sleeper) // by other, which becomes its parent
-		want(t, "Wait", s.Wait(0), Idle)
+		want(t, "Wait", s.Wait(0), polyfill.Fiber(Idle))
 		if at, ok := s.Deadline(); ok {
 			t.Errorf("Deadline() = %v for a sleep that is over", at)
 		}
-		want(t, "Turn at the old deadline", s.Turn(10), Idle)
+		want(t, "Turn at the old deadline", s.Turn(10), polyfill.Fiber(Idle))
 		if !s.Notify(sleeper, 2) {
 			t.Error("the second wait is not open")
 		}
@@ -100,7 +101,7 @@ func TestChainWaitsAsOne(t *testing.T) {
 		s, outer, inner := newChain(t)
 		next, last := s.Spawn(), s.Spawn() // the hard limit is one: they wait
 		want(t, "Finish by trap", s.Finish(true, 0), next)
-		want(t, "Wait of the next", s.Wait(0), Idle) // last has no place yet
+		want(t, "Wait of the next", s.Wait(0), polyfill.Fiber(Idle)) // last has no place yet
 		if s.Machine.Live() != 2 || s.Machine.State(last) != polyfill.Suspended {
 			t.Errorf("%d alive, want the two that waited", s.Machine.Live())
 		}
@@ -112,20 +113,45 @@ func TestChainWaitsAsOne(t *testing.T) {
 	})
 }
 
-// J-MUX-10: a fiber that somebody made and forgot is not outstanding. Nobody would ever wake it, so there is nothing to
-// pause for.
+// What a call has begun below a running fiber ends by a trap, with all that it has entered, and the call's caller goes on.
+func TestTrapEndsWhatACallHasBegun(t *testing.T) {
+	t.Run("K-9", func(t *testing.T) {
+		s := new(Scheduler)
+		s.Init(DefaultBudget, 2, 2)
+		caller := s.Spawn()
+		want(t, "Turn", s.Turn(0), caller)
+		begun, started := s.Begin()
+		if !started {
+			t.Fatal("it has not begun")
+		}
+		inner, innermost := s.Machine.New(), s.Machine.New()
+		s.Machine.Enter(inner)
+		s.Machine.Enter(innermost)
+		want(t, "Finish by trap", s.Finish(true, 0), polyfill.Fiber(Idle)) // back to the caller of Begin
+		want(t, "who runs", s.Machine.Active(), caller)
+		for _, f := range []polyfill.Fiber{begun, inner, innermost} {
+			if s.Machine.State(f) != polyfill.Moribund {
+				t.Errorf("%#x is %v", f, s.Machine.State(f))
+			}
+		}
+		want(t, "Finish of the caller", s.Finish(false, 0), polyfill.Fiber(Idle))
+	})
+}
+
+// J-MUX-10: a fiber that was made and abandoned is not outstanding. Nothing would ever wake it, so there is no reason
+// to pause.
 func TestAbandonedFiberIsNotOutstanding_J_MUX_10(t *testing.T) {
 	s, _, inner := newChain(t)
 	s.StartLog()
 	s.Machine.Detach(inner)
-	want(t, "Finish", s.Finish(false, 0), Idle)
+	want(t, "Finish", s.Finish(false, 0), polyfill.Fiber(Idle))
 	if log := s.Log(); log[len(log)-1].Event != Completed {
 		t.Errorf("the last event is %q, want %q", log[len(log)-1].Event, Completed)
 	}
 }
 
-// A step of a fiber when none runs is a mistake of the driver. Going on would leave one place too many, or a wait of
-// nobody.
+// A step while no fiber runs is a bug in the driver. Going on would corrupt the count of places, or make a wait without
+// a fiber.
 func TestStepWithoutFiberPanics(t *testing.T) {
 	for name, step := range map[string]func(s *Scheduler){
 		"Wait":   func(s *Scheduler) { s.Wait(0) },
@@ -148,7 +174,7 @@ func TestStepWithoutFiberPanics(t *testing.T) {
 	}
 }
 
-// Nothing is allocated but for the growth of queues.
+// Only the growth of queues allocates.
 func TestSchedulerSteadyStateAllocatesNothing(t *testing.T) {
 	var s Scheduler
 	s.Init(DefaultBudget, 4, 8)
@@ -172,16 +198,16 @@ func TestSchedulerSteadyStateAllocatesNothing(t *testing.T) {
 					s.Notify(f, waits[i])
 				}
 				c = s.Turn(now)
-			case c == fibers[0] && waits[0] < 3:
+			case c.Fiber() == fibers[0] && waits[0] < 3:
 				waits[0]++
 				c = s.Wait(now)
-			case c == fibers[1] && waits[1] < 3:
+			case c.Fiber() == fibers[1] && waits[1] < 3:
 				waits[1]++
 				c = s.Sleep(now+1000, now)
-			case c == fibers[2] && waits[2] < 3:
+			case c.Fiber() == fibers[2] && waits[2] < 3:
 				waits[2]++
 				c = s.Sleep(now+1, now)
-			case c == fibers[3] && waits[3] < 3:
+			case c.Fiber() == fibers[3] && waits[3] < 3:
 				waits[3]++
 				c = s.Yield(now)
 			default:
@@ -190,7 +216,7 @@ func TestSchedulerSteadyStateAllocatesNothing(t *testing.T) {
 			}
 		}
 	}
-	for range 3000 { // until some places are retired and others stand by
+	for range 3000 { // until some places are retired and others are free
 		round()
 	}
 	if allocs := testing.AllocsPerRun(50, round); allocs != 0 {
@@ -201,7 +227,7 @@ func TestSchedulerSteadyStateAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A yield through the ready queue of 100 fibers, as pages do it.
+// A yield through a ready queue of 100 fibers, as in a page.
 func BenchmarkYield(b *testing.B) {
 	var s Scheduler
 	s.Init(1e18, 1000, 1000)

@@ -11,12 +11,13 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// PanicError is the error of a fiber whose function has panicked. The other fibers go on.
+// PanicError is the error of a fiber whose function panicked. The other fibers go on.
 type PanicError struct {
 	Fiber  string // the fiber's name
 	Export string // the exported function that JavaScript called; empty for other fibers
 	Value  any    // what was passed to panic
-	// the fiber's stack at that time, as text; behind it that of the last function given to Block that has panicked
+	// The fiber's stack at the panic, as text. Behind it stands the stack of the last function given to Block that
+	// panicked, if any.
 	Stack []byte
 }
 
@@ -35,9 +36,9 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// DeadlockError is the error of fibers that wait for each other while nothing else is outstanding in their loop.
+// DeadlockError is the error of fibers that wait for each other when nothing else is outstanding in their loop.
 type DeadlockError struct {
-	Fibers []string // the fibers and what each of them waits for
+	Fibers []string // each fiber and what it waits for
 }
 
 func (e *DeadlockError) Error() string {
@@ -54,7 +55,7 @@ var (
 	errOver       = fmt.Errorf("asyncio: the fiber is over: %w", context.Canceled)
 )
 
-// endOf returns the cause with which fibers are cancelled whose scope has ended with err.
+// endOf returns the cause for cancelling the fibers of a scope that has ended with err.
 func endOf(err error) error {
 	if err == nil {
 		return errParentOver
@@ -62,19 +63,19 @@ func endOf(err error) error {
 	return fmt.Errorf("asyncio: %w, because the scope of this fiber has failed: %w", context.Canceled, err)
 }
 
-// ownCause reports whether err is what somebody cancelled f with, or the error that f as a context has since then: in
-// both cases f has not failed.
+// ownCause reports whether err only says that f was cancelled: it is the cause, or f's error as a context. In both
+// cases f has not failed.
 func (f *Fiber) ownCause(err error) bool {
 	if f.ctx.Err() == nil {
 		return false
 	}
 	cause := context.Cause(f.ctx)
-	_, deadlock := cause.(*DeadlockError) // nobody's wish
+	_, deadlock := cause.(*DeadlockError) // nobody asked for it
 	return !deadlock && onlyCause(err, cause, f.ctx.Err())
 }
 
-// onlyCause reports whether err says nothing but cause or done: what others have failed with on the way is not lost
-// behind it.
+// onlyCause reports whether err consists of cause and done only. It looks at every joined error, so that another
+// fiber's failure is not mistaken for the cancellation.
 func onlyCause(err, cause, done error) bool {
 	var j *joinedError
 	if !errors.As(err, &j) {
@@ -88,8 +89,8 @@ func onlyCause(err, cause, done error) bool {
 	return true
 }
 
-// joinedError is an error with the failures of other fibers attached behind it. It is like that of [errors.Join], but
-// can be told from what users join.
+// joinedError is an error with the failures of other fibers attached. It is like the result of [errors.Join], but
+// distinct from errors that users join.
 type joinedError struct{ errs []error }
 
 func (e *joinedError) Error() string   { return errors.Join(e.errs...).Error() }
@@ -102,7 +103,7 @@ func join(err error, failures []error) error {
 		return err
 	case err == nil && len(failures) == 1:
 		return failures[0]
-	case len(failures) == 1 && errors.Is(err, failures[0]): // it had been told in another way
+	case len(failures) == 1 && errors.Is(err, failures[0]): // err wraps the failure already
 		return err
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/fiberfill/fiberfill/asyncio"
 )
 
-// Two fibers, each straight down the page, wait at the same time.
+// Two fibers of straight-line code wait at the same time.
 func ExampleRun() {
 	err := asyncio.Run(context.Background(), func(f *asyncio.Fiber) error {
 		f.Go("slow", func(f *asyncio.Fiber) error {
@@ -52,7 +52,7 @@ func ExampleFiber_Wait() {
 	// Output: 10 <nil>
 }
 
-// A fiber that panics ends alone. Whoever waits for it is told.
+// A fiber that panics ends alone. A fiber that waits for it gets the error.
 func ExamplePanicError() {
 	asyncio.Run(context.Background(), func(f *asyncio.Fiber) error {
 		divider := f.Go("divider", func(*asyncio.Fiber) error {
@@ -72,7 +72,7 @@ func ExampleFiber_Cancel() {
 		sleeper := f.Go("sleeper", func(f *asyncio.Fiber) error {
 			return asyncio.Sleep(f, time.Hour)
 		})
-		f.Yield() // it begins to sleep
+		f.Yield() // the child begins to sleep
 		sleeper.Cancel(boring)
 		fmt.Println(f.Wait(sleeper))
 		return nil
@@ -80,7 +80,7 @@ func ExampleFiber_Cancel() {
 	// Output: nobody waits for it any more
 }
 
-// A call that blocks goes onto a goroutine; the fiber waits and its siblings run.
+// Block runs a blocking call on a goroutine. The fiber waits, and its siblings run.
 func ExampleBlock() {
 	c := make(chan string, 1)
 	asyncio.Run(context.Background(), func(f *asyncio.Fiber) error {
@@ -123,7 +123,7 @@ func ExampleFetch() {
 	// Output: [item 0 item 1 item 2] <nil>
 }
 
-// A program whose fibers are started from outside serves until its context is done.
+// Serve runs fibers that are started from outside, until the loop's context is done.
 func ExampleLoop_Serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	loop := asyncio.NewLoop(ctx)
@@ -143,7 +143,7 @@ func ExampleLoop_Serve() {
 	// context canceled
 }
 
-// An arena is a scope: when it returns, nothing that was started in it runs any more.
+// An arena is a scope: when it returns, no fiber started in it runs any more.
 func ExampleArena() {
 	err := asyncio.Run(context.Background(), func(f *asyncio.Fiber) error {
 		err := asyncio.Arena(f, "clocks", func(a *asyncio.Fiber) error {
@@ -188,7 +188,7 @@ func ExampleRace() {
 			func(f *asyncio.Fiber) (string, error) { return "answer", asyncio.Sleep(f, time.Hour) },
 			func(f *asyncio.Fiber) (string, error) {
 				if err := asyncio.Sleep(f, time.Millisecond); err != nil {
-					return "", err // the other one has won
+					return "", err // the other function has won
 				}
 				return "", late
 			})

@@ -4,23 +4,22 @@ package asyncio
 
 import "context"
 
-// maxRequests bounds the requests in flight of one loop. Browsers fail requests beyond some 1,300, and systems run out
-// of file descriptors at similar numbers.
+// maxRequests bounds the requests in flight of one loop. Browsers fail requests beyond about 1,300, and operating
+// systems run out of file descriptors at similar numbers.
 const maxRequests = 1000
 
-// Response is a complete answer of an HTTP server.
+// Response is the complete response of an HTTP server.
 type Response struct {
 	Status int    // the HTTP status code, 200 for instance
 	Body   []byte // all of it
 }
 
-// Fetch requests url by HTTP GET and waits for the complete answer. An answer with any status is returned without
-// error; an error means that there was no complete answer. If f is cancelled the request is aborted and the cause
-// returned.
+// Fetch requests url by HTTP GET and waits for the complete response. A response with any status is returned without an
+// error; an error means that no complete response came. If f is cancelled, the request is aborted and Fetch returns the
+// cause.
 //
-// In a program for JavaScript the request is made by the platform's fetch, with all that it knows of origins, caches
-// and relative URLs; elsewhere by net/http. A loop has at most 1,000 requests in flight; further ones wait for their
-// turn in order.
+// In a program for JavaScript the platform's fetch makes the request, with its rules for origins, caches and relative
+// URLs; elsewhere net/http does. A loop has at most 1,000 requests in flight; further ones wait their turn, in order.
 func Fetch(f *Fiber, url string) (*Response, error) {
 	f.mustRun("Fetch")
 	if f.ctx.Err() != nil {
@@ -34,7 +33,7 @@ func Fetch(f *Fiber, url string) (*Response, error) {
 		l.queued.Push(w)
 		if err := f.wait("its turn to fetch"); err != nil {
 			if f.waits != w.wait {
-				l.fetched() // it had got the place, and was cancelled before it could go on
+				l.fetched() // f was handed a place, and cancelled before it could run
 			}
 			return nil, err
 		}
@@ -46,7 +45,7 @@ func Fetch(f *Fiber, url string) (*Response, error) {
 	return fetch(f, url)
 }
 
-// fetched hands the place of a request that is over to the next fiber that still waits for it.
+// fetched hands the place of a finished request to the next fiber that waits for one.
 func (l *Loop) fetched() {
 	for l.queued.Len() > 0 {
 		if l.queued.Pop().wake() {

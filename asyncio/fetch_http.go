@@ -9,7 +9,8 @@ import (
 	urls "net/url"
 )
 
-// transport holds a loop's connections. They end with the loop's Run, so that no goroutine of theirs stays behind.
+// transport holds a loop's connections. They are closed when the loop's Run returns, so none of their goroutines stays
+// behind.
 type transport struct{ client *http.Client }
 
 func (t *transport) get() *http.Client {
@@ -45,7 +46,7 @@ func fetch(f *Fiber, url string) (*Response, error) {
 		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
 		if err != nil {
-			return nil, &urls.Error{Op: "Get", URL: url, Err: err} // as all that Do returns: it names the URL
+			return nil, &urls.Error{Op: "Get", URL: url, Err: err} // like the errors of Do, it names the URL
 		}
 		return &Response{Status: resp.StatusCode, Body: body}, nil
 	})

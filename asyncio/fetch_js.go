@@ -7,7 +7,7 @@ import (
 	"syscall/js"
 )
 
-// transport has nothing to hold: the connections are the platform's.
+// transport holds nothing: the platform owns the connections.
 type transport struct{}
 
 func (transport) close() {}
@@ -16,17 +16,17 @@ var (
 	abortController = js.Global().Get("AbortController")
 	uint8Array      = js.Global().Get("Uint8Array")
 
-	// arrayBuffer takes a Response as argument and not as receiver, so that then can call it.
+	// arrayBuffer takes the Response as its argument, not as its receiver, so that then can call it.
 	arrayBuffer = js.Global().Get("Function").Get("prototype").Get("call").Call("bind",
 		js.Global().Get("Response").Get("prototype").Get("arrayBuffer"))
 )
 
-// fetch is one wait, although two Promises are behind it: that the headers have come is of no interest to the fiber.
-// The Promises are chained in JavaScript, because an entry into Go costs more than all that is done here.
+// fetch waits once for two Promises, because the fiber has no use for the headers alone. The Promises are chained in
+// JavaScript, because one entry into Go costs more than all the work here.
 func fetch(f *Fiber, url string) (*Response, error) {
 	abort := abortController.New()
-	// fetch looks only at the members of its second argument that it knows: the controller's signal is one, so the
-	// controller can stand for { signal }.
+	// fetch reads only the members of its second argument that it knows. signal is one of them, so the controller
+	// itself can stand for { signal }.
 	response := js.Global().Call("fetch", url, abort)
 	s := newSettlement(f)
 	s.then(promiseClass.Call("all", []any{response, response.Call("then", arrayBuffer)}))

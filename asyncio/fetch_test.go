@@ -19,20 +19,19 @@ import (
 	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
-// logOfSFETCH is the order of events that S-FETCH demands, natively as in JavaScript, and of a wasm guest.
+// logOfSFETCH is the order of events that S-FETCH demands: natively, in JavaScript, and of a wasm guest.
 //
 //go:embed testdata/s-fetch.log
 var logOfSFETCH string
 
-// withoutBudget returns the lines of a log as one text in which turns that were cut by the time budget are joined. On a
-// slow machine that may happen anywhere; it pauses without a notification before the next turn, and changes nothing
-// else.
+// withoutBudget returns the lines of a log as one text, with turns that the time budget cut joined. On a slow machine a
+// cut may happen anywhere. It shows as a pause without a notification before the next turn, and changes nothing else.
 func withoutBudget(log []string) string {
 	return strings.ReplaceAll(strings.Join(log, "\n")+"\n", "paused\nentered\n", "")
 }
 
-// gated serves /0, /1, ...: N answers {"value":N} when its gate is open. The first gate is that of 1, open when all
-// requests are there; /open/N opens another.
+// gated serves /0, /1, and so on: /N answers {"value":N} once its gate is open. The gate of 1 opens when all requests
+// have arrived; /open/N opens the gate of N.
 type gated struct {
 	*httptest.Server
 	gates []chan struct{}
@@ -56,7 +55,7 @@ func serveGated(t *testing.T, n int) *gated {
 			return
 		}
 		if int(g.calls.Add(1)) == n {
-			close(g.gates[1%n]) // all are issued: the first answer may come
+			close(g.gates[1%n]) // all requests have arrived: the first answer may go
 		}
 		select {
 		case <-g.gates[id]:
@@ -108,7 +107,7 @@ func TestS_FETCH_rejected_cancels_the_rest(t *testing.T) {
 	leaktest.Goroutines(t)
 	server := serveGated(t, 2)
 	gone := httptest.NewServer(nil)
-	gone.Close() // nobody listens there any more
+	gone.Close() // connections to it are refused from now on
 	var second error
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		f.Go("good", func(f *asyncio.Fiber) error {
@@ -150,7 +149,7 @@ func TestFetch_cancel_aborts_the_request(t *testing.T) {
 		f.Cancel(cause)
 	}()
 	if err := l.Run(); err != nil {
-		t.Errorf("Run() = %v, want nil: who is cancelled has not failed", err)
+		t.Errorf("Run() = %v, want nil: a cancelled fiber has not failed", err)
 	}
 	<-left
 	if got != cause {
@@ -158,7 +157,7 @@ func TestFetch_cancel_aborts_the_request(t *testing.T) {
 	}
 }
 
-func TestFetch_cut_in_the_body(t *testing.T) {
+func TestFetch_of_a_response_cut_in_its_body(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		io.WriteString(w, "half")
@@ -169,11 +168,11 @@ func TestFetch_cut_in_the_body(t *testing.T) {
 		return err
 	})
 	if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), server.URL) {
-		t.Errorf("Fetch() = %v, want %v, and of which URL", err, io.ErrUnexpectedEOF)
+		t.Errorf("Fetch() = %v, want %v and the URL", err, io.ErrUnexpectedEOF)
 	}
 }
 
-func TestFetch_any_status_is_an_answer(t *testing.T) {
+func TestFetch_returns_a_response_of_any_status(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
@@ -188,7 +187,7 @@ func TestFetch_any_status_is_an_answer(t *testing.T) {
 	}
 }
 
-// More fibers than requests may be in flight: all are answered, and never more than the bound at once.
+// With more fibers than the bound, every request is answered, and never more than the bound are in flight.
 func TestFetch_bounds_requests_in_flight(t *testing.T) {
 	leaktest.Goroutines(t)
 	const fibers, bound = 1500, 1000
@@ -201,7 +200,7 @@ func TestFetch_bounds_requests_in_flight(t *testing.T) {
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
 		if n == bound {
-			once.Do(func() { close(full) }) // nobody is answered before the bound is used in full
+			once.Do(func() { close(full) }) // no request is answered before the bound is reached
 		}
 		<-full
 	}))

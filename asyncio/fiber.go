@@ -12,28 +12,27 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Fiber is one straight line of code that may wait, and a handle on it.
+// Fiber is a handle on a function that runs as a fiber: straight-line code that may wait.
 //
-// A fiber receives itself as argument and hands itself down to whatever waits on its behalf: [Fetch], [Sleep], [Block].
-// While it waits the other fibers of its loop run. It is not a goroutine: it is not preempted, and what blocks in Go's
-// own way, a channel, a mutex, time.Sleep, blocks the whole loop. Such a call belongs into [Block]. A goroutine must
-// not wait on behalf of a fiber: where Go programs have a go statement and a WaitGroup, a fiber has [Fiber.Go] and
-// [Fiber.WaitAll]. And a fiber must not wait or end between [runtime.LockOSThread] and UnlockOSThread, for which Go's
-// runtime ends the program; on a goroutine that is locked to its thread before it calls [Loop.Run] all fibers run on
-// that thread.
+// The function receives its fiber as an argument and passes it to everything that waits: [Fetch], [Sleep], [Block].
+// While a fiber waits, the other fibers of its loop run. A fiber is not a goroutine. It is not preempted, and an
+// operation that blocks in Go's own way (a channel, a mutex, time.Sleep) blocks the whole loop; put such calls into
+// [Block]. Another goroutine must not wait on behalf of a fiber: instead of a go statement and a WaitGroup use
+// [Fiber.Go] and [Fiber.WaitAll]. A fiber must not wait or end between [runtime.LockOSThread] and UnlockOSThread,
+// because Go's runtime then ends the program. To run all fibers on one thread, lock the goroutine before it calls
+// [Loop.Run].
 //
-// A Fiber is a [context.Context] that is done when the fiber has been cancelled or is over. When it is cancelled,
-// whatever it waits for ends with the cause as error, and so does everything that it tries to wait for later. Cancel,
-// Name and the methods of Context may be called from any goroutine; the others are for the fiber itself and for fibers
-// of the same loop.
+// A Fiber is a [context.Context] that is done when the fiber has been cancelled or is over. In a cancelled fiber the
+// current wait, and every later one, returns the cause as its error. Cancel, Name and the methods of Context may be
+// called from any goroutine; the other methods only from fibers of the same loop.
 //
-// The fibers that it starts by [Fiber.Go] do not outlive it.
+// Fibers started by [Fiber.Go] do not outlive their parent.
 type Fiber struct {
 	loop   *Loop
 	name   string
-	export string // the function that JavaScript called, if this is such a call
+	export string // the function that JavaScript called; empty for other fibers
 	fn     func(*Fiber) error
-	done   func(error) // told the result, once
+	done   func(error) // called once, with the result
 	atEnd  []func()    // called when the fiber is over
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -45,21 +44,21 @@ type Fiber struct {
 
 	waits       uint32 // as the scheduler counts them
 	waitsFor    string // in words; empty while it does not wait
-	firm        bool   // the current wait does not end by cancelling
+	firm        bool   // cancellation does not end the current wait
 	forAll      bool   // the current wait is for its children
-	interrupted bool   // the last wait ended by cancelling
-	asked       bool   // cancelled, and its turn to end came while it waited
-	panicked    []byte // where the last panic was that has come from a goroutine, see Block
+	interrupted bool   // cancellation ended the last wait
+	asked       bool   // cancelled, and its turn to end came during a wait
+	panicked    []byte // stack of the last panic in a function given to Block
 
 	parent     *Fiber // nil: the fiber is the loop's
-	prev, succ *Fiber // in the scope that it belongs to
+	prev, succ *Fiber // neighbours in the scope that it belongs to
 	children   scope
-	watch      func(child *Fiber) // told each child that is over, before anybody runs; may be nil
+	watch      func(child *Fiber) // called when a child is over, before any fiber runs; may be nil
 	waiters    []waiter
-	gone       int // so many of waiters have given up
+	gone       int // how many of waiters have given up
 	over       bool
 	err        error
-	reported   bool // somebody has been told err
+	reported   bool // err has been returned to somebody
 }
 
 // stopped unwinds a fiber whose loop is torn down.
@@ -75,12 +74,12 @@ func (l *Loop) newFiber(parent *Fiber, name string, fn func(*Fiber) error) *Fibe
 	return f
 }
 
-// Go makes a child of f that will call fn, and returns it at once: fn starts when f waits, after all fibers that are
+// Go makes a child of f that will call fn, and returns it at once. fn starts when f waits, after all fibers that are
 // ready now.
 //
-// The child's context descends from f's. When f's function returns, children that are not over are cancelled, the last
-// started first and each when the one before is over, and f is over only after them. A child's failure is told by
-// [Fiber.Wait] or [Fiber.WaitAll]; if f returns without having asked, it becomes f's. Go panics if f is over.
+// The child's context descends from f's. When f's function returns, children that are still alive are cancelled one
+// after another, the last started first, and f is over only after them. [Fiber.Wait] and [Fiber.WaitAll] return a
+// child's failure; a failure that f has not asked for becomes f's own. Go panics if f is over.
 func (f *Fiber) Go(name string, fn func(f *Fiber) error) *Fiber {
 	if f.over {
 		panic("asyncio: Fiber.Go: " + f.name + " is over and can have no more children")
@@ -92,12 +91,12 @@ func (f *Fiber) Go(name string, fn func(f *Fiber) error) *Fiber {
 }
 
 // Wait waits until other is over and returns its error, unchanged: nil if its function returned nil, a [*PanicError] if
-// it panicked. For a fiber that is over it returns at once, as often as it is called. If f is cancelled meanwhile it
-// returns the cause.
+// it panicked. If other is over already, Wait returns at once; it may be called any number of times. If f is cancelled
+// meanwhile, Wait returns the cause.
 //
-// Any number of fibers of one loop may wait for the same fiber. When fibers wait for each other in a circle each of
-// them gets a [*DeadlockError] as soon as nothing else is outstanding in their loop: while another fiber sleeps or
-// fetches they wait on.
+// Any number of fibers of one loop may wait for the same fiber. Fibers that wait for each other in a cycle get a
+// [*DeadlockError] each, as soon as nothing else is outstanding in their loop; while another fiber sleeps or fetches
+// they keep waiting.
 func (f *Fiber) Wait(other *Fiber) error {
 	f.mustRun("Wait")
 	if other.loop != f.loop {
@@ -117,10 +116,10 @@ func (f *Fiber) Wait(other *Fiber) error {
 	return other.err
 }
 
-// WaitAll waits until all children of f are over and returns nil, or until one has failed and returns its error while
-// the others go on. Each failure is returned once: call WaitAll again to wait for the others, or return the error,
-// which cancels them. A child that ends with the cause it was cancelled with, or with what its Err returns then, has
-// not failed. If f is cancelled, before or meanwhile, WaitAll returns the cause.
+// WaitAll waits until all children of f are over and returns nil. If a child fails, WaitAll returns its error at once,
+// and the other children go on. Each failure is returned once: call WaitAll again to wait for the others, or return the
+// error, which cancels them. A child that was cancelled and returns the cause, or its Err, has not failed. If f is
+// cancelled, before or meanwhile, WaitAll returns the cause.
 func (f *Fiber) WaitAll() error {
 	f.mustRun("WaitAll")
 	for {
@@ -146,8 +145,8 @@ func (f *Fiber) waitChildren() error {
 	return err
 }
 
-// Yield lets all other fibers that are ready run first. It returns nil, or the cause if f is cancelled. Without other
-// fibers it costs no switch, but after the turn's time budget the event loop has its turn.
+// Yield lets all other ready fibers run first. It returns nil, or the cause if f is cancelled. If no other fiber is
+// ready it costs no switch; once the turn's time budget is used up, the event loop runs.
 func (f *Fiber) Yield() error {
 	f.mustRun("Yield")
 	f.waits++
@@ -155,7 +154,7 @@ func (f *Fiber) Yield() error {
 	return context.Cause(f.ctx)
 }
 
-// Sleep waits for d at least. It returns nil, or the cause as soon as f is cancelled. With d of zero or less it is
+// Sleep waits for at least d. It returns nil, or the cause as soon as f is cancelled. A d of zero or less means
 // [Fiber.Yield].
 func Sleep(f *Fiber, d time.Duration) error {
 	if d <= 0 {
@@ -167,19 +166,18 @@ func Sleep(f *Fiber, d time.Duration) error {
 	}
 	f.waitsFor = "a timer"
 	now := time.Since(f.loop.epoch)
-	// In nanoseconds, as a sum of milliseconds is rounded and ends one late; of the longest Duration it would be
-	// negative.
+	// Added in nanoseconds, because a sum of milliseconds rounds and ends one late. min keeps the sum from overflowing.
 	until := now + min(d, 1<<62)
 	f.waits++
 	f.leave(f.loop.scheduler.Sleep(milliseconds(until), milliseconds(now)))
 	return f.woken()
 }
 
-// Cancel cancels f and its children: their contexts are done with the given cause, what they wait for ends with it, and
-// those that have not started never do. The contexts are done at once; the waits end children before parents and among
-// siblings the last started first, each when the one before is over. A nil cause means [context.Canceled]. The first
-// cause counts; cancelling a fiber again or after its end does nothing. It returns at once, may be called from any
-// goroutine, and does not wait for the fiber's end.
+// Cancel cancels f and its children. Their contexts are done at once, with the given cause. Then their waits end with
+// that cause, one fiber at a time: children before parents, among siblings the last started first. Fibers that have not
+// started never do. A nil cause means [context.Canceled]. The first cause counts; cancelling a fiber again, or after
+// its end, does nothing. Cancel returns at once, without waiting for the fiber's end, and may be called from any
+// goroutine.
 func (f *Fiber) Cancel(cause error) {
 	f.cancel(cause)
 	f.loop.post(message{cancelFiber, f, 0})
@@ -196,34 +194,33 @@ func (f *Fiber) String() string {
 	return f.name + " (waits for " + f.waitsFor + ")"
 }
 
-// Deadline is that of the context of the fiber's loop.
+// Deadline returns the deadline of the loop's context.
 func (f *Fiber) Deadline() (time.Time, bool) { return f.ctx.Deadline() }
 
 // Done returns a channel that is closed when f is cancelled or over.
 func (f *Fiber) Done() <-chan struct{} { return f.ctx.Done() }
 
-// Err returns nil while f is neither cancelled nor over. It is the context's error; [context.Cause] tells the cause,
-// and [Fiber.Wait] the error f ended with.
+// Err returns nil while f is neither cancelled nor over, and then the context's error. [context.Cause] returns the
+// cause, [Fiber.Wait] the error that f ended with.
 func (f *Fiber) Err() error { return f.ctx.Err() }
 
-// Value is that of the context of the fiber's loop.
+// Value returns the value that the loop's context has for key.
 func (f *Fiber) Value(key any) any { return f.ctx.Value(key) }
 
-// mustRun catches the mistake of letting another fiber wait in one's own place, which the scheduler would take for its
-// own.
+// mustRun panics unless f is the running fiber. The scheduler would take the wait for one of the running fiber.
 func (f *Fiber) mustRun(op string) {
 	switch r := f.loop.running; r {
 	case f:
 	case nil:
-		panic(fmt.Sprintf("asyncio: %s on behalf of fiber %s while no fiber runs: in place of a go statement start a "+
-			"fiber by Fiber.Go, and let Block run only what blocks", op, f.name))
+		panic(fmt.Sprintf("asyncio: %s was called for fiber %s while no fiber runs: instead of a go statement use "+
+			"Fiber.Go, and keep calls that wait for fibers out of Block", op, f.name))
 	default:
-		panic(fmt.Sprintf("asyncio: %s on behalf of fiber %s while %s runs: a fiber waits for itself "+
-			"only", op, f.name, r.name))
+		panic(fmt.Sprintf("asyncio: %s was called for fiber %s while fiber %s runs: a fiber can only "+
+			"wait for itself", op, f.name, r.name))
 	}
 }
 
-// wait parks f until its wait is completed or, unless it is firm, cancelled.
+// wait parks f until the wait completes or, unless the wait is firm, f is cancelled.
 func (f *Fiber) wait(what string) error {
 	f.waitsFor = what
 	f.waits++
@@ -231,7 +228,7 @@ func (f *Fiber) wait(what string) error {
 	return f.woken()
 }
 
-// waitOutside is wait for something that the loop cannot see.
+// waitOutside is wait, for an event outside the loop.
 func (f *Fiber) waitOutside(what string) error {
 	f.loop.external++
 	err := f.wait(what)
@@ -240,10 +237,10 @@ func (f *Fiber) waitOutside(what string) error {
 }
 
 func (f *Fiber) woken() error {
-	// What comes for a cancelled fiber before its turn to end is too late, see scope.end: a timer must not jump the
-	// queue.
+	// A completion for a cancelled fiber is ignored until its turn to end comes, see scope.end: a timer must not jump
+	// the queue.
 	for !f.firm && !f.asked && f.ctx.Err() != nil {
-		f.loop.external++ // whoever has cancelled it asks it
+		f.loop.external++ // the canceller will interrupt f
 		f.waits++
 		f.leave(f.loop.scheduler.Wait(f.loop.now()))
 		f.loop.external--
@@ -256,10 +253,10 @@ func (f *Fiber) woken() error {
 	return nil
 }
 
-// leave obeys the scheduler's command: unless f itself runs next, control goes to the loop, which takes the command
-// from there.
+// leave obeys the scheduler's command. If another fiber runs next, it switches to the loop, which carries the command
+// out.
 func (f *Fiber) leave(command Command) {
-	if command == f.ref {
+	if command == Command(f.ref) {
 		return
 	}
 	f.loop.command = command
@@ -282,14 +279,14 @@ func (f *Fiber) main(yield func(struct{}) bool) {
 	var err error
 	returned := false
 	defer func() {
-		if f.loop.stopping { // it may have recovered and returned
+		if f.loop.stopping { // fn may have recovered from it and returned
 			recover()
 			f.finish(errStopped)
 			return
 		}
 		if !returned {
 			v := recover()
-			if v == nil { // Goexit: the loop goes down with this fiber, and ends the others
+			if v == nil { // Goexit ends the goroutine: Loop.abandon ends the other fibers
 				f.finish(errGoexit)
 				return
 			}
@@ -298,15 +295,15 @@ func (f *Fiber) main(yield func(struct{}) bool) {
 		f.finish(f.endChildren(err))
 		f.loop.command = f.loop.scheduler.Finish(false, f.loop.now())
 	}()
-	// It may have been cancelled when the scheduler had named it already.
+	// f may have been cancelled after the scheduler had named it.
 	if err = context.Cause(f.ctx); err == nil {
 		err = f.fn(f)
 	}
 	returned = true
 }
 
-// endChildren cancels the children that are left, waits for them, and returns the fiber's error with the failures that
-// nobody has asked for.
+// endChildren cancels the remaining children and waits for them. It returns err joined with the children's failures
+// that f has not asked for.
 func (f *Fiber) endChildren(err error) error {
 	if f.children.first != nil {
 		f.children.end(endOf(err), false)
@@ -315,7 +312,7 @@ func (f *Fiber) endChildren(err error) error {
 	return join(err, f.children.takeFailures())
 }
 
-// drain waits until all children are over, also if f is cancelled: that ends the wait by ending the children.
+// drain waits until all children are over, even if f is cancelled: cancelling f ends the children.
 func (f *Fiber) drain() {
 	f.firm = true
 	for f.children.first != nil {
@@ -324,13 +321,13 @@ func (f *Fiber) drain() {
 	f.firm = false
 }
 
-// interrupt ends what f waits for, or f itself if it has not started, but first its children, the last started first.
-// Their contexts are done already.
+// interrupt ends f's children, the last started first, and then f's wait, or f itself if it has not started. All their
+// contexts are done already.
 func (f *Fiber) interrupt() {
 	switch {
 	case f.over:
 	case f.children.first != nil:
-		f.children.end(context.Cause(f.ctx), false) // childOver goes on when there are none left
+		f.children.end(context.Cause(f.ctx), false) // childOver continues when none is left
 	case f.next == nil && f.loop.scheduler.Drop(f.ref):
 		f.finish(context.Cause(f.ctx))
 	case f.waitsFor != "" && !f.firm:
@@ -339,7 +336,7 @@ func (f *Fiber) interrupt() {
 	}
 }
 
-// childOver is told that one of f's children is over.
+// childOver is called when a child of f is over.
 func (f *Fiber) childOver(child *Fiber) {
 	s := &f.children
 	if f.watch != nil {
@@ -348,7 +345,7 @@ func (f *Fiber) childOver(child *Fiber) {
 	s.endNext()
 	switch {
 	case s.first != nil:
-		// A failure is told at once, but not to a fiber that is being ended: its turn comes after its children.
+		// A failure ends WaitAll at once, unless f is being ended: then its children end first.
 		if f.forAll && len(s.failed) > 0 && !f.firm && s.cause == nil {
 			waiter{f, f.waits}.wake()
 		}
@@ -362,8 +359,8 @@ func (f *Fiber) childOver(child *Fiber) {
 	}
 }
 
-// finish records that f is over and tells all who want to know. For a fiber that ran it comes before the scheduler's
-// Finish, so that a fiber that waited for it runs in the same turn.
+// finish records that f is over and wakes the fibers that wait for it. If f ran, finish comes before the scheduler's
+// Finish, so that those fibers run in the same turn.
 func (f *Fiber) finish(err error) {
 	f.over, f.err = true, err
 	failed := err != nil && !f.ownCause(err)

@@ -62,8 +62,7 @@ func TestCancel_before_start_never_runs_it(t *testing.T) {
 
 type keyType struct{}
 
-// As a program for a graphical interface runs its loop; Go's runtime would end the program for a coroutine made on
-// another thread.
+// A GUI program runs its loop like this. Go's runtime would end the program if a coroutine were made on another thread.
 func TestRun_on_a_goroutine_that_is_locked_to_its_thread(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -98,7 +97,7 @@ func TestContext_of_the_loop(t *testing.T) {
 	})
 }
 
-func TestPanic_goes_to_who_waits_and_others_go_on(t *testing.T) {
+func TestPanic_goes_to_the_waiting_fiber_and_others_go_on(t *testing.T) {
 	leaktest.Goroutines(t)
 	value := errors.New("boom")
 	finished := false
@@ -127,7 +126,7 @@ func TestPanic_goes_to_who_waits_and_others_go_on(t *testing.T) {
 	}
 }
 
-func TestPanic_that_nobody_waits_for_is_told_by_Run(t *testing.T) {
+func TestPanic_that_nobody_waits_for_is_returned_by_Run(t *testing.T) {
 	l := asyncio.NewLoop(t.Context())
 	l.Go("bad", func(*asyncio.Fiber) error { panic("boom") })
 	good := false
@@ -137,11 +136,11 @@ func TestPanic_that_nobody_waits_for_is_told_by_Run(t *testing.T) {
 		t.Errorf("Run() = %v, the other fiber ran: %v", err, good)
 	}
 	if err := l.Run(); err != nil {
-		t.Errorf("the next Run() = %v, want it told once", err)
+		t.Errorf("the next Run() = %v, want the failure reported only once", err)
 	}
 }
 
-func TestWaitAll_tells_each_failure_once(t *testing.T) {
+func TestWaitAll_returns_each_failure_once(t *testing.T) {
 	a, b := errors.New("a"), errors.New("b")
 	var got []error
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
@@ -197,7 +196,7 @@ func TestFailure_not_asked_for_becomes_the_parents(t *testing.T) {
 	}
 }
 
-func TestJ_MUX_10_deadlock_is_told(t *testing.T) {
+func TestJ_MUX_10_deadlock_is_reported(t *testing.T) {
 	leaktest.Goroutines(t)
 	l := asyncio.NewLoop(t.Context())
 	var a, b *asyncio.Fiber
@@ -210,8 +209,8 @@ func TestJ_MUX_10_deadlock_is_told(t *testing.T) {
 	}
 }
 
-// A circle is told of when nothing else is outstanding in its loop, and not before.
-func TestJ_MUX_10_deadlock_is_told_when_the_others_are_over(t *testing.T) {
+// A cycle is reported only once nothing else is outstanding in its loop.
+func TestJ_MUX_10_deadlock_is_reported_when_the_others_are_over(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := asyncio.NewLoop(t.Context())
 		var told time.Duration
@@ -230,7 +229,7 @@ func TestJ_MUX_10_deadlock_is_told_when_the_others_are_over(t *testing.T) {
 	})
 }
 
-// A wait for a parent that waits for all its children is a circle, too.
+// A child that waits for a parent in WaitAll closes a cycle, too.
 func TestJ_MUX_10_deadlock_through_WaitAll(t *testing.T) {
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		f.Go("child", func(c *asyncio.Fiber) error { return c.Wait(f) })
@@ -287,7 +286,7 @@ func TestGoexit_ends_the_caller_and_all_fibers(t *testing.T) {
 	}
 }
 
-// Code that recovers from every panic, as servers do around each of their calls, must not hold up the others.
+// Code that recovers from every panic, as servers do around each call, must not hold up the other fibers.
 func TestGoexit_ends_fibers_that_recover_from_everything(t *testing.T) {
 	leaktest.Goroutines(t)
 	var cleaned []string
@@ -332,7 +331,7 @@ func TestMisuse_panics_with_the_reason(t *testing.T) {
 		f.Go("child", func(*asyncio.Fiber) error { return f.Yield() })
 		return f.WaitAll()
 	})
-	if want := "asyncio: Yield on behalf of fiber main while child runs"; err == nil ||
+	if want := "asyncio: Yield was called for fiber main while fiber child runs"; err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("Run() = %v, want %s", err, want)
 	}
@@ -343,7 +342,7 @@ func TestMisuse_panics_with_the_reason(t *testing.T) {
 	}
 }
 
-func TestA_wait_that_is_no_fibers_own_panics_and_says_what_to_do(t *testing.T) {
+func TestA_wait_for_a_fiber_that_is_not_running_panics_and_says_what_to_do(t *testing.T) {
 	said := func(wait func()) (text any) {
 		defer func() { text = recover() }()
 		wait()
@@ -353,15 +352,15 @@ func TestA_wait_that_is_no_fibers_own_panics_and_says_what_to_do(t *testing.T) {
 	asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		main = f
 		return f.Wait(f.Go("child", func(*asyncio.Fiber) error {
-			want := "asyncio: Sleep on behalf of fiber main while child runs: a fiber waits for itself only"
+			want := "asyncio: Sleep was called for fiber main while fiber child runs: a fiber can only wait for itself"
 			if got := said(func() { asyncio.Sleep(main, time.Hour) }); got != want {
 				t.Errorf("from another fiber: %v, want %q", got, want)
 			}
 			return nil
 		}))
 	})
-	want := "asyncio: Sleep on behalf of fiber main while no fiber runs: in place of a go statement start a fiber by " +
-		"Fiber.Go, and let Block run only what blocks"
+	want := "asyncio: Sleep was called for fiber main while no fiber runs: instead of a go statement use " +
+		"Fiber.Go, and keep calls that wait for fibers out of Block"
 	if got := said(func() { asyncio.Sleep(main, time.Hour) }); got != want {
 		t.Errorf("from no fiber: %v, want %q", got, want)
 	}

@@ -7,18 +7,18 @@ import (
 	"syscall/js"
 )
 
-// FuncOf returns a function for JavaScript that runs fn as a fiber of l. Each call returns a Promise at once and starts
-// one fiber, named after the function and the number of the call: "item#1", "item#2". fn may wait, also when the call
-// came from a callback, from another fiber, or while other fibers wait.
+// FuncOf returns a function for JavaScript that runs fn as a fiber of l. Each call starts one fiber and returns a
+// Promise at once. The fiber is named after the function and the number of the call: "item#1", "item#2". fn may always
+// wait, even if the call came from a callback or from another fiber.
 //
 // The Promise is fulfilled with fn's value, converted as by [js.ValueOf]. It is rejected if fn returns an error or
-// panics: with the original JavaScript value if there is one in the error's chain, a [*Rejection] or a [js.Error], and
-// otherwise with an Error that has the message; for a panic it names the fiber and the function. The other fibers go
+// panics. If the error's chain contains a [*Rejection] or a [js.Error], the reason is the original JavaScript value;
+// otherwise it is an Error with the message, which for a panic names the fiber and the function. The other fibers go
 // on.
 //
-// Somebody has to run the loop, see [Loop.Serve]; a call that comes earlier waits for it. As with [js.FuncOf], Release
-// frees the function when it will not be called any more; calls under way are not concerned. FuncOf exists in programs
-// for JavaScript only.
+// The fibers run when the loop does, see [Loop.Serve]; earlier calls wait for it. As with [js.FuncOf], call Release
+// when JavaScript will not call the function again; calls under way are not affected. FuncOf exists only in programs
+// for JavaScript.
 func (l *Loop) FuncOf(name string, fn func(f *Fiber, this js.Value, args []js.Value) (any, error)) js.Func {
 	calls := 0
 	return js.FuncOf(func(this js.Value, args []js.Value) any {
@@ -28,7 +28,7 @@ func (l *Loop) FuncOf(name string, fn func(f *Fiber, this js.Value, args []js.Va
 		f := l.newFiber(nil, name+"#"+strconv.Itoa(calls), func(f *Fiber) error {
 			v, err := fn(f, this, args)
 			if err == nil {
-				value = js.ValueOf(v) // panics for a type that JavaScript has no value for: in the fiber
+				value = js.ValueOf(v) // panics, in the fiber, for a type without a JavaScript value
 			}
 			return err
 		})
@@ -57,7 +57,7 @@ func newPromise() (promise, resolve, reject js.Value) {
 	return promise, resolve, reject
 }
 
-// Node 20 and browsers of before 2024 have no Promise.withResolvers. There the constructor hands the functions to
+// Node 20 and browsers from before 2024 lack Promise.withResolvers. There the constructor passes the functions to
 // executor, which costs one more entry into Go.
 var (
 	withResolvers = promiseClass.Get("withResolvers")

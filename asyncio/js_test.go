@@ -55,14 +55,14 @@ func build(t testing.TB, dir string) string {
 	return wasm
 }
 
-// scenario runs a scenario of testdata/scenarios.mjs with the program and stores its result in result.
+// scenario runs a scenario of testdata/scenarios.mjs with the program and decodes its result into result.
 func scenario(t testing.TB, wasm, server, name string, result any) {
 	t.Helper()
 	root, err := goroot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A lost wake-up shows as a program that never ends.
+	// After a lost wake-up the program never ends.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node(t), "testdata/run.mjs", filepath.Join(root, "lib/wasm/wasm_exec.js"), wasm,
@@ -78,8 +78,8 @@ func scenario(t testing.TB, wasm, server, name string, result any) {
 	}
 }
 
-// answers serves a path's name at most paths, and no answer at /never: /arrived and /left answer when that request has
-// come and when its client has gone.
+// answers serves each path's own name. /never gets no answer; /arrived answers when that request has come, /left when
+// its client has gone.
 func answers(t *testing.T) string {
 	arrived, left := make(chan struct{}, 16), make(chan struct{}, 16)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -103,35 +103,43 @@ func TestJS(t *testing.T) {
 	program := build(t, "testdata/program")
 	for _, test := range []struct{ name, scenario, want string }{
 		{"a Go function called from a callback while others wait", "callbacks",
-			`{"fromTimer":"200 /a","fromMicrotask":"200 /b","fromFiber":"200 /c","nested":"200 /d","fromPlainFiber":"200 /e","stillWaiting":true}`},
+			`{"fromTimer":"200 /a","fromMicrotask":"200 /b","fromFiber":"200 /c","nested":"200 /d",
+			"fromPlainFiber":"200 /e","stillWaiting":true}`},
 		{"wasm/J-IMP-3 a fiber waits for a Promise, and gets its value", "promises",
 			`{"meanwhile":7,"value":"later","thenable":"thenable"}`},
-		{"wasm/J-EXP-2 J-IMP-3 errors reject that Promise only", "errors",
+		{"wasm/J-EXP-2 J-IMP-3 an error rejects only its own call's Promise", "errors",
 			`{"fail":"rejected it did not work",
 			"panics":"rejected asyncio: fiber panics#1, which runs the exported function panics, panicked: boom",
-			"unsupported":"rejected asyncio: fiber unsupported#1, which runs the exported function unsupported, panicked: ValueOf: invalid value",
-			"rejectedObject":"same","rejectedError":"same","rejectedUndefined":"same","rejectedString":"same","thrown":"same","thrownUndefined":"same",
-			"message":"fulfilled Error: one: TypeError: its own","noMessage":"fulfilled a value that JavaScript cannot print",
+			"unsupported":"rejected asyncio: fiber unsupported#1, which runs the exported function unsupported, ` +
+				`panicked: ValueOf: invalid value",
+			"rejectedObject":"same","rejectedError":"same","rejectedUndefined":"same","rejectedString":"same",
+			"thrown":"same","thrownUndefined":"same",
+			"message":"fulfilled Error: one: TypeError: its own",
+			"noMessage":"fulfilled a value that JavaScript cannot print",
 			"refused":"rejected fetch failed",
 			"after":"fulfilled null"}`},
-		{"wasm/J-EXP-1 J-EXP-5 each call returns a Promise before its fiber begins; they settle once, as the fibers " +
-			"end", "calls",
+		{"wasm/J-EXP-1 J-EXP-5 each call returns a Promise before its fiber begins; it settles once, as the fiber ends",
+			"calls",
 			`{"promises":3,"inside":0,"asked":3,"before":["2 c","0 failed a"],"settled":["2 c","0 failed a","1 b"]}`},
 		{"wasm/J-EXP-3 the function gets its fiber, then the arguments", "given",
 			`{"first":["given#1",1,"two"],"same":true,"second":["given#2"]}`},
 		{"wasm/J-EXP-4 a call that does not wait resolves", "without",
 			`{"value":"fulfilled null","log":["spawned","entered","resumed","finished","completed"]}`},
-		{"wasm/J-IMP-1 what is called gets the arguments, and its caller waits", "asks",
+		{"wasm/J-IMP-1 the called function gets the arguments, and its caller waits", "asks",
 			`{"meanwhile":7,"value":"done","args":[-1,"x"],"same":true,"calls":1,
-			"log":["spawned","entered","resumed","waited","paused","notified","entered","resumed","finished","paused"]}`},
+			"log":["spawned","entered","resumed","waited","paused","notified","entered","resumed","finished",
+			"paused"]}`},
 		{"wasm/J-IMP-2 a thenable that calls back at once finds its caller suspended", "thenable",
 			`{"value":"thenable","log":["spawned","entered","resumed","waited","paused"],
-			"after":["spawned","entered","resumed","waited","paused","notified","entered","resumed","finished","completed"]}`},
+			"after":["spawned","entered","resumed","waited","paused","notified","entered","resumed","finished",
+			"completed"]}`},
 		{"wasm/J-IMP-5 a fiber that a callback resumed waits again, returns, fails and panics", "again",
 			`{"sum":499500,"fails":"rejected no",
-			"panics":"rejected asyncio: fiber callThenPanic#1, which runs the exported function callThenPanic, panicked: out of a microtask"}`},
+			"panics":"rejected asyncio: fiber callThenPanic#1, which runs the exported function callThenPanic, ` +
+				`panicked: out of a microtask"}`},
 		{"wasm/J-IMP-6 nothing escapes from a microtask", "escapes",
-			`{"panics":"rejected asyncio: fiber callThenPanic#1, which runs the exported function callThenPanic, panicked: one",
+			`{"panics":"rejected asyncio: fiber callThenPanic#1, which runs the exported function callThenPanic, ` +
+				`panicked: one",
 			"rejected":"same","thenThrows":"same","tooLate":"same","other":"unharmed","escaped":[]}`},
 		{"cancelling aborts the request", "cancel",
 			`{"inFlight":"same","before":"same","after":"200 /a","listeners":0}`},
@@ -154,7 +162,7 @@ func TestJS(t *testing.T) {
 	}
 }
 
-// The log of a Go program in JavaScript is that of the same program natively.
+// A Go program has the same log in JavaScript as natively.
 func TestJS_S_FETCH_order(t *testing.T) {
 	for _, dir := range []string{"testdata/program", "../examples/go-fetch"} {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
@@ -194,8 +202,8 @@ func TestJS_thousand_fetches(t *testing.T) {
 	t.Logf("1,000 fetches: %.0f ms through Go fibers, %.0f ms by plain fetch", got.Ms, got.PlainMs)
 }
 
-// BenchmarkJS tells the costs in js/wasm, in ns: of a call from JavaScript that does not wait, of one that waits for a
-// Promise, and of a switch.
+// BenchmarkJS reports costs in js/wasm, in ns: a call from JavaScript that does not wait, one that waits for a Promise,
+// and a switch.
 func BenchmarkJS(b *testing.B) {
 	program := build(b, "testdata/program")
 	for b.Loop() {

@@ -14,15 +14,15 @@ const (
 	Yielded                    // the running fiber went to the end of the ready queue
 	Finished                   // the running fiber ended
 	Dropped                    // a fiber was ended before it ever ran
-	Paused                     // control goes back to the event loop: something is outstanding
-	Completed                  // control goes back to the event loop: nothing is left to do
+	Paused                     // control goes back to the event loop, with work outstanding
+	Completed                  // control goes back to the event loop, with nothing left to do
 	Begun                      // a fiber was made and entered at once, inside a call
 )
 
 var eventNames = [...]string{"", "spawned", "notified", "entered", "resumed", "waited", "yielded", "finished",
 	"dropped", "paused", "completed", "begun"}
 
-// String returns the event's name, the word used in the documentation.
+// String returns the event's name, the word that the documentation uses; for an unknown event "".
 func (e Event) String() string {
 	if int(e) < len(eventNames) {
 		return eventNames[e]
@@ -30,20 +30,19 @@ func (e Event) String() string {
 	return ""
 }
 
-// Record is one entry of the log. Fiber is null for the events of the scheduler itself.
+// Record is one entry of the log. Fiber is null for events of the scheduler itself.
 type Record struct {
 	Event Event
 	Fiber polyfill.Fiber
 }
 
-// StartLog empties the log and begins to record. Recording costs memory for each event and is meant for tests and for
-// looking inside.
+// StartLog empties the log and starts recording. Each event costs memory; recording is meant for tests and debugging.
 func (s *Scheduler) StartLog() {
 	s.logging = true
 	s.log = s.log[:0]
 }
 
-// Log returns what has been recorded since StartLog. The slice is the scheduler's own: it is valid until the next
+// Log returns the events recorded since StartLog. The slice belongs to the scheduler and is valid until the next
 // operation.
 func (s *Scheduler) Log() []Record { return s.log }
 
@@ -53,7 +52,7 @@ func (s *Scheduler) record(e Event, f polyfill.Fiber) {
 	}
 }
 
-// note is no part of record, which is copied to wherever something happens: there it would lie in the way.
+// note is separate from record so that record is small where it is inlined.
 //
 //go:noinline
 func (s *Scheduler) note(e Event, f polyfill.Fiber) { s.log = append(s.log, Record{e, f}) }

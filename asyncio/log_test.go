@@ -6,7 +6,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Every event has a word of its own, and a number that is no event has none.
+// Every event has a word of its own; any other number has none.
 func TestEventNames(t *testing.T) {
 	seen := map[string]bool{}
 	for e := Spawned; e <= Begun; e++ {
@@ -21,7 +21,7 @@ func TestEventNames(t *testing.T) {
 	}
 }
 
-// The log begins at StartLog, again and again, and costs nothing before.
+// Each StartLog begins a new log; before the first, nothing is recorded.
 func TestLogBeginsAtStartLog(t *testing.T) {
 	var s Scheduler
 	s.Init(DefaultBudget, 10, 10)
@@ -38,7 +38,7 @@ func TestLogBeginsAtStartLog(t *testing.T) {
 	}
 }
 
-// When too many fibers are alive Spawn and Begin answer with null and change nothing.
+// When too many fibers are alive, Spawn and Begin return null and change nothing.
 func TestSpawnTooMany(t *testing.T) {
 	var s Scheduler
 	s.Init(DefaultBudget, 1, 1)

@@ -14,11 +14,11 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Loop runs fibers, one at a time, on the goroutine that called [Loop.Run] or [Loop.Serve]. It is the driver of one
-// [Scheduler]: it decides nothing itself.
+// Loop runs fibers, one at a time, on the goroutine that calls [Loop.Run] or [Loop.Serve]. It drives one [Scheduler]
+// and decides nothing itself.
 //
-// A Loop is made by [NewLoop]. Its methods may be called from any goroutine, and from inside fibers, unless they say
-// otherwise. What its fibers do is never concurrent: two fibers of one loop share memory without locks.
+// Make a Loop with [NewLoop]. Unless they say otherwise, its methods may be called from any goroutine and from inside
+// fibers. Fibers of one loop never run concurrently, so they share memory without locks.
 type Loop struct {
 	scheduler Scheduler
 	ctx       context.Context
@@ -28,7 +28,7 @@ type Loop struct {
 	command   Command // the scheduler's answer to the fiber that has just parked or ended
 	fetching  int     // requests in flight
 	queued    queue.Queue[waiter]
-	external  int  // parked fibers that something outside the loop will wake
+	external  int  // parked fibers that an event outside the loop will wake
 	stopping  bool // the loop's goroutine is being torn down
 	top       scope
 	timer     *time.Timer
@@ -36,7 +36,7 @@ type Loop struct {
 	names     map[polyfill.Fiber]string
 	transport transport
 
-	posted atomic.Bool   // inbox is not empty: lets the running loop look without the lock
+	posted atomic.Bool   // inbox is not empty; read without the lock
 	wake   chan struct{} // capacity 1
 
 	mu      sync.Mutex // guards what follows
@@ -45,12 +45,12 @@ type Loop struct {
 	started bool // Run or Serve is under way
 }
 
-// message is something that happened outside the loop's thread of control. The loop takes messages in the order in
-// which they were posted.
+// message is an event from outside the loop's thread of control. The loop handles messages in the order in which they
+// were posted.
 type message struct {
 	kind  messageKind
 	fiber *Fiber
-	wait  uint32 // completed: the number of the wait that is over
+	wait  uint32 // of completeWait: the number of the wait that is over
 }
 
 type messageKind uint8
@@ -62,19 +62,19 @@ const (
 	cancelAll
 )
 
-// NewLoop returns a loop without fibers. The contexts of its fibers descend from ctx: when ctx is done all fibers of
-// the loop are cancelled with its cause. A loop holds nothing that would have to be closed. It can have 4 million
-// fibers alive at once, and 2^32 in all: after that a fiber fails without having started.
+// NewLoop returns a loop without fibers. The contexts of its fibers descend from ctx: when ctx is done, all fibers of
+// the loop are cancelled with its cause. A loop need not be closed. It can have 4 million fibers alive at once and 2^32
+// in all; a fiber beyond that fails without starting.
 func NewLoop(ctx context.Context) *Loop {
 	l := &Loop{ctx: ctx, epoch: time.Now(), wake: make(chan struct{}, 1)}
-	// The scheduler's limits are for stacks that an engine gives out sparingly. A coroutine is 3 KB of ordinary memory,
-	// so here only requests are bounded.
+	// The scheduler's limits exist for engines, whose stacks are scarce. A coroutine is 3 KB of ordinary memory, so a
+	// Loop bounds only requests.
 	l.scheduler.Init(DefaultBudget, polyfill.MaxFibers, polyfill.MaxFibers)
 	return l
 }
 
-// Run runs fn as the fiber "main" of a loop of its own and returns its error when it and all other fibers of the loop
-// are over. A panic of fn is returned as a [*PanicError]. It is short for NewLoop, [Loop.Go] and [Loop.Run].
+// Run runs fn as the fiber "main" of a new loop. It returns fn's error when all fibers of the loop are over. A panic in
+// fn is returned as a [*PanicError]. Run is short for NewLoop, [Loop.Go] and [Loop.Run].
 func Run(ctx context.Context, fn func(f *Fiber) error) error {
 	l := NewLoop(ctx)
 	main := l.Go("main", fn)
@@ -85,32 +85,31 @@ func Run(ctx context.Context, fn func(f *Fiber) error) error {
 	return err
 }
 
-// Go makes a fiber that will call fn, and returns it at once: fn starts when the loop runs, after all fibers that were
-// made before. The name appears in errors and in the log; it need not be unique.
+// Go makes a fiber that will call fn, and returns it at once. fn starts when the loop runs, after all fibers made
+// earlier. The name appears in errors and in the log; it need not be unique.
 //
-// The loop's fibers are independent of each other: if one fails the others go on.
+// The loop's fibers are independent of each other: if one fails, the others go on.
 func (l *Loop) Go(name string, fn func(f *Fiber) error) *Fiber {
 	f := l.newFiber(nil, name, fn)
 	l.post(message{spawnFiber, f, 0})
 	return f
 }
 
-// Run runs the loop's fibers on the calling goroutine and returns when all of them are over, together with the
-// goroutines that worked for them. With no fibers it returns at once. It may be called again after it has returned.
+// Run runs the loop's fibers on the calling goroutine. It returns when all fibers, and all goroutines that worked for
+// them, are over; without fibers, at once. It may be called again after it has returned.
 //
-// The error joins those of the loop's fibers that failed and that no fiber has waited for; a fiber that ends with the
-// cause it was cancelled with, or with what its Err returns then, has not failed. If the loop's context is done it is
-// the context's cause.
+// The error joins the errors of the loop's fibers that failed without any fiber waiting for them. A fiber that was
+// cancelled and returns the cause, or its Err, has not failed. If the loop's context is done, its cause comes first.
 //
-// Run panics if the loop is running already. A fiber that ends the goroutine by [runtime.Goexit], as t.FailNow does,
-// ends the caller of Run and with it all other fibers, whose deferred functions run.
+// Run panics if the loop is running already. A fiber that calls [runtime.Goexit], as t.FailNow does, ends the goroutine
+// that called Run, and with it all other fibers. Their deferred functions run.
 func (l *Loop) Run() error { return l.run(false) }
 
-// Serve is like [Loop.Run], but waits for further fibers when all are over, until the loop's context is done. Then it
-// returns the context's cause. It keeps a program alive whose functions are called from outside.
+// Serve is like [Loop.Run], but when all fibers are over it waits for further ones. It returns the context's cause when
+// the loop's context is done. It keeps a program alive whose functions are called from outside.
 //
-// The error is made at the end, and what it joins is kept until then: in a program that runs for long have somebody
-// wait for a fiber that may fail, or let it return nil.
+// Failures that no fiber waits for are kept until Serve returns. In a long-running program wait for fibers that may
+// fail, or let them return nil.
 func (l *Loop) Serve() error { return l.run(true) }
 
 func (l *Loop) run(serve bool) error {
@@ -126,7 +125,7 @@ func (l *Loop) run(serve bool) error {
 	defer unwatch()
 	finished := false
 	defer func() {
-		if !finished { // a fiber has called Goexit
+		if !finished { // a fiber called Goexit
 			l.abandon()
 		}
 		l.workers.Wait()
@@ -159,7 +158,7 @@ func (l *Loop) run(serve bool) error {
 			l.breathe()
 			command = l.scheduler.Turn(l.now())
 		default:
-			f := l.fibers[command.Index()]
+			f := l.fibers[command.Fiber().Index()]
 			l.running = f
 			f.resume()
 			l.running = nil
@@ -168,7 +167,7 @@ func (l *Loop) run(serve bool) error {
 	}
 }
 
-// end leaves the running state unless a message has come in at the last moment.
+// end leaves the running state, unless a message has just come in, and reports whether it did.
 func (l *Loop) end() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,8 +198,8 @@ func (l *Loop) post(m message) {
 	}
 }
 
-// put hands a message to the loop. If it reports true the loop is blocked and the caller has to send on wake, now or
-// later: nobody else will.
+// put hands a message to the loop. If it returns true the loop is blocked, and the caller must send on wake, now or
+// later.
 func (l *Loop) put(m message) (wake bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,7 +210,7 @@ func (l *Loop) put(m message) (wake bool) {
 	return wake
 }
 
-// block gives the goroutine away until a message is there or, if timed, until the clock shows at.
+// block blocks the goroutine until a message arrives or, if timed, until the clock shows at.
 func (l *Loop) block(at float64, timed bool) {
 	l.mu.Lock()
 	if len(l.inbox) > 0 {
@@ -224,7 +223,7 @@ func (l *Loop) block(at float64, timed bool) {
 		<-l.wake
 		return
 	}
-	// One at least: the clock of a testing/synctest bubble goes on only while somebody waits.
+	// At least 1 ns: the clock of a testing/synctest bubble advances only while a goroutine waits.
 	d := max(1, time.Duration(math.Round(at*float64(time.Millisecond)))-time.Since(l.epoch))
 	if l.timer == nil {
 		l.timer = time.NewTimer(d)
@@ -240,13 +239,13 @@ func (l *Loop) block(at float64, timed bool) {
 		l.asleep = false
 		l.mu.Unlock()
 		if posted {
-			<-l.wake // it is on its way; left behind it would wake a later block
+			<-l.wake // the signal is on its way; left behind, it would wake a later block
 		}
 	}
 }
 
-// drain takes all messages. It is called between two fibers, never while one runs: a completion must not overtake the
-// wait that it completes.
+// drain handles all messages. It runs only between two fibers: a completion must not overtake the wait that it
+// completes.
 func (l *Loop) drain() {
 	l.mu.Lock()
 	messages := l.inbox
@@ -258,8 +257,8 @@ func (l *Loop) drain() {
 		case spawnFiber:
 			l.spawn(m.fiber)
 		case completeWait:
-			// What a cancelled fiber waits for ends when its turn has come, see scope.end: the I/O that its context has
-			// aborted must not jump the queue.
+			// The wait of a cancelled fiber ends when its turn comes, see scope.end. The completion of its aborted I/O
+			// must not jump the queue.
 			if m.fiber.ctx.Err() == nil {
 				l.scheduler.Notify(m.fiber.ref, m.wait)
 			}
@@ -299,12 +298,12 @@ func (l *Loop) spawn(f *Fiber) {
 	}
 }
 
-// follow cancels a fiber of the loop's own as the loop's context is: that tells those who listen in any order, so that
-// the loop may hear of it before the fibers' contexts do.
+// follow cancels f with the cause of the loop's context. A context notifies its listeners in any order, so the loop may
+// hear of the end before the fibers' contexts do.
 func (f *Fiber) follow() { f.cancel(context.Cause(f.loop.ctx)) }
 
-// breakDeadlock cancels all fibers that wait for fibers, because nothing else is outstanding and so each of them waits
-// for another of them.
+// breakDeadlock cancels all fibers that wait. Nothing else is outstanding, so each of them waits for another one of
+// them.
 func (l *Loop) breakDeadlock() {
 	err := &DeadlockError{}
 	var stuck []*Fiber
@@ -319,11 +318,11 @@ func (l *Loop) breakDeadlock() {
 	}
 }
 
-// abandon ends all fibers after one of them has ended the loop's goroutine.
+// abandon ends all fibers after one of them has called Goexit.
 func (l *Loop) abandon() {
 	l.stopping = true
 	for f := range l.top.all() {
-		f.cancel(errStopped) // who recovers from every panic has to see that it is over
+		f.cancel(errStopped) // so that a fiber that recovers from every panic sees that it is over
 	}
 	for _, f := range l.fibers {
 		switch {
@@ -336,8 +335,8 @@ func (l *Loop) abandon() {
 	}
 }
 
-// StartLog empties the loop's log and begins to record every event of the scheduler. It costs memory for each event and
-// is meant for tests and for looking inside. Call it before Run or from a fiber.
+// StartLog empties the loop's log and starts recording every event of the scheduler. Each event costs memory; the log
+// is meant for tests and debugging. Call StartLog before Run or from a fiber.
 func (l *Loop) StartLog() {
 	l.scheduler.StartLog()
 	l.names = make(map[polyfill.Fiber]string)
@@ -348,9 +347,9 @@ func (l *Loop) StartLog() {
 	}
 }
 
-// Log returns what has been recorded since [Loop.StartLog]: a line for each event, the word of [Event.String] and the
-// fiber's name: "resumed f1". Call it from a fiber or while the loop does not run. In a program for JavaScript, which
-// has one thread, it may be called at any time.
+// Log returns the events recorded since [Loop.StartLog], one line each: the word of [Event.String] and the fiber's
+// name, such as "resumed f1". Call it from a fiber or while the loop does not run. A program for JavaScript has one
+// thread and may call it at any time.
 func (l *Loop) Log() []string {
 	lines := make([]string, 0, len(l.scheduler.Log()))
 	for _, r := range l.scheduler.Log() {

@@ -4,13 +4,12 @@ package asyncio
 
 import "syscall/js"
 
-// The loop's goroutine blocks in Go's own way when nothing is ready. The Go runtime then returns to the event loop, so
-// that the page's events, the program's js.Func callbacks, its other goroutines and its timers go on. JSPI is not
-// needed for that, nor another wasm_exec.js than Go's.
-// Why: RATIONALE.md, "Why do Go programs not wait in a suspending import?".
+// When nothing is ready the loop's goroutine blocks in Go's own way. The Go runtime then returns to the event loop, so
+// the page's events, the program's js.Func callbacks, its other goroutines and its timers go on. This needs neither
+// JSPI nor a special wasm_exec.js. Why: RATIONALE.md, "Why do Go programs not wait in a suspending import?".
 
 var (
-	sleepers  []*Loop // to be woken by the next call of microtask
+	sleepers  []*Loop // the next call of microtask wakes these
 	microtask = js.FuncOf(func(js.Value, []js.Value) any {
 		loops := sleepers
 		sleepers = nil
@@ -22,9 +21,9 @@ var (
 	queueMicrotask = js.Global().Get("queueMicrotask")
 )
 
-// postFromJS is post for calls and completions that come from JavaScript. It wakes the loop in a microtask. It is
-// tempting to wake it at once; but then an exported function would begin to run inside the very call that only asks for
-// it, and of several completions that arrive together each would get a turn of its own.
+// postFromJS is post for calls and completions that come from JavaScript. It wakes the loop in a microtask, not at
+// once: otherwise an exported function would start to run inside the call that requests it, and each of several
+// simultaneous completions would get a turn of its own.
 func (l *Loop) postFromJS(m message) {
 	if !l.put(m) {
 		return
@@ -41,8 +40,8 @@ var (
 	queueTask func()          // calls nextTask from the event loop's next round
 )
 
-// breathe gives control back to the event loop after a turn has used up its time, and returns when it has done other
-// work: drawn a frame, handled an event.
+// breathe gives control back to the event loop after a turn has used up its time. It returns in a later task, so the
+// event loop can draw a frame or handle events meanwhile.
 func (l *Loop) breathe() {
 	if queueTask == nil {
 		nextTask = js.FuncOf(func(js.Value, []js.Value) any {
@@ -65,15 +64,15 @@ func (l *Loop) breathe() {
 	<-c
 }
 
-// listenForReturn has nextTask called, or no longer called, when a page comes back out of the back-forward cache: what
-// Firefox delivers to a page through a MessageChannel while it is there is lost.
+// listenForReturn adds or removes nextTask as a listener for a page's return from the back-forward cache. Firefox loses
+// MessageChannel messages that it delivers to a page in that cache.
 func listenForReturn(method string) {
 	if js.Global().Get(method).Type() == js.TypeFunction {
 		js.Global().Call(method, "pageshow", nextTask)
 	}
 }
 
-// findQueueTask prefers what is not delayed: nested calls of setTimeout come 4 ms late.
+// findQueueTask prefers functions without delay: nested calls of setTimeout come 4 ms late.
 func findQueueTask() func() {
 	if f := js.Global().Get("setImmediate"); f.Type() == js.TypeFunction {
 		return func() { f.Invoke(nextTask) }

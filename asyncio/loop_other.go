@@ -4,5 +4,5 @@ package asyncio
 
 import "runtime"
 
-// breathe lets others run after a turn has used up its time.
+// breathe lets other goroutines run after a turn has used up its time.
 func (l *Loop) breathe() { runtime.Gosched() }

@@ -8,14 +8,14 @@ import (
 	"syscall/js"
 )
 
-// Rejection is the error of a Promise that was rejected. JavaScript may reject with anything; Reason is that value
-// itself. Returned from a function made by [Loop.FuncOf], on its own or wrapped, it rejects the caller's Promise with
-// the same value.
+// Rejection is the error of a rejected Promise. Reason is the value that it was rejected with; JavaScript allows any. A
+// function made by [Loop.FuncOf] that returns a Rejection, bare or wrapped, rejects its caller's Promise with the same
+// value.
 type Rejection struct {
 	Reason js.Value
 }
 
-// Error returns the reason as JavaScript prints it, for an Error with its cause.
+// Error returns the reason as JavaScript prints it. For an Error with a cause, the cause follows.
 func (r *Rejection) Error() (text string) {
 	defer func() {
 		if recover() != nil { // an object without toString, for instance
@@ -44,16 +44,16 @@ func (r *Rejection) As(target any) bool {
 	return ok
 }
 
-// Await waits until promise is settled and returns what it was fulfilled with; if it is rejected, the error is a
-// [*Rejection]. A value that is not a Promise is returned after one round of the event loop's microtasks, as by await.
-// If f is cancelled Await returns the cause; whatever the promise stands for goes on.
+// Await waits until promise is settled. It returns the value that the promise was fulfilled with, or a [*Rejection] if
+// it was rejected. A value that is not a Promise is returned after one round of microtasks, as by await. If f is
+// cancelled, Await returns the cause; the operation behind the promise goes on.
 //
-// It exists in programs for JavaScript only.
+// Await exists only in programs for JavaScript.
 func Await(f *Fiber, promise js.Value) (js.Value, error) {
 	f.mustRun("Await")
 	isPromise := promise.InstanceOf(promiseClass)
 	if f.ctx.Err() != nil {
-		if isPromise { // its rejection would be one that nobody handles, which ends Node
+		if isPromise { // so that its rejection is not an unhandled one, which would end Node
 			promise.Call("then", js.Undefined(), ignore)
 		}
 		return js.Value{}, context.Cause(f.ctx)
@@ -74,11 +74,11 @@ func Await(f *Fiber, promise js.Value) (js.Value, error) {
 
 var (
 	promiseClass = js.Global().Get("Promise")
-	ignore       = js.Global().Get("Function").Get("prototype") // is a function itself, which does nothing
+	ignore       = js.Global().Get("Function").Get("prototype") // a function that does nothing
 )
 
-// settlement is a pair of callbacks for a Promise's then, and what they were called with. Pairs are kept and used
-// again, because making a js.Func costs more than everything else on the way of a completion.
+// settlement is a pair of callbacks for a Promise's then, and the value that they were called with. Pairs are reused,
+// because making a js.Func costs more than everything else in a completion.
 type settlement struct {
 	fulfilled, rejected js.Func
 
@@ -87,8 +87,8 @@ type settlement struct {
 	wait      uint32
 	value     js.Value
 	err       error
-	settled   bool // a callback has come
-	abandoned bool // the fiber was cancelled before: the callback that comes late frees the pair
+	settled   bool // a callback was called
+	abandoned bool // the fiber was cancelled first: the late callback frees the pair
 }
 
 var settlements []*settlement // free ones
@@ -126,13 +126,13 @@ func (s *settlement) settle(v js.Value, err error) {
 	s.fiber.loop.postFromJS(message{completeWait, s.fiber, s.wait})
 }
 
-// abandon is called when the fiber waits no longer.
+// abandon is called when the fiber stops waiting before the Promise settles.
 func (s *settlement) abandon() {
 	if s.settled {
 		s.free()
 	} else {
 		s.abandoned = true
-		// The program may have exited when the callback comes. Go's loader throws then, and nobody would handle that.
+		// If the program has exited when the callback comes, Go's loader throws, and the rejection would go unhandled.
 		s.chained.Call("then", js.Undefined(), ignore)
 	}
 }
@@ -143,8 +143,7 @@ func (s *settlement) free() {
 	settlements = append(settlements, s)
 }
 
-// toJS returns the value that stands for err in JavaScript: the one that it came from, if there is one, else an Error
-// with its message.
+// toJS returns err as a JavaScript value: the value it came from, if any, else an Error with its message.
 func toJS(err error) js.Value {
 	var thrown js.Error
 	if errors.As(err, &thrown) {
@@ -153,13 +152,13 @@ func toJS(err error) js.Value {
 	return js.Global().Get("Error").New(err.Error())
 }
 
-// CancelOn cancels f when signal, an AbortSignal, is aborted, or at once if it is already. The cause is a [*Rejection]
-// with the signal's reason, so that an exported function that returns it rejects with that very value, as fetch does.
-// The signal is let go when f is over. CancelOn exists in programs for JavaScript only.
+// CancelOn cancels f when signal, an AbortSignal, is aborted; at once if it is aborted already. The cause is a
+// [*Rejection] with the signal's reason: an exported function that returns the cause rejects with that same value, as
+// fetch does. The listener is removed when f is over. CancelOn exists only in programs for JavaScript.
 func (f *Fiber) CancelOn(signal js.Value) {
 	cancel := func() { f.Cancel(&Rejection{signal.Get("reason")}) }
 	switch {
-	case f.over: // nobody would let go of the signal any more
+	case f.over: // atEnd has run: nothing would remove the listener
 		return
 	case signal.Get("aborted").Bool():
 		cancel()

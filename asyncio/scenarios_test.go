@@ -16,8 +16,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
-// adder is a green thread: it adds one element each time it runs and yields. When it is cancelled it answers with what
-// it has.
+// adder is a green thread: each time it runs it adds one element and yields. When it is cancelled it returns the sum so
+// far.
 func adder(elements []int, answers *trail) func(f *asyncio.Fiber) (int, error) {
 	return func(f *asyncio.Fiber) (total int, err error) {
 		defer func() { answers.add("%s finish(%d)", f.Name(), total) }()
@@ -32,7 +32,7 @@ func adder(elements []int, answers *trail) func(f *asyncio.Fiber) (int, error) {
 	}
 }
 
-// The scheduler, not the arena, says who runs next; so of the losers the third, which is ready, answers before the
+// The scheduler, not the arena, decides who runs next. So of the losers the third, which is ready, ends before the
 // first, which has just run.
 func TestRace_of_green_threads(t *testing.T) {
 	t.Run("S-ARENA-A", func(t *testing.T) {
@@ -44,9 +44,8 @@ func TestRace_of_green_threads(t *testing.T) {
 			"three": {[][]int{{1, 2, 3}, {10}, {5, 5, 5, 5}}, 10, []string{
 				"main.race[0] pause", "main.race[1] pause", "main.race[2] pause", "main.race[0] pause",
 				"main.race[1] finish(10)", "main.race[2] finish(5)", "main.race[0] finish(3)"}},
-			"cancelled before it ever started": {[][]int{{}, {7}}, 0, []string{"main.race[0] finish(0)"}},
-			"alone": {[][]int{{4}}, 4, []string{"main.race[0] pause", "main.race[0] " +
-				"finish(4)"}},
+			"unstarted, cancelled": {[][]int{{}, {7}}, 0, []string{"main.race[0] finish(0)"}},
+			"alone":                {[][]int{{4}}, 4, []string{"main.race[0] pause", "main.race[0] finish(4)"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				leaktest.Goroutines(t)
@@ -71,8 +70,8 @@ func TestRace_of_green_threads(t *testing.T) {
 	})
 }
 
-// A generator needs nothing of ours: a function that yields its elements may wait between them on behalf of the fiber
-// that uses it, ...
+// A generator needs no support from asyncio: a function that yields its elements may wait between them, on the fiber
+// that uses it ...
 func slowly(f *asyncio.Fiber, elements []int) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		for _, element := range elements {
@@ -95,7 +94,7 @@ func TestGenerator_that_waits(t *testing.T) {
 				}
 				return sum, nil
 			},
-			// ... also if it runs on a stack of its own below the fiber's: then both wait.
+			// ... even if it runs on a stack of its own, below the fiber's. Then both stacks wait.
 			"pulled": func(seq iter.Seq2[int, error]) (sum int, err error) {
 				next, stop := iter.Pull2(seq)
 				defer stop()
@@ -154,7 +153,7 @@ func TestGenerator_that_waits(t *testing.T) {
 	})
 }
 
-// simpleFetch answers after ms milliseconds, as a server does: outside of the loop.
+// simpleFetch returns after ms milliseconds. Like a server, it works outside the loop.
 func simpleFetch(f *asyncio.Fiber, ms int, data string, err error) (string, error) {
 	return asyncio.Block(f, func(ctx context.Context) (string, error) {
 		select {
@@ -166,7 +165,7 @@ func simpleFetch(f *asyncio.Fiber, ms int, data string, err error) (string, erro
 	})
 }
 
-// fetching runs fn on a virtual clock and returns what happened and when.
+// fetching runs fn on a virtual clock and returns the events with their times.
 func fetching(t *testing.T, fn func(f *asyncio.Fiber, note func(format string, args ...any)) error) (tr trail,
 	err error) {
 	t.Helper()
@@ -222,7 +221,8 @@ func TestFetch_variants(t *testing.T) {
 							if rounds[i] < 1000 {
 								f.Yield()
 							} else {
-								asyncio.Sleep(f, time.Millisecond) // the virtual clock stands still while somebody runs
+								// The virtual clock stands still while any fiber runs.
+								asyncio.Sleep(f, time.Millisecond)
 							}
 						}
 						return nil
@@ -244,8 +244,7 @@ func TestFetch_variants(t *testing.T) {
 				}
 				return f.WaitAll()
 			}, trail{"t=10: f0 <nil>", "t=20: f1 refused", "t=30: f2 <nil>"}, nil},
-			"unhandled it ends that fiber, cancels the rest and is the " +
-				"result": {func(f *asyncio.Fiber, note note) error {
+			"if unhandled it cancels the rest and is the result": {func(f *asyncio.Fiber, note note) error {
 				_, err := asyncio.All(f, func(f *asyncio.Fiber) (string, error) {
 					data, err := simpleFetch(f, 30, "d0", nil)
 					note("f0 cancelled: %t", errors.Is(err, context.Canceled))

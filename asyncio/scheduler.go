@@ -7,35 +7,38 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Command is what the driver has to do next: run the fiber with this reference, or one of [Idle] and [TurnOver].
-type Command = polyfill.Fiber
+// Command tells the driver what to do next: run the fiber with this reference, or [Idle], or [TurnOver].
+type Command uint32
 
 const (
-	// Idle: nothing is ready. The driver gives control back to its event loop and enters the scheduler again by Turn
-	// when Notify or Wanted asks for it, and at the time that Deadline tells.
+	// Idle: nothing is ready. The driver gives control back to its event loop. It calls Turn when Wanted asks for it,
+	// and at the time that Deadline returns.
 	Idle Command = 0
-	// TurnOver: fibers are ready, but the turn's time is used up. The driver lets its event loop do other work and then
-	// calls Turn.
+	// TurnOver: fibers are ready, but the turn's time is used up. The driver lets its event loop do other work, and
+	// then calls Turn.
 	TurnOver Command = ^Command(0)
 )
 
-// DefaultBudget is the time budget of a turn, in milliseconds, that suits a page: half a frame, the other half is the
-// page's. A [Loop] has it everywhere.
+// Fiber returns who runs next. The command must be to run a fiber.
+func (c Command) Fiber() polyfill.Fiber { return polyfill.Fiber(c) }
+
+// DefaultBudget is the time budget of a turn, in milliseconds: half a frame, which leaves the other half to the page.
+// Every [Loop] uses it, outside pages too.
 const DefaultBudget = 8
 
-// stallTime is for how long, in ms, nothing must have moved before the limit grows.
+// stallTime is how long, in ms, nothing may move before the limit grows.
 const stallTime = 1000
 
-// task is what the scheduler knows of a fiber beside its state.
+// task is what the scheduler knows of a fiber apart from its state.
 type task struct {
 	fiber   polyfill.Fiber
-	waits   uint32 // number of waits begun; the last one is the current one
-	waiting bool   // for a Notify or a timer that has not come yet
+	waits   uint32 // number of waits begun; the last is the current one
+	waiting bool   // for a Notify or a timer that has not come
 	begun   bool   // entered by Begin, and not suspended since
 }
 
-// Scheduler names the fiber that runs next. See the package comment for its protocol and promises. Times are in
-// milliseconds of one clock, which is the driver's. A Scheduler belongs to one thread of control.
+// Scheduler names the fiber that runs next. The package comment describes its protocol and promises. Times are in
+// milliseconds of the driver's clock. A Scheduler belongs to one thread of control. Call Init first.
 type Scheduler struct {
 	Machine polyfill.Machine
 
@@ -43,41 +46,40 @@ type Scheduler struct {
 	ready   queue.Queue[polyfill.Fiber]
 	inbox   queue.Queue[polyfill.Fiber]
 	timers  timers
-	waiting queue.Queue[polyfill.Fiber] // spawned beyond the limit; the first of them is alive
+	waiting queue.Queue[polyfill.Fiber] // spawned beyond the limit; the first is alive
 
-	admitted  int32 // fibers that are started or in the ready queue for it
+	admitted  int32 // fibers that have started, or are in the ready queue to start
 	limit     int32 // of admitted; grows from soft towards hard
 	hard      int32
 	budget    float64
 	turnEnd   float64
 	moved     float64 // when a fiber was last entered
-	scheduled bool    // the driver has been asked for a turn that has not begun
-	stall     uint8   // at the hard limit: found, told
-	returns   bool    // the step that has just been made goes back to the caller of Begin
-	queued    bool    // a fiber has come to wait for a place since the last Idle
+	scheduled bool    // a turn was requested and has not begun
+	stall     uint8   // at the hard limit: stallNone, stallFound, stallTold
+	returns   bool    // the last step returns to the caller of Begin
+	queued    bool    // a fiber started waiting for a place since the last Idle
 
 	logging bool
 	log     []Record
 }
 
-// Init sets the time budget of a turn, in milliseconds, and the limits; see Limit. It is called once, before everything
-// else.
+// Init sets the time budget of a turn, in milliseconds, and the limits, see Limit. Call it once, before anything else.
 func (s *Scheduler) Init(budget float64, soft, hard int32) {
 	s.budget = budget
 	s.Limit(soft, hard)
 }
 
-// Limit sets how many fibers may be started at once, and up to how many when nothing would move otherwise; both are at
-// least 1. Fibers that are started stay so. Ask Wanted afterwards.
+// Limit sets how many fibers may be started at once: normally soft, and up to hard when nothing would move otherwise.
+// Both are raised to at least 1. Fibers that have started are not affected. Ask Wanted afterwards.
 func (s *Scheduler) Limit(soft, hard int32) {
 	s.limit = max(1, soft)
 	s.hard = max(s.limit, hard)
 	s.admit()
 }
 
-// Stalled reports that the limits have become a trap: as many fibers as may ever be are started, all of them wait,
-// others wait for a place, and nothing has moved for a second. Only what is waited for from outside can still end it.
-// It says so once, until something has moved. The driver asks after every Idle.
+// Stalled reports that the limits block progress: the hard limit is reached, every started fiber waits, further fibers
+// wait for a place, and nothing has moved for a second. Only an event from outside can end the stall. Stalled reports
+// each stall once. The driver asks after every Idle.
 func (s *Scheduler) Stalled() bool {
 	if s.stall != stallFound {
 		return false
@@ -86,16 +88,16 @@ func (s *Scheduler) Stalled() bool {
 	return true
 }
 
-// What is known of a stall at the hard limit.
+// The states of a stall at the hard limit.
 const (
 	stallNone uint8 = iota
 	stallFound
 	stallTold
 )
 
-// Spawn makes a fiber. It starts in a later turn, or in this one if the scheduler is running, after all that is ready
-// now. A fiber spawned by a running fiber may pass the soft limit, because its parent may be about to wait for it.
-// Null: too many fibers are alive.
+// Spawn makes a fiber. It starts after all fibers that are ready now: in this turn if a turn is under way, else in a
+// later one. A fiber spawned by a running fiber may pass the soft limit, because its parent may be about to wait for
+// it. Spawn returns null if too many fibers are alive.
 func (s *Scheduler) Spawn() polyfill.Fiber {
 	f := s.Machine.New()
 	if f == 0 {
@@ -116,11 +118,11 @@ func (s *Scheduler) Spawn() polyfill.Fiber {
 	return f
 }
 
-// Begin makes a fiber and enters it at once, below whatever runs: the call that makes it runs its code, as
-// WebAssembly.promising does. When it waits or ends for the first time, control goes back to that call, so the step
-// returns Idle although its caller may be a running fiber; after that it is like any other. started is false if as many
-// fibers as the hard limit allows are started: then it waits for its place and starts in a turn. Null: too many fibers
-// are alive.
+// Begin makes a fiber and enters it at once, below whatever runs. The caller runs the fiber's code inside its own call,
+// as WebAssembly.promising does. At the fiber's first wait, or its end, control goes back to that caller: the step
+// returns Idle, although the caller may be a running fiber. From then on the fiber is like any other. started is false
+// if the hard limit is reached; the fiber then waits for a place and starts in a turn. Begin returns null if too many
+// fibers are alive.
 func (s *Scheduler) Begin() (f polyfill.Fiber, started bool) {
 	if s.admitted >= s.hard {
 		return s.Spawn(), false
@@ -137,7 +139,7 @@ func (s *Scheduler) Begin() (f polyfill.Fiber, started bool) {
 	return f, true
 }
 
-// place returns which task is that of f, which is alive. A fiber need not come from Spawn: one that others have entered
+// place returns the index of f's task. f must be alive. It need not come from Spawn: a fiber that another fiber entered
 // may wait, too.
 func (s *Scheduler) place(f polyfill.Fiber) int {
 	i := f.Index()
@@ -147,36 +149,36 @@ func (s *Scheduler) place(f polyfill.Fiber) int {
 	return i
 }
 
-// makeTask is seldom needed, and no part of place for the same reason as note.
+// makeTask is seldom needed. It is separate from place so that place is small where it is inlined.
 //
 //go:noinline
 func (s *Scheduler) makeTask(f polyfill.Fiber) {
 	for f.Index() >= len(s.tasks) {
 		s.tasks = append(s.tasks, task{})
 	}
-	s.tasks[f.Index()] = task{fiber: f} // in the place of an earlier one
+	s.tasks[f.Index()] = task{fiber: f} // an earlier fiber may have had the index
 }
 
-// Wait suspends the running fiber until its current wait is notified. The first wait of a fiber has the number 1, the
-// next one 2, and so on; Sleep and Yield count as well. If the fiber has entered others, the whole chain below the
-// scheduler waits as one. Wait, Sleep, Yield and Finish panic if no fiber runs.
+// Wait suspends the running fiber until its current wait is notified. A fiber's waits are numbered from 1; Sleep and
+// Yield count as well. If other fibers have entered the running one, the whole chain below the scheduler waits. Wait,
+// Sleep, Yield and Finish panic if no fiber runs.
 func (s *Scheduler) Wait(now float64) Command {
 	s.suspend(Waited, true)
 	return s.after(now)
 }
 
-// Sleep suspends the running fiber until the given time at the earliest, or until its current wait is notified. A time
-// that is not a number is now.
+// Sleep suspends the running fiber until the given time at the earliest, or until its current wait is notified. NaN
+// means now.
 func (s *Scheduler) Sleep(until, now float64) Command {
 	if until != until {
-		until = now // in the heap it would hide the timers below it
+		until = now // a NaN in the heap would hide the timers below it
 	}
 	i := s.suspend(Waited, true)
 	s.timers.add(until, s.tasks[i].fiber)
 	return s.after(now)
 }
 
-// Yield sends the running fiber to the end of the ready queue. What is named next may be the same fiber.
+// Yield sends the running fiber to the end of the ready queue. The command may name the same fiber again.
 func (s *Scheduler) Yield(now float64) Command {
 	i := s.suspend(Yielded, false)
 	s.ready.Push(s.tasks[i].fiber)
@@ -191,9 +193,9 @@ func (s *Scheduler) after(now float64) Command {
 	return s.next(now)
 }
 
-// suspend takes the whole chain below the scheduler, or below the caller of Begin, out of the machine, begins a wait of
-// its leaf, and returns which task that is. It sets returns. (Take its result before s.tasks, which it may move. Tasks
-// are spoken of by their place: a pointer that lives across a call costs more in the core than what is done here.)
+// suspend detaches the whole chain below the scheduler, or below the caller of Begin, begins a wait of its leaf, and
+// returns the index of the leaf's task. It sets returns. It may move s.tasks. (Tasks are passed by index: a pointer
+// that lives across a call costs more in the core than all the work here.)
 func (s *Scheduler) suspend(e Event, waiting bool) (leaf int) {
 	f := s.running()
 	s.record(e, f)
@@ -217,8 +219,8 @@ func (s *Scheduler) suspend(e Event, waiting bool) (leaf int) {
 	return leaf
 }
 
-// running returns the running fiber. That there is none is a mistake of the driver, after which no count would be right
-// any more.
+// running returns the running fiber. It panics if there is none: that is a bug in the driver, and every count would be
+// wrong afterwards.
 func (s *Scheduler) running() polyfill.Fiber {
 	f := s.Machine.Active()
 	if f == 0 {
@@ -227,7 +229,7 @@ func (s *Scheduler) running() polyfill.Fiber {
 	return f
 }
 
-// Finish ends the running fiber, whose function has returned or thrown. If another fiber had entered it, that one runs
+// Finish ends the running fiber, whose function has returned or thrown. If another fiber entered it, that fiber runs
 // now. A trap ends the whole chain below the scheduler, or below the caller of Begin.
 func (s *Scheduler) Finish(trap bool, now float64) Command {
 	f := s.running()
@@ -241,14 +243,14 @@ func (s *Scheduler) Finish(trap bool, now float64) Command {
 		parent, _ = s.Machine.Return()
 	}
 	if parent != 0 && !begun {
-		return parent
+		return Command(parent)
 	}
 	s.release()
 	s.returns = begun
 	return s.after(now)
 }
 
-// release lets the first fiber that waits for a place have the one that has become free.
+// release frees a place and hands it to the first fiber that waits for one.
 func (s *Scheduler) release() {
 	s.admitted--
 	s.admit()
@@ -268,12 +270,12 @@ func (s *Scheduler) admit() {
 	}
 }
 
-// mayStall reports whether fibers wait for a place, and something is to be done about it if nothing moves.
+// mayStall reports whether fibers wait for a place, and Turn or Stalled has to act if nothing moves.
 func (s *Scheduler) mayStall() bool {
 	return s.waiting.Len() > 0 && (s.limit < s.hard || s.stall == stallNone)
 }
 
-// Drop ends a fiber that has never run and reports whether it did: a fiber that has started is left alone.
+// Drop ends a fiber that has never run, and reports whether it did. A fiber that has started is left alone.
 func (s *Scheduler) Drop(f polyfill.Fiber) bool {
 	if s.Machine.State(f) != polyfill.Suspended || s.Machine.Started(f) {
 		return false
@@ -284,8 +286,8 @@ func (s *Scheduler) Drop(f polyfill.Fiber) bool {
 	return true
 }
 
-// Notify puts the completion of wait number n of f into the inbox. It reports whether that wait was still open: if not,
-// the completion belongs to nobody and must be dropped (J-MUX-7). Ask Wanted afterwards.
+// Notify puts the completion of f's wait number n into the inbox. It returns false if that wait is over; the driver
+// must then drop the completion (J-MUX-7). Ask Wanted afterwards.
 func (s *Scheduler) Notify(f polyfill.Fiber, n uint32) bool {
 	switch s.Machine.State(f) {
 	case polyfill.Suspended, polyfill.Carried:
@@ -304,9 +306,9 @@ func (s *Scheduler) Notify(f polyfill.Fiber, n uint32) bool {
 	return true
 }
 
-// Wanted reports whether the driver has to schedule a turn: there is work, no fiber runs and no turn has been
-// scheduled. It says so once. Work is also a new fiber that waits for a place: after the turn the driver asks for the
-// Deadline, which there may not have been before.
+// Wanted reports whether the driver must schedule a turn: there is work, no fiber runs, and no turn is scheduled. It
+// returns true once per turn. A new fiber that waits for a place counts as work, because it may bring a Deadline, which
+// the driver asks for after the turn.
 func (s *Scheduler) Wanted() bool {
 	if s.scheduled || s.Machine.Active() != 0 || s.ready.Len()+s.inbox.Len() == 0 && !s.queued {
 		return false
@@ -315,8 +317,8 @@ func (s *Scheduler) Wanted() bool {
 	return true
 }
 
-// Deadline returns when the next turn is due even if nothing is notified, in ms; ok is false when there is no such
-// time. The driver asks after every Idle.
+// Deadline returns the time, in ms, when the next turn is due even if nothing is notified. ok is false if there is
+// none. The driver asks after every Idle.
 func (s *Scheduler) Deadline() (at float64, ok bool) {
 	if len(s.timers.heap) > 0 {
 		at, ok = s.timers.heap[0].deadline, true
@@ -329,15 +331,15 @@ func (s *Scheduler) Deadline() (at float64, ok bool) {
 	return at, ok
 }
 
-// Turn is the one way from the event loop into the scheduler (J-MUX-1). While a fiber runs it does nothing and returns
-// Idle.
+// Turn is the only way from the event loop into the scheduler (J-MUX-1). While a fiber runs, it does nothing and
+// returns Idle.
 func (s *Scheduler) Turn(now float64) Command {
 	s.scheduled = false
 	if s.Machine.Active() != 0 {
 		return Idle
 	}
 	s.record(Entered, 0)
-	// The sum is the one that Deadline tells: a difference may round to less than stallTime for ever.
+	// The same sum as in Deadline: a difference may round to less than stallTime for ever.
 	if s.mayStall() && s.ready.Len()+s.inbox.Len() == 0 && now >= s.moved+stallTime {
 		if s.limit == s.hard {
 			s.stall = stallFound
@@ -346,7 +348,7 @@ func (s *Scheduler) Turn(now float64) Command {
 		s.moved = now
 		s.admit()
 	}
-	// One fiber runs however small the budget is: turns that do nothing would follow each other for ever.
+	// One fiber runs however small the budget is. Otherwise turns that do nothing could follow each other for ever.
 	s.turnEnd = math.MaxFloat64
 	command := s.next(now)
 	s.turnEnd = now + s.budget
@@ -369,22 +371,22 @@ func (s *Scheduler) next(now float64) Command {
 			return TurnOver
 		}
 		f := s.ready.Pop()
-		trap := s.Machine.Resume(f)
+		_, trap := s.Machine.Enter(f)
 		if trap == polyfill.NotSuspended {
-			trap = s.Machine.Resume(s.top(f)) // it was carried
+			_, trap = s.Machine.Enter(s.top(f)) // f was carried
 		}
 		if trap != polyfill.OK {
-			// Dropped before it ever ran: its place is free.
+			// f was dropped before it ever ran: its place is free.
 			s.release()
 			continue
 		}
 		s.moved = now
 		s.stall = stallNone
 		s.record(Resumed, f)
-		return f
+		return Command(f)
 	}
 	s.queued = false
-	// Not Machine.Live: a suspended fiber that its maker has abandoned is not outstanding.
+	// Not Machine.Live: a suspended fiber that its maker abandoned is not outstanding.
 	if int(s.admitted)+s.waiting.Len() > 0 {
 		s.record(Paused, 0)
 	} else {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/fiberfill/fiberfill/asyncio"
-	"github.com/fiberfill/fiberfill/internal/conformance"
+	"github.com/fiberfill/fiberfill/internal/schedtest"
 )
 
 // plain is the scheduler as Go runs it; jsglue/core tests it as pages do.
@@ -13,10 +13,10 @@ type plain struct{ asyncio.Scheduler }
 func (p *plain) Live() int { return p.Machine.Live() }
 
 func TestScheduler(t *testing.T) {
-	conformance.Run(t, func(*testing.T) conformance.Unused { return new(plain) })
+	schedtest.Run(t, func(*testing.T) schedtest.Unused { return new(plain) })
 }
 
-// Against itself the comparison shows nothing, but the log of random operations is judged.
+// Comparing the scheduler with itself shows nothing, but Differential also judges the log.
 func TestRandomOperations(t *testing.T) {
-	conformance.Differential(t, new(plain), new(plain), 100_000)
+	schedtest.Differential(t, new(plain), new(plain), 100_000)
 }

@@ -7,21 +7,21 @@ import (
 	"iter"
 )
 
-// scope holds the fibers that one fiber, or the loop, has started: those that are not over in a list, and of those that
-// are over the ones that failed without anybody having been told.
+// scope holds the fibers that one fiber, or the loop, has started: a list of those that are alive, and those that
+// failed without their error having been returned to anybody.
 type scope struct {
 	first, last *Fiber
 	failed      []*Fiber
 
-	cause   error  // not nil: the fibers are being ended, one after the other
-	inOrder bool   // in the order of their start, else the last started first
-	asked   *Fiber // has been cancelled for that and is not over yet
-	asking  bool   // endNext is at work
+	cause   error  // not nil: the fibers are being ended, one after another
+	inOrder bool   // ended in the order of their start, else the last started first
+	asked   *Fiber // the fiber being ended; not over yet
+	asking  bool   // endNext is running
 }
 
-// end cancels all fibers with the given cause, so that none begins anything new, and ends what they wait for one after
-// the other, each when the one before is over, the last started first or in the order of their start. Ending is like
-// unwinding a stack: what was started later may use what was started earlier. It returns at once; the first call
+// end cancels all fibers with the given cause, so that none begins anything new. Then it ends their waits one after
+// another, the last started first or in the order of their start; each fiber is over before the next one's wait ends.
+// This is like unwinding a stack: a fiber may use what was started before it. end returns at once; the first call
 // counts.
 func (s *scope) end(cause error, inOrder bool) {
 	if s.cause == nil {
@@ -33,8 +33,8 @@ func (s *scope) end(cause error, inOrder bool) {
 	s.endNext()
 }
 
-// endNext goes on with that. It is a loop, and not left to the end of each fiber alone, because of those that never
-// started: a million of them would end inside each other.
+// endNext ends the next fibers. It is a loop because a fiber that never started ends at once: a million of them would
+// otherwise end inside each other.
 func (s *scope) endNext() {
 	if s.asking {
 		return
@@ -46,7 +46,7 @@ func (s *scope) endNext() {
 			s.asked = s.first
 		}
 		f := s.asked
-		f.cancel(s.cause) // it may have been started meanwhile
+		f.cancel(s.cause) // f may have been started meanwhile
 		f.interrupt()
 	}
 	s.asking = false
@@ -82,7 +82,7 @@ func (s *scope) remove(f *Fiber, failed bool) {
 	f.prev, f.succ = nil, nil
 }
 
-// all yields the fibers that are not over. The one that has just been yielded may end.
+// all yields the fibers that are alive. The loop body may end the fiber it was given.
 func (s *scope) all() iter.Seq[*Fiber] {
 	return func(yield func(*Fiber) bool) {
 		for f := s.first; f != nil; {
@@ -95,7 +95,7 @@ func (s *scope) all() iter.Seq[*Fiber] {
 	}
 }
 
-// takeFailure returns the first failure that has not been told yet; nil if there is none.
+// takeFailure returns the first failure that has not been reported, and nil if there is none.
 func (s *scope) takeFailure() error {
 	for len(s.failed) > 0 {
 		f := s.failed[0]
@@ -108,7 +108,8 @@ func (s *scope) takeFailure() error {
 	return nil
 }
 
-// takeFailures returns all such failures. The same error of several fibers in a row, as after a deadlock, comes once.
+// takeFailures returns all failures that have not been reported. If several fibers in a row have the same error, as
+// after a deadlock, it comes once.
 func (s *scope) takeFailures() (errs []error) {
 	for err := s.takeFailure(); err != nil; err = s.takeFailure() {
 		if n := len(errs); n == 0 || !errors.Is(errs[n-1], err) {

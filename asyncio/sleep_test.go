@@ -52,7 +52,8 @@ func TestSleep_takes_as_long_as_said(t *testing.T) {
 	})
 }
 
-// As time.Sleep bears it: the deadline overflowed, was over at once and again, and the bubble's clock stood still.
+// time.Sleep accepts such durations. Here the deadline once overflowed: it was always over, and the bubble's clock
+// stood still.
 func TestSleep_for_ever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

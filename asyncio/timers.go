@@ -5,16 +5,15 @@ import "github.com/fiberfill/fiberfill/polyfill"
 // timer ends the current wait of one fiber.
 type timer struct {
 	deadline float64
-	order    uint32 // of two timers with one deadline the earlier made expires first
+	order    uint32 // of two timers with the same deadline, the one made first expires first
 	fiber    polyfill.Fiber
 }
 
-// timers is a binary heap with the earliest deadline on top. A fiber has at most one timer, and it goes when the wait
-// ends by other means: a heap in which it stayed until its time would grow with every timeout that was not needed, and
-// keep the event loop awake for nothing.
+// timers is a binary heap with the earliest deadline on top. A fiber has at most one timer. It is removed when the wait
+// ends by other means; otherwise every unneeded timeout would stay in the heap and keep the event loop awake.
 type timers struct {
 	heap []timer
-	at   []uint32 // by Fiber.Index: where the fiber's timer is in the heap, plus one; 0: nowhere
+	at   []uint32 // by Fiber.Index: the timer's index in the heap plus one; 0: no timer
 	made uint32
 }
 
@@ -26,7 +25,7 @@ func (t *timers) before(i, j int) bool {
 	return int32(a.order-b.order) < 0
 }
 
-// add makes the timer of f. One that it has already is replaced.
+// add sets the timer of f, replacing any earlier one.
 func (t *timers) add(deadline float64, f polyfill.Fiber) {
 	t.remove(f)
 	for f.Index() >= len(t.at) {
@@ -37,7 +36,7 @@ func (t *timers) add(deadline float64, f polyfill.Fiber) {
 	t.up(len(t.heap) - 1)
 }
 
-// remove takes the timer of f away, if there is one.
+// remove removes the timer of f, if there is one.
 func (t *timers) remove(f polyfill.Fiber) {
 	if f.Index() < len(t.at) && t.at[f.Index()] != 0 {
 		t.delete(int(t.at[f.Index()]) - 1)
@@ -62,7 +61,7 @@ func (t *timers) delete(i int) {
 	}
 }
 
-// up moves the timer at i to its place above and returns where that is.
+// up moves the timer at i up to its place and returns that index.
 func (t *timers) up(i int) int {
 	for i > 0 {
 		above := (i - 1) / 2
@@ -77,7 +76,7 @@ func (t *timers) up(i int) int {
 	return i
 }
 
-// down moves the timer at i to its place below.
+// down moves the timer at i down to its place.
 func (t *timers) down(i int) {
 	for {
 		below := 2*i + 1

@@ -50,7 +50,7 @@ func TestTimersAgainstSortedList(t *testing.T) {
 	}
 }
 
-// A heap holds one timer a fiber, however often it sleeps.
+// The heap holds one timer for each fiber, however often the fiber sleeps.
 func TestTimersDoNotPileUp(t *testing.T) {
 	var s Scheduler
 	s.Init(DefaultBudget, 10, 10)
@@ -59,7 +59,7 @@ func TestTimersDoNotPileUp(t *testing.T) {
 	for n := range uint32(10_000) {
 		s.Sleep(3_600_000, 0)
 		s.Notify(f, n+1)
-		if s.Turn(0) != f {
+		if s.Turn(0).Fiber() != f {
 			t.Fatal("the sleep was not ended")
 		}
 	}
@@ -68,7 +68,7 @@ func TestTimersDoNotPileUp(t *testing.T) {
 	}
 }
 
-// A fiber that was ended from outside of the scheduler leaves its timer behind; it wakes nobody, and not the next fiber
+// A fiber that is ended outside the scheduler leaves its timer behind. The timer wakes no fiber, not even the next one
 // in that place.
 func TestTimerOfADeadFiber(t *testing.T) {
 	var s Scheduler

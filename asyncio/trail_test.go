@@ -12,7 +12,7 @@ import (
 	"github.com/fiberfill/fiberfill/asyncio"
 )
 
-// trail is what happened, in order.
+// trail is the list of events, in order.
 type trail []string
 
 func (t *trail) add(format string, args ...any) { *t = append(*t, fmt.Sprintf(format, args...)) }
@@ -24,7 +24,7 @@ func (t trail) want(tb testing.TB, want ...string) {
 	}
 }
 
-// sleeper sleeps for an hour and notes with what that ended.
+// sleeper sleeps for an hour and notes the error that ended the sleep.
 func (t *trail) sleeper(f *asyncio.Fiber) error {
 	err := asyncio.Sleep(f, time.Hour)
 	t.add("%s: %v", f.Name(), err)

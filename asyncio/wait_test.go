@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A fiber that outlives many waits for it, by fibers that are cancelled in them, remembers those that still wait.
+// A long-lived fiber forgets cancelled waits for it, and remembers the waits that are still open.
 func TestWait_leaves_nothing_behind_when_it_is_cancelled(t *testing.T) {
 	over := errors.New("over")
 	err := Run(t.Context(), func(f *Fiber) error {

@@ -20,7 +20,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// A slow minute of the machine must not change a ratio, and a round without one of the two must not count.
+// A slow minute of the machine must not change a ratio. A round that lacks one of the two must not count.
 func TestRatioIsTakenWithinRounds(t *testing.T) {
 	r := newResults()
 	for round, pace := range []float64{1, 10, 1} {
@@ -44,7 +44,7 @@ func TestRatioIsTakenWithinRounds(t *testing.T) {
 	}
 }
 
-// So must a slow second not, where the two have taken turns.
+// A slow second must not change a ratio either, where the two have taken turns.
 func TestRatioIsTakenBetweenSamplesThatAreBesideEachOther(t *testing.T) {
 	r := newResults()
 	r.add("chromium", 0, Measured{"fiberfill": {"switch-10": {15, 30, 30, 15}}})
@@ -55,7 +55,8 @@ func TestRatioIsTakenBetweenSamplesThatAreBesideEachOther(t *testing.T) {
 	}
 }
 
-// Every row is measured wherever it can be, each operation once a round; those that are compared, in one process.
+// Every row is measured wherever possible, each operation once a round. Compared operations are measured in one
+// process.
 func TestCostsPlan(t *testing.T) {
 	for _, s := range substrates {
 		var measured []string
@@ -75,13 +76,14 @@ func TestCostsPlan(t *testing.T) {
 	}
 	if first := costing("native")[4]; !slices.Equal(first.Operations,
 		[]string{"fibers1.resume", "fibers1.resume_inside", "pull"}) {
-		t.Errorf("what is compared is measured by %q", first.Operations)
+		t.Errorf("the compared operations are measured by %q", first.Operations)
 	}
 }
 
 func TestCosts(t *testing.T) {
 	r := newResults()
-	r.add("native", 0, Measured{"go": {"fibers1.resume": {130}, "pull": {62.5}, "alive-bytes": {3120}, "alive-gb": {3.17}}})
+	r.add("native", 0, Measured{"go": {"fibers1.resume": {130}, "pull": {62.5}, "alive-bytes": {3120},
+		"alive-gb": {3.17}}})
 	r.add("firefox", 0, Measured{"raw": {rawTrip: {1623}}})
 	r.notes[key{"chromium", "fibers1.retire", "fiberfill"}] = "dies"
 	text := r.Costs()
@@ -100,7 +102,7 @@ func TestCosts(t *testing.T) {
 		}
 	}
 	if line := r.Alive(); line != "" {
-		t.Errorf("nobody was alive: %q", line)
+		t.Errorf("without a figure the line is %q", line)
 	}
 	r.ends[key{"native", "alive", "go"}] = End{1_000_000, stopped}
 	if line := r.Alive(); !strings.HasPrefix(line, "1,000,000 Go fibers") ||
@@ -133,8 +135,8 @@ func TestReport(t *testing.T) {
 	}
 	text := page(r, Environment{{"machine", "this"}}, map[string]int{"fiberfill": 20123})
 	for _, want := range []string{
-		"| machine | this |", "132,000 †", "1,000,000 |", "| fiberfill | 20,123 |", " dies |", "| `switch-10` | 1.00 " +
-			"|", "## Costs\n",
+		"| machine | this |", "132,000 †", "1,000,000 |", "| fiberfill | 20,123 |", " dies |", "| `switch-10` | 1.00 |",
+		"## Costs\n",
 		"- **Switching, Firefox**, faster than fiberfill are: at 10: Asyncify 200 times.",
 	} {
 		if !strings.Contains(text, want) {

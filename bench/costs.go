@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// operations are the rows of the table of costs. The names are those of bench/costs, and of the guests in js/costs and
-// their exports; but switch-1 is a workload of its own.
+// operations are the rows of the table of costs. The names are the ones in bench/costs, and the files and exports of
+// the guests in js/costs. The exception is switch-1, a workload of its own.
 var operations = []struct{ name, title string }{
 	{"fibers1.new", "A: new, release"},
 	{"fibers1.spawn", "A: spawn, return"},
@@ -28,7 +28,7 @@ var operations = []struct{ name, title string }{
 
 const rawTrip = "switch-1"
 
-// compared are measured in one process with fibers1.resume: there are ratios of them.
+// compared are measured in one process with fibers1.resume, because there are ratios between them.
 var compared = []string{"fibers1.resume_inside", "pull"}
 
 // A substrate is a column.
@@ -43,7 +43,7 @@ var substrates = []substrate{
 	{"wazero", "native", "wazero"},
 }
 
-// has reports whether the operation is one that is measured for the table.
+// has reports whether the operation is measured on the substrate for the table.
 func (s substrate) has(operation string) bool {
 	return operation != rawTrip && (operation != "pull" || s.contestant == "go")
 }
@@ -52,9 +52,9 @@ const costsAbout = "ns an operation. A to D are the systems of [fiberfill.h](../
 	"fibers v2, " +
 	"single-use stack references, and cont. JSPI and wazero run the same C programs (bench/js/costs), Go the same in " +
 	"Go (bench/costs). " +
-	"What is spawned begins, and so needs a stack; what is new and released has not begun.\n\n"
+	"A spawned fiber begins, and so needs a stack; a new fiber that is released has not begun.\n\n"
 
-// Costs returns the table of costs, in markdown that can be read as it is.
+// Costs returns the table of costs, in Markdown that is readable as text.
 func (r *Results) Costs() string {
 	rows := [][]string{{"ns"}}
 	for _, s := range substrates {
@@ -78,7 +78,7 @@ func (r *Results) Costs() string {
 	return aligned(rows)
 }
 
-// aligned writes a table whose first row is the head, and whose figures are aligned to the right.
+// aligned writes a table whose first row is the header. Figures are aligned to the right.
 func aligned(rows [][]string) string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -105,7 +105,8 @@ func aligned(rows [][]string) string {
 	return b.String()
 }
 
-// Alive tells how many Go fibers were alive natively, and what they take. It is empty if that was not measured.
+// Alive returns a sentence with the number of Go fibers that were alive natively, and their memory; "" if that was not
+// measured.
 func (r *Results) Alive() string {
 	end, ok := r.ends[key{"native", "alive", "go"}]
 	if !ok {

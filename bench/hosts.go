@@ -19,20 +19,20 @@ import (
 
 // host runs jobs, each in a fresh process of an engine.
 type host interface {
-	// run returns what has come of each job. Several are run at the same time where the host can have them take turns,
-	// a sample each, and one after another where it cannot.
+	// run returns the outcome of each job. If the host can make jobs take turns, a sample each, it runs them at the
+	// same time, otherwise one after another.
 	run(ctx context.Context, jobs []Job) []outcome
 }
 
-// outcome is what came of a job. If the process died of it, or had to be ended, err says so, and progress is the last
-// it told.
+// outcome is the outcome of a job. If the process died, or had to be ended, err says so, and progress is the last
+// progress it reported.
 type outcome struct {
 	measured Measured
 	progress int
 	err      error
 }
 
-// errDied is how a process ends that has more stacks than it can bear.
+// errDied is the error of a process that died, as one does with too many stacks.
 var errDied = errors.New("the process died")
 
 type chromium struct {
@@ -49,7 +49,7 @@ func (h chromium) run(ctx context.Context, jobs []Job) []outcome {
 		}
 	}
 	h.settle(ctx)
-	if len(jobs[0].Contestants) == 1 { // it is compared with another tab
+	if len(jobs[0].Contestants) == 1 { // compared with another tab
 		if err := h.browser.Pin(ctx); err != nil {
 			for i := range outcomes {
 				outcomes[i].err = errors.Join(outcomes[i].err, err)
@@ -80,8 +80,8 @@ func (h chromium) run(ctx context.Context, jobs []Job) []outcome {
 	return outcomes
 }
 
-// settle gives the browser time to have done with what opening tabs makes it do, but not more than some seconds: on a
-// machine where it is always busy everybody is measured as it is.
+// settle gives the browser time to finish the work that new tabs cause, but at most some seconds: on a machine that is
+// always busy all contestants are measured busy.
 func (h chromium) settle(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -133,8 +133,7 @@ func (h firefox) one(ctx context.Context, job Job) (measured Measured, progress 
 	return measured, progress, err
 }
 
-// process is a program of this machine that is given the job and prints what it has measured: Node, and what costs is
-// compiled to.
+// process is a native program that gets a job and prints its measurements: Node, and the compiled command costs.
 type process struct {
 	command []string
 	dir     string
@@ -159,7 +158,7 @@ func (h process) one(ctx context.Context, job Job) (measured Measured, progress 
 		}
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && !exit.Exited() {
-		err = errDied // by a signal; a thrown error has an exit code
+		err = errDied // killed by a signal; a thrown error has an exit code
 	}
 	if err != nil && !errors.Is(err, errDied) {
 		err = fmt.Errorf("%s: %w\n%s", filepath.Base(h.command[0]), err, stderr.Bytes())
@@ -167,7 +166,7 @@ func (h process) one(ctx context.Context, job Job) (measured Measured, progress 
 	return measured, progress, err
 }
 
-// told reads a line of progress: "progress alive 5000".
+// told parses a line of progress: "progress alive 5000".
 func told(line string) (n int) {
 	var name string
 	if got, _ := fmt.Sscanf(line, "progress %s %d", &name, &n); got != 2 {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Environment is what figures depend on, as a list of names and values.
+// Environment lists what the figures depend on, as names and values.
 type Environment [][2]string
 
-// Machine looks at what the benchmark runs on: the machine, and the versions of all that takes part.
+// Machine returns the environment of the benchmark: the machine, and the versions of the software.
 func Machine(node string) Environment {
 	return Environment{
 		{"date", time.Now().UTC().Format("2006-01-02 15:04 MST")},
@@ -39,7 +39,7 @@ func says(name string, args ...string) string {
 	return strings.TrimSpace(line)
 }
 
-// after returns what stands behind the first "name:" in a file of the system, or "unknown".
+// after returns the text after the first "name:" in a system file, or "unknown".
 func after(path, name string) string {
 	text, err := os.ReadFile(path)
 	if err == nil {

@@ -2,11 +2,11 @@ package bench
 
 import "slices"
 
-// contestants in the order of the tables. The names are those of js/contestants.
+// contestants, in the order of the tables. The names are the files of js/contestants.
 var contestants = []string{"fiberfill", "raw", "ring", "asyncify", "await", "channels"}
 
 var (
-	callers = []string{"fiberfill", "raw", "asyncify", "await", "channels"} // a ring has nothing to do with starting
+	callers = []string{"fiberfill", "raw", "asyncify", "await", "channels"} // a ring makes no difference to starting
 	widths  = []int{1, 10, 100}
 	waves   = []int{1, 10, 100, 1000, 10000}
 	fetches = []int{1000, 10000}
@@ -14,8 +14,8 @@ var (
 
 const inFlight = 1000
 
-// quickPlan has what the ratios need, and as many rounds as there is time for. The fetches come last: for seconds after
-// them the browser is not quiet.
+// quickPlan has what the ratios need, in as many rounds as there is time for. The fetches come last: after them the
+// browser is busy for seconds.
 func quickPlan() []Group {
 	const steps = 50_000
 	return []Group{
@@ -31,7 +31,7 @@ func quickPlan() []Group {
 // fullPlan has everything for an engine.
 func fullPlan(host string) []Group {
 	rounds, steps, seconds := 3, 50_000, 60
-	if host == "firefox" { // a switch takes microseconds there, and every job a fresh browser
+	if host == "firefox" { // there a switch takes microseconds, and every job starts a browser
 		rounds, steps, seconds = 2, 10_000, 20
 	}
 	var plan []Group
@@ -41,7 +41,9 @@ func fullPlan(host string) []Group {
 	plan = append(plan, []Group{
 		{"fetch", rounds - 1, []Job{fetching("fiberfill", "raw", "await")}},
 		{"compute", rounds, []Job{computing(callers...)}},
-		{"first", rounds, each(callers, func(c string) Job { return Job{Workload: "first", Contestants: []string{c}} })},
+		{"first", rounds, each(callers, func(c string) Job {
+			return Job{Workload: "first", Contestants: []string{c}}
+		})},
 		{"costs", rounds, costing(host)},
 	}...)
 	for _, n := range waves {
@@ -55,7 +57,7 @@ func fullPlan(host string) []Group {
 	return plan
 }
 
-// nativePlan is what there is without an engine.
+// nativePlan has what runs without an engine.
 func nativePlan() []Group {
 	return []Group{
 		{"costs", 7, costing("native")},
@@ -70,11 +72,12 @@ func each(contestants []string, job func(contestant string) Job) (jobs []Job) {
 	return jobs
 }
 
-// switching has a job for each contestant, and one for raw JSPI with one stack, over which the ratios are taken. It
-// warms up with half a million yields: the engine's optimising compiler needs that long on a busy machine.
+// switching has a job for each contestant, and one for raw JSPI with one stack, the base of the ratios. It warms up
+// with half a million yields: the engine's optimising compiler needs that long on a busy machine.
 func switching(width, steps int, contestants ...string) []Job {
 	job := func(c string, width int) Job {
-		return Job{Workload: "switch", Contestants: []string{c}, Sizes: []int{width}, Steps: steps, Samples: 18, Warmup: 10}
+		return Job{Workload: "switch", Contestants: []string{c}, Sizes: []int{width}, Steps: steps,
+			Samples: 18, Warmup: 10}
 	}
 	jobs := each(contestants, func(c string) Job { return job(c, width) })
 	if width > 1 {
@@ -83,11 +86,10 @@ func switching(width, steps int, contestants ...string) []Job {
 	return jobs
 }
 
-// starting has a process for each contestant and number of calls, because the first wave in it counts, too. After some
-// 70 waves of 1,000 the engine's compilers have done with fiberfill's code, and 100 waves that count take no longer
-// than a tenth of a second. Raw JSPI must not run out of stacks: a tab bears 132,000 calls, but only 40,000 if they
-// come in waves of 10,000. Its figures are the same from the fifth wave on; so it has fewer waves, and of the large
-// ones one.
+// starting has a process for each contestant and number of calls, because the first wave in it counts, too. After about
+// 70 waves of 1,000 the engine's compilers have finished with fiberfill's code, and 100 samples take no longer than a
+// tenth of a second. Raw JSPI must not run out of stacks: a tab survives 132,000 calls, but only 40,000 in waves of
+// 10,000. Its figures are stable from the fifth wave on, so it gets fewer waves, and only one large one.
 func starting(n int, contestants ...string) []Job {
 	return each(contestants, func(c string) Job {
 		samples, warmup := 100, 150
@@ -100,12 +102,13 @@ func starting(n int, contestants ...string) []Job {
 				samples, warmup = 1, 30
 			}
 		}
-		return Job{Workload: "start", Contestants: []string{c}, Sizes: []int{n}, Calls: 1000, Samples: samples, Warmup: warmup}
+		return Job{Workload: "start", Contestants: []string{c}, Sizes: []int{n}, Calls: 1000, Samples: samples,
+			Warmup: warmup}
 	})
 }
 
-// fetching has several samples of the 1,000, which vary by a fifth; of the 10,000 one. Who comes first must not pay for
-// what a fresh page does for the first time.
+// fetching has several samples of the 1,000, which vary by a fifth, and one of the 10,000. The warm-up keeps the first
+// contestant from paying for a fresh page.
 func fetching(contestants ...string) Job {
 	return Job{Workload: "fetch", Contestants: contestants, Sizes: fetches, Samples: 5, Warmup: 1, Limit: inFlight}
 }
@@ -114,8 +117,8 @@ func computing(contestants ...string) Job {
 	return Job{Workload: "compute", Contestants: contestants, Samples: 15, Warmup: 4}
 }
 
-// costing has a process for each operation, but for those that are compared with each other, and in each round the
-// substrates of a host take turns.
+// costing has a process for each operation, except that compared operations share one. In each round the substrates of
+// a host take turns.
 func costing(host string) (jobs []Job) {
 	job := func(s substrate, operations ...string) {
 		jobs = append(jobs, Job{Workload: "costs", Contestants: []string{s.contestant}, Operations: operations,
@@ -126,7 +129,8 @@ func costing(host string) (jobs []Job) {
 			switch {
 			case s.host != host || !s.has(o.name) || slices.Contains(compared, o.name):
 			case o.name == "fibers1.resume":
-				job(s, slices.DeleteFunc(append([]string{o.name}, compared...), func(name string) bool { return !s.has(name) })...)
+				together := append([]string{o.name}, compared...)
+				job(s, slices.DeleteFunc(together, func(name string) bool { return !s.has(name) })...)
 			default:
 				job(s, o.name)
 			}

@@ -7,20 +7,25 @@ import (
 	"strings"
 )
 
-// The plots are SVG by hand: bars and lines over logarithmic axes need less code than a library's options. They bring
-// their own background, in the reader's colour scheme, so that they can be read wherever they are shown.
+// The plots are SVG written by hand: bars and lines over logarithmic axes need less code than a library's options. They
+// have their own background, in the reader's colour scheme, so they are readable everywhere.
 
 const plotStyle = `<style>
-svg{background:#fff;color:#1f2328;font:13px system-ui,sans-serif}text{fill:currentColor}.dim{opacity:.65}.grid{stroke:currentColor;opacity:.18}
-.fiberfill{--c:#0b62d6}.raw{--c:#b3480a}.ring{--c:#a01f6e}.asyncify{--c:#197a4b}.await{--c:#6b6b6b}.channels,.go{--c:#0a7f8f}.wazero{--c:#a01f6e}
-rect{fill:var(--c)}path,polyline{stroke:var(--c);fill:none;stroke-width:2}circle{fill:var(--c)}polyline.fiberfill{stroke-width:3.5}
+svg{background:#fff;color:#1f2328;font:13px system-ui,sans-serif}text{fill:currentColor}.dim{opacity:.65}
+.grid{stroke:currentColor;opacity:.18}
+.fiberfill{--c:#0b62d6}.raw{--c:#b3480a}.ring{--c:#a01f6e}.asyncify{--c:#197a4b}.await{--c:#6b6b6b}
+.channels,.go{--c:#0a7f8f}.wazero{--c:#a01f6e}
+rect{fill:var(--c)}path,polyline{stroke:var(--c);fill:none;stroke-width:2}circle{fill:var(--c)}
+polyline.fiberfill{stroke-width:3.5}
 @media(prefers-color-scheme:dark){svg{background:#0d1117;color:#e6edf3}
-.fiberfill{--c:#58a6ff}.raw{--c:#f0883e}.ring{--c:#f778ba}.asyncify{--c:#56d364}.await{--c:#b1bac4}.channels,.go{--c:#39c5cf}.wazero{--c:#f778ba}}
+.fiberfill{--c:#58a6ff}.raw{--c:#f0883e}.ring{--c:#f778ba}.asyncify{--c:#56d364}.await{--c:#b1bac4}
+.channels,.go{--c:#39c5cf}.wazero{--c:#f778ba}}
 </style>
 `
 
 func svg(width, height int, title, body string) string {
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" `+
+		`aria-label="%s">
 %s<rect width="100%%" height="100%%" style="fill:none"/><text x="16" y="24" font-weight="600" font-size="15">%s</text>
 %s</svg>
 `, width, height, width, height, title, plotStyle, title, body)
@@ -32,7 +37,7 @@ type bar struct {
 	value            float64
 }
 
-// bars draws a panel of bars for each engine, above each other, on one logarithmic scale.
+// bars draws a panel of bars for each engine, one above the other, on one logarithmic scale.
 func bars(title string, panels map[string][]bar) string {
 	const left, right, row, width = 170, 150, 22, 800
 	low, high := math.Inf(1), 0.0
@@ -58,7 +63,8 @@ func bars(title string, panels map[string][]bar) string {
 			fmt.Fprintf(&body,
 				"<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><rect class=\"%s\" x=\"%d\" y=\"%d\" "+
 					"width=\"%.1f\" height=\"%d\" rx=\"2\"/><text x=\"%.1f\" y=\"%d\">%s%s</text>\n",
-				left-8, y+13, labels[b.contestant], b.contestant, left, y+2, length, row-6, left+length+6, y+13, short(b.value), b.mark)
+				left-8, y+13, labels[b.contestant], b.contestant, left, y+2, length, row-6, left+length+6, y+13,
+				short(b.value), b.mark)
 			y += row
 		}
 		y += 10
@@ -134,7 +140,7 @@ func plotStart(r *Results, t table) string {
 				"<text class=\"dim\" font-size=\"11\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
 				xOf(panel, i), top+height+18, thousands(waves[i]))
 		}
-		for _, c := range slices.Backward(t.rows) { // ours last, above the others
+		for _, c := range slices.Backward(t.rows) { // fiberfill last, above the others
 			var points, dots strings.Builder
 			for i, name := range t.names {
 				if v, ok := r.Value(host, name, c); ok {

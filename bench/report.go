@@ -56,13 +56,17 @@ func cold(names []string) (result []string) {
 	return result
 }
 
-// Report writes the tables, the plots and the figures behind them into dir. bytes is what each contestant loads, in
+// Report writes the tables, the plots and their figures into dir. bytes is the size that each contestant loads, in
 // brotli.
 func Report(dir string, r *Results, machine Environment, bytes map[string]int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	files := map[string]string{"README.md": page(r, machine, bytes), "reach.svg": plotReach(r), "costs.svg": plotCosts(r)}
+	files := map[string]string{
+		"README.md": page(r, machine, bytes),
+		"reach.svg": plotReach(r),
+		"costs.svg": plotCosts(r),
+	}
 	for _, t := range tables {
 		if t.plot != nil {
 			files[t.file] = t.plot(r, t)
@@ -160,7 +164,7 @@ func (t table) markdown(r *Results) string {
 	return b.String()
 }
 
-// column is the heading for a name: the number in it, if it has one.
+// column returns the heading for a name: the number in it, or "ms".
 func column(name string) string {
 	for _, part := range strings.Split(name, "-") {
 		var n int
@@ -197,7 +201,7 @@ func (r *Results) end(host, name, contestant string) string {
 	return thousands(end.Count) + string(end.How)
 }
 
-// losses lists where another contestant has the better figure, by more than what two runs differ anyway.
+// losses lists where another contestant is better, by more than two runs differ anyway.
 func losses(r *Results) string {
 	const noise = 1.05
 	var b strings.Builder
@@ -249,7 +253,7 @@ func losses(r *Results) string {
 	return b.String()
 }
 
-// short writes a figure with three digits at least.
+// short writes a figure with at least three digits.
 func short(v float64) string {
 	switch {
 	case v >= 100:

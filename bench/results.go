@@ -8,27 +8,27 @@ import (
 // key names a figure.
 type key struct{ host, name, contestant string }
 
-// Results is what has been measured so far, by rounds.
+// Results holds the measurements so far, by rounds.
 type Results struct {
-	rounds map[key]map[int][]float64 // the samples, by the number of the round, which no other round of any group has
+	rounds map[key]map[int][]float64 // the samples, by round; numbers are unique over all groups
 	ends   map[key]End
 	notes  map[key]string  // why there is no figure
-	hosts  map[string]bool // those that were asked
+	hosts  map[string]bool // the hosts that ran
 }
 
-// End is how far a workload went that goes until the process dies, and how it ended.
+// End is how far a workload went that runs until the process dies, and how it ended.
 type End struct {
 	Count int
 	How   ending
 }
 
-// An ending is what is written behind the count.
+// An ending is the mark behind the count.
 type ending string
 
 const (
-	stopped ending = ""   // by the benchmark: there was enough, or no more time
-	died    ending = " †" // the process
-	hung    ending = " ‡" // it was still there, and did not get on
+	stopped ending = ""   // by the benchmark: it reached a limit
+	died    ending = " †" // the process died
+	hung    ending = " ‡" // the process made no progress
 )
 
 func newResults() *Results {
@@ -54,7 +54,7 @@ func (r *Results) Value(host, name, contestant string) (value float64, ok bool) 
 	return median(medians), len(medians) > 0
 }
 
-// medians returns those of the rounds, the smallest first.
+// medians returns the medians of the rounds, the smallest first.
 func (r *Results) medians(k key) (medians []float64) {
 	for _, samples := range r.rounds[k] {
 		medians = append(medians, median(samples))
@@ -63,8 +63,8 @@ func (r *Results) medians(k key) (medians []float64) {
 	return medians
 }
 
-// Ratio returns the median of a over b within rounds. Within a round it is that of each sample over the one beside it
-// where the two have taken turns, so that each has as many, and that of the medians else.
+// Ratio returns the median of a over b within rounds. If the two have taken turns, and so have the same number of
+// samples, the ratio within a round is the median over neighbouring samples; otherwise it is the ratio of the medians.
 func (r *Results) Ratio(host string, a, b [2]string) (ratio float64, ok bool) {
 	of, to := r.rounds[key{host, a[0], a[1]}], r.rounds[key{host, b[0], b[1]}]
 	var ratios []float64
@@ -85,7 +85,7 @@ func (r *Results) Ratio(host string, a, b [2]string) (ratio float64, ok bool) {
 	return median(ratios), len(ratios) > 0
 }
 
-// median returns the middle of values, or the mean of the two in the middle; 0 of none.
+// median returns the middle of values, or the mean of the two in the middle; 0 without values.
 func median(values []float64) float64 {
 	n := len(values)
 	if n == 0 {
@@ -113,8 +113,8 @@ var ratios = []struct {
 	{"go-resume-inside", "native", [2]string{"fibers1.resume_inside", "go"}, [2]string{"pull", "go"}},
 }
 
-// Ratios returns the project's ratios, a line each: "ratio NAME VALUE", and the names of those that could not be
-// measured by the hosts that were asked.
+// Ratios returns the project's ratios, a line each, "ratio NAME VALUE", and the names of the ratios that the hosts
+// failed to measure.
 func (r *Results) Ratios() (lines, missing []string) {
 	for _, q := range ratios {
 		if !r.hosts[q.host] {

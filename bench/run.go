@@ -14,27 +14,27 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// patience only ends what hangs.
+// patience only ends a job that hangs.
 const patience = 3 * time.Minute
 
-// Options says what Run measures.
+// Options are the options of Run.
 type Options struct {
-	Dir  string    // with the files of bench/js and what is built beside them, costs.exe of bench/costs for one
+	Dir  string    // with the files of bench/js and the built ones, such as costs.exe
 	Node string    // the executable
 	Log  io.Writer // a line for every job
 
-	// Only is the name of a group: no other is measured. Empty: all.
+	// Only is the name of the only group to measure; "" means all.
 	Only string
 
-	// Quick measures only what the ratios need, in Chromium, in as many rounds as end before this time, but in one at
-	// least. The zero time: everything, everywhere.
+	// If Quick is not the zero time, Run measures only what the ratios need, in Chromium, in as many rounds as end
+	// before that time, but in at least one. Otherwise it measures everything, everywhere.
 	Quick time.Time
 }
 
-// Run measures and returns the results. That a contestant dies of a workload is a result; that fiberfill throws is an
-// error.
+// Run measures and returns the results. If a workload kills a contestant, that is a result; if fiberfill throws, that
+// is an error.
 func Run(ctx context.Context, opt Options) (*Results, error) {
-	// All that is started here ends with this function, however it returns.
+	// Everything started here ends with this function.
 	ctx, stop := context.WithCancel(ctx)
 	server, err := webserver.Start(ctx, webserver.Options{Files: map[string]fs.FS{"/": os.DirFS(opt.Dir)},
 		CrossOriginIsolated: true})
@@ -113,7 +113,7 @@ func (r *runner) rounds(ctx context.Context, name string, h host, plan []Group, 
 	return nil
 }
 
-// run runs jobs and keeps what they have measured. An error is what ends everything.
+// run runs jobs and keeps their measurements. An error ends the benchmark.
 func (r *runner) run(ctx context.Context, name string, h host, jobs []Job) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -123,7 +123,7 @@ func (r *runner) run(ctx context.Context, name string, h host, jobs []Job) error
 	}
 	for i, o := range outcomes {
 		if o.err != nil && limited.Err() != nil {
-			o.err = limited.Err() // however the process took it
+			o.err = limited.Err() // whatever error the process reported
 		}
 		if err := r.keep(name, jobs[i], o); err != nil {
 			return err
@@ -132,7 +132,7 @@ func (r *runner) run(ctx context.Context, name string, h host, jobs []Job) error
 	return nil
 }
 
-// keep keeps what has come of a job.
+// keep records the outcome of a job.
 func (r *runner) keep(host string, job Job, o outcome) error {
 	measured, progress, err := o.measured, o.progress, o.err
 	r.results.add(host, r.round, measured)
@@ -167,7 +167,7 @@ func (r *runner) keep(host string, job Job, o outcome) error {
 	return nil
 }
 
-// reason says in a word why there is no figure.
+// reason returns a word for why there is no figure.
 func reason(err error) string {
 	switch {
 	case errors.Is(err, errDied):

@@ -12,8 +12,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// actorsPage serves what the page of the actors needs beside the built files: the player of the scenarios, and the
-// demo's module without its types.
+// actorsPage serves the files that the actors' page needs in addition to the built ones: the player of the scenarios,
+// and the demo's module without its types.
 func actorsPage(t *testing.T) func(o *webserver.Options) {
 	source, err := os.ReadFile("../web/demo/sleep.ts")
 	if err != nil {
@@ -29,7 +29,7 @@ func actorsPage(t *testing.T) func(o *webserver.Options) {
 	}
 }
 
-// Actors on JSPI in a real browser: every scenario ends as it does on wazero.
+// Actors on JSPI in a real browser: every scenario ends as on wazero.
 func TestActors(t *testing.T) {
 	type outcome struct{ Title, Want, Got string }
 	check := func(t *testing.T, outcomes []outcome) {

@@ -2,8 +2,8 @@ package e2e_test
 
 import "testing"
 
-// Bad input gets a clear error, and nothing is lost: after each case of testdata/pages/bad.js a fiber that waited all
-// the while gets its answer, one more good call gets its own, no fiber is left, and nothing has escaped.
+// Bad input gets a clear error, and nothing is lost. After each case of testdata/pages/bad.js a fiber that waited
+// during the case gets its answer, another good call succeeds, no fiber is left, and nothing has escaped.
 func TestBadInput(t *testing.T) {
 	const page = "bad.html"
 	tab := open(t, page)
@@ -17,7 +17,7 @@ func TestBadInput(t *testing.T) {
 			}
 		})
 		if !ok {
-			tab = open(t, page) // what it left behind is no fault of the next
+			tab = open(t, page) // a failed case must not affect the next one
 		}
 	}
 }

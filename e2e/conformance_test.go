@@ -20,12 +20,12 @@ var (
 	scripts = flag.Int("scripts", 2000, "random conformance scripts to play, over all systems")
 )
 
-// exempt are the parts of the suite that JSPI in Chromium cannot be held to: none. The engine itself says where frames
-// of the host are, and an exception that rejects a promise arrives as the one that was thrown.
+// exempt lists the parts of the suite that JSPI in Chromium cannot pass: none. The engine itself knows where frames of
+// the host are, and an exception that rejects a promise arrives with its identity.
 var exempt = map[string]string{}
 
-// TestConformance plays, in Chromium, every case of the suite, the matrix of operations and states, and random scripts:
-// with the players as guests of the script tag, each computation on a JSPI stack of its own.
+// TestConformance plays every case of the suite, the matrix of operations and states, and random scripts, in Chromium.
+// The players are guests of the script tag, and each computation has a JSPI stack of its own.
 func TestConformance(t *testing.T) {
 	start := *seed
 	if start == 0 {
@@ -33,14 +33,14 @@ func TestConformance(t *testing.T) {
 	}
 	list := suite(t)
 	var random []conformance.Script
-	for _, s := range []conformance.System{conformance.A, conformance.B, conformance.C, conformance.D} {
-		r := rand.New(rand.NewPCG(start, uint64(s)))
+	for i, s := range conformance.Systems {
+		r := rand.New(rand.NewPCG(start, uint64(i)))
 		for range *scripts / 4 {
 			random = append(random, conformance.Random(s, r, 100))
 		}
 	}
 	j := play(t, append(list, random...))
-	// The random scripts that Check plays itself are the first of these.
+	// Check itself plays the first of the random scripts.
 	t.Run("suite", func(t *testing.T) { conformance.Check(t, j, exempt, start, 0) })
 	t.Run("random", func(t *testing.T) {
 		t.Logf("%d scripts; replay with: go test ./e2e -run TestConformance -seed %d", len(random), start)
@@ -52,11 +52,11 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// In Firefox the cases and the matrix are as they should be, too; Check's random scripts are played with them.
+// The same in Firefox, with only the random scripts that Check plays itself.
 func TestConformanceInFirefox(t *testing.T) {
 	list := suite(t)
-	for _, s := range []conformance.System{conformance.A, conformance.B, conformance.C, conformance.D} {
-		list = append(list, conformance.Random(s, rand.New(rand.NewPCG(1, uint64(s))), 100))
+	for i, s := range conformance.Systems {
+		list = append(list, conformance.Random(s, rand.New(rand.NewPCG(1, uint64(i))), 100))
 	}
 	keys, encoded := encodeAll(t, list)
 	text, err := json.Marshal(map[string]any{"scripts": encoded, "traps": words()})
@@ -95,7 +95,7 @@ func suite(t *testing.T) (list []conformance.Script) {
 
 func player(o *webserver.Options) { o.Files["/player/"] = os.DirFS("../polyfill/conformance/player") }
 
-// jspi is the substrate: what came of the scripts that have been played, by their system and bytes.
+// jspi is the substrate: the results of the scripts that were played, by system and bytes.
 type jspi map[string]result
 
 type result struct {
@@ -110,7 +110,7 @@ type script struct {
 
 func (jspi) Name() string { return "jspi" }
 
-// Play implements [conformance.Substrate], for scripts that have been played.
+// Play implements [conformance.Substrate], for scripts that were played before.
 func (j jspi) Play(s conformance.Script) ([]conformance.Outcome, error) {
 	key, _, err := encode(s)
 	if err != nil {
@@ -143,8 +143,8 @@ func encodeAll(t *testing.T, list []conformance.Script) (keys []string, encoded 
 	return keys, encoded
 }
 
-// play plays scripts, a hundred at a time, and a thousand in a tab: an ended stack costs the tab something that it does
-// not get back.
+// play plays scripts, a hundred at a time and a thousand in each tab, because a tab never gets back everything that an
+// ended stack used.
 func play(t *testing.T, list []conformance.Script) jspi {
 	const inTab, atOnce = 1000, 100
 	j := jspi{}

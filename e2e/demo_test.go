@@ -9,7 +9,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// demoPage is the page as make demo serves it, under the same policy.
+// demoPage is the page that make demo serves, under the same policy.
 const demoPage = "dist/demo/index.html"
 
 func demoPolicy(o *webserver.Options) { o.ContentSecurityPolicy = demopage.Policy }
@@ -54,26 +54,25 @@ func expectRun(t *testing.T, settings demopage.Settings, result demopage.Result)
 	n := result.Counters
 	if n.Failed != failed || n.Done != settings.Fibers-failed || n.Right != n.Done || n.Cancelled != 0 {
 		t.Errorf("%+v: %d done, %d failed, %d cancelled, %d right; want %d done and right, %d failed", settings, n.Done,
-			n.Failed, n.Cancelled,
-			n.Right, settings.Fibers-failed, failed)
+			n.Failed, n.Cancelled, n.Right, settings.Fibers-failed, failed)
 	}
-	// The server takes latency/2 at least for each, and never less than it says.
+	// The server takes at least latency/2 for each item.
 	if least := float64(settings.Fibers*settings.Latency) / 2; n.Sequential < least || n.Total <= 0 {
-		t.Errorf("%+v: one after another %.0f ms, want %.0f at least; in all %.0f "+
-			"ms", settings, n.Sequential, least, n.Total)
+		t.Errorf("%+v: one after another %.0f ms, want at least %.0f; in all %.0f ms", settings,
+			n.Sequential, least, n.Total)
 	}
 }
 
-// Frames keep coming while 1,000 fibers start, wait and end: 20 a second at least and no gap over a quarter of a
-// second, on a machine of two cores that draws without a graphics card. Whatever else runs there takes frames away too,
-// so a page that does nothing is measured at the same time: what it lacks is not the demo's fault.
+// While 1,000 fibers start, wait and end, the page draws at least 20 frames a second, without a gap of more than a
+// quarter of a second, on a machine with two cores and no graphics card. Other programs cost frames too, so an idle
+// page is measured at the same time: the frames that it misses are not the demo's fault.
 func TestDemoStaysSmooth(t *testing.T) {
 	idle := openDemo(t)
 	for _, guest := range []string{"c", "wat", "go"} {
 		t.Run(guest, func(t *testing.T) {
 			settings := demopage.Settings{Guest: guest, Fibers: 1000, Latency: 20, Failure: 2}
 			tab := openDemo(t)
-			// A hiccup of the machine may hit one page and not the other; a page that stutters does so each time.
+			// A hiccup of the machine may hit only one of the pages; a page that really stutters does so each time.
 			for attempt := 1; ; attempt++ {
 				idle.Eval(t, `() => {
 					const start = performance.now();
@@ -92,21 +91,21 @@ func TestDemoStaysSmooth(t *testing.T) {
 				idle.Eval(t, `() => { frames.end = true; return frames }`, &control)
 				expectRun(t, settings, result)
 				frames := result.Frames
-				t.Logf("%d frames, %.0f a second, the longest gap %.0f ms; %.0f ms in all; a page that does nothing "+
+				t.Logf("%d frames, %.0f a second, the longest gap %.0f ms; %.0f ms in all; an idle page "+
 					"had %.0f a second, %.0f ms",
 					frames.Count, frames.Rate, frames.Longest, result.Counters.Total, control.Rate, control.Longest)
 				if frames.Rate >= 20*min(1, control.Rate/60) && frames.Longest <= 250+control.Longest {
 					return
 				}
 				if attempt == 3 {
-					t.Fatal("want 20 frames a second at least, and no gap over 250 ms")
+					t.Fatal("want at least 20 frames a second, and no gap over 250 ms")
 				}
 			}
 		})
 	}
 }
 
-// Ten thousand is the most that the page offers.
+// Ten thousand fibers are the most that the page offers.
 func TestDemoRunsTenThousand(t *testing.T) {
 	settings := demopage.Settings{Guest: "c", Fibers: 10_000, Latency: 2}
 	result := openDemo(t).demo(t, settings)
@@ -121,30 +120,35 @@ func TestDemoCancels(t *testing.T) {
 			tab := openDemo(t)
 			ctx, cancel := limit(t)
 			defer cancel()
-			// None of them would end by itself before the test does.
-			if err := demopage.Begin(ctx, tab.Tab, demopage.Settings{Guest: guest, Fibers: 20, Latency: 5000}); err != nil {
+			// None of the fibers ends by itself before the test does.
+			settings := demopage.Settings{Guest: guest, Fibers: 20, Latency: 5000}
+			if err := demopage.Begin(ctx, tab.Tab, settings); err != nil {
 				t.Fatal(err)
 			}
-			// as many as a browser sends at once
+			// the most that a browser sends at once
 			tab.Traffic(t, func(now webserver.Stats) bool { return now.InFlight == 6 })
 
-			// A click in the middle of a lane cancels the fiber of that lane, and no other.
+			// A click in the middle of a lane cancels only that lane's fiber.
 			var live int
 			tab.Eval(t, `async (lane, lanes) => {
-				// Six requests may be out before the last fiber has begun: a turn ends after its time.
+				// Six requests may be in flight before the last fiber has started, because a turn ends after its time
+				// budget.
 				const waiting = document.getElementById("count-waiting");
 				while (Number(waiting.value) < lanes) await new Promise(requestAnimationFrame);
 				const scroller = document.getElementById("scroller");
 				const box = document.getElementById("spacer").getBoundingClientRect();
 				const y = box.top + (lane + 0.5) * box.height / lanes;
-				scroller.dispatchEvent(new PointerEvent("click", { clientX: box.left + 50, clientY: y, pointerType: "mouse" }));
+				const at = { clientX: box.left + 50, clientY: y, pointerType: "mouse" };
+				scroller.dispatchEvent(new PointerEvent("click", at));
 				const cancelled = document.getElementById("count-cancelled");
 				while (cancelled.value !== "1") await new Promise(requestAnimationFrame);
-				if (!document.getElementById("readout").textContent.startsWith("item " + lane + ": cancelled")) throw new Error("another lane was chosen");
+				if (!document.getElementById("readout").textContent.startsWith("item " + lane + ": cancelled")) {
+					throw new Error("another lane was chosen");
+				}
 				return Number(waiting.value);
 			}`, &live, 7, 20)
 			if live != 19 {
-				t.Errorf("after one of 20 was cancelled %d wait", live)
+				t.Errorf("after one of 20 was cancelled, %d wait", live)
 			}
 
 			tab.Eval(t, `() => document.getElementById("cancel").click()`, nil)
@@ -155,13 +159,13 @@ func TestDemoCancels(t *testing.T) {
 			if n := result.Counters; n.Cancelled != 20 || n.Done != 0 || n.Failed != 0 {
 				t.Errorf("%d cancelled, %d done, %d failed, want all 20 cancelled", n.Cancelled, n.Done, n.Failed)
 			}
-			// The requests have really stopped.
+			// The requests have really stopped: the server sees it.
 			tab.Traffic(t, func(now webserver.Stats) bool { return now.InFlight == 0 && now.Abandoned >= 6 })
 		})
 	}
 }
 
-// A lane that failed looks it, from its end to the right edge, and one that is done does not.
+// A failed lane is drawn as failed, from its end to the right edge; a lane that is done is not.
 func TestDemoShowsFailedLanes(t *testing.T) {
 	settings := demopage.Settings{Guest: "c", Fibers: 40, Latency: 20, Failure: 25}
 	tab := openDemo(t)
@@ -173,12 +177,14 @@ func TestDemoShowsFailedLanes(t *testing.T) {
 		const colour = (name) => style.getPropertyValue(name).trim();
 		const context = bars.getContext("2d");
 		return Array.from({ length: lanes }, (_, lane) => {
-			const pixels = context.getImageData(bars.width - 8, Math.floor((lane + 0.5) * bars.height / lanes), 8, 1).data;
+			const middle = Math.floor((lane + 0.5) * bars.height / lanes);
+			const pixels = context.getImageData(bars.width - 8, middle, 8, 1).data;
 			const seen = new Set();
 			for (let i = 0; i < pixels.length; i += 4) {
 				seen.add("#" + [...pixels.slice(i, i + 3)].map((part) => part.toString(16).padStart(2, "0")).join(""));
 			}
-			return seen.has(colour("--failed")) && seen.has(colour("--failed-2")) ? "failed" : seen.has(colour("--done")) ? "done" : [...seen].join();
+			if (seen.has(colour("--failed")) && seen.has(colour("--failed-2"))) return "failed";
+			return seen.has(colour("--done")) ? "done" : [...seen].join();
 		});
 	}`, &lanes, settings.Fibers)
 	for lane, got := range lanes {
@@ -192,8 +198,8 @@ func TestDemoShowsFailedLanes(t *testing.T) {
 	}
 }
 
-// The page fits the screen, from a phone to a desk, while fibers live and after: nothing has to be scrolled sideways;
-// and what can be used has a name.
+// The page fits the screen, from phone to desktop, during a run and after it, without sideways scrolling. Every control
+// has a name.
 func TestDemoFitsTheScreen(t *testing.T) {
 	tab := openDemo(t)
 	ctx, cancel := limit(t)
@@ -227,7 +233,8 @@ func TestDemoFitsTheScreen(t *testing.T) {
 	fits("after the run")
 	var nameless []string
 	tab.Eval(t, `() => [...document.querySelectorAll("input, button, canvas, progress, [tabindex]")]
-		.filter((e) => !e.hidden && !e.closest("[aria-label], [aria-labelledby], label, #scroller") && !e.textContent.trim() && !e.title)
+		.filter((e) => !e.hidden && !e.closest("[aria-label], [aria-labelledby], label, #scroller"))
+		.filter((e) => !e.textContent.trim() && !e.title)
 		.map((e) => e.outerHTML)`, &nameless)
 	if len(nameless) > 0 {
 		t.Errorf("without a name: %q", nameless)
@@ -237,7 +244,7 @@ func TestDemoFitsTheScreen(t *testing.T) {
 func TestDemoInFirefox(t *testing.T) {
 	var got map[string]demopage.Result
 	inFirefox(t, "demo.html", "demo.run", &got, demoPolicy, func(o *webserver.Options) {
-		o.Files["/drive/"] = os.DirFS("demopage")
+		o.Files["/drive/"] = os.DirFS("../internal/demopage")
 	})
 	for _, guest := range []string{"c", "wat", "go"} {
 		settings := demopage.Settings{Guest: guest, Fibers: 200, Latency: 20, Failure: 10}

@@ -15,12 +15,12 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// What README.md and docs show is run, letter by letter: what a reader copies works.
+// These tests run what README.md and docs show, letter by letter, so that what a reader copies works.
 
-// scriptTag is where the documents' pages load the script tag from; the tests serve what has been built in its place.
+// scriptTag is the address of the script in the documents' pages. The tests serve the built script in its place.
 const scriptTag = "https://cdn.jsdelivr.net/npm/fiberfill@0.1/fiberfill.js"
 
-// The first page that README.md shows.
+// The page that README.md shows first.
 func TestReadmePage(t *testing.T) {
 	page := example(t, "README.md", "html")
 	if !strings.Contains(page, scriptTag) {
@@ -47,7 +47,7 @@ func TestReadmePage(t *testing.T) {
 	}
 }
 
-// The addresses of the content delivery network name a file of the package, in a version that it can have.
+// Every CDN address in the documents names an existing file of the package, in an existing version.
 func TestDocsAddresses(t *testing.T) {
 	manifest := read(t, "web/npm/package.json")
 	for _, field := range []string{`"unpkg": "fiberfill.js"`, `"jsdelivr": "fiberfill.js"`, `"version": "0.1.`} {
@@ -55,8 +55,9 @@ func TestDocsAddresses(t *testing.T) {
 			t.Errorf("package.json lacks %s", field)
 		}
 	}
+	cdn := regexp.MustCompile(`https://(cdn\.jsdelivr\.net|unpkg\.com)/[^"\s)]*`)
 	for _, file := range documents(t) {
-		for _, address := range regexp.MustCompile(`https://(cdn\.jsdelivr\.net|unpkg\.com)/[^"\s)]*`).FindAllString(read(t, file), -1) {
+		for _, address := range cdn.FindAllString(read(t, file), -1) {
 			if address != scriptTag {
 				t.Errorf("%s has %s, not %s", file, address, scriptTag)
 			}
@@ -64,7 +65,53 @@ func TestDocsAddresses(t *testing.T) {
 	}
 }
 
-// The modules of the guides: all blocks of one guide are one program. What it prints stands behind console.log.
+// The figures that README.md compares are those of docs/bench, in Chromium.
+func TestReadmeFigures(t *testing.T) {
+	bench := read(t, "docs/bench/README.md")
+	row := func(text, label string) []string {
+		t.Helper()
+		m := regexp.MustCompile(`(?m)^\| *` + regexp.QuoteMeta(label) + ` *\|(.*)\|$`).FindStringSubmatch(text)
+		if m == nil {
+			t.Fatalf("there is no row %s", label)
+		}
+		cells := strings.Split(m[1], "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		return cells
+	}
+	for label, in := range map[string]struct {
+		section, engine string
+		column          int
+		unit            string
+	}{
+		"calls waiting at once":       {"How far it goes", "Chromium, ", 0, ""},
+		"calls that have ended":       {"How far it goes", "Chromium, ", 1, ""},
+		"one switch among 100":        {"Switching", "Chromium, ", 2, " ns"},
+		"a call, 1,000 at once, warm": {"Starting, warm", "Chromium, ", 3, " µs"},
+		"a call, 1 at once, warm":     {"Starting, warm", "Chromium, ", 0, " µs"},
+		"1,000 fetches":               {"Fetching", "Chromium, ", 0, " ms"},
+		"time to the first call":      {"The first fiber", "Chromium, ", 0, " ms"},
+		"bytes to load (brotli)":      {"Bytes", "", 0, ""},
+	} {
+		_, section, found := strings.Cut(bench, "\n## "+in.section+"\n")
+		if !found {
+			t.Fatalf("docs/bench has no section %s", in.section)
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		got := row(read(t, "README.md"), label)
+		for i, contestant := range []string{"fiberfill", "raw JSPI", "Asyncify", "async/await"} {
+			if got[i] == "" {
+				continue // it was not measured
+			}
+			if want := row(section, in.engine+contestant)[in.column] + in.unit; got[i] != want {
+				t.Errorf("%s, %s: README.md says %s, docs/bench %s", label, contestant, got[i], want)
+			}
+		}
+	}
+}
+
+// All modules of one guide form one program. The expected output is in the comments after console.log.
 func TestDocsModules(t *testing.T) {
 	for _, file := range documents(t) {
 		program := strings.Join(examples(t, file, "js"), "\n")
@@ -73,11 +120,12 @@ func TestDocsModules(t *testing.T) {
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			var want []string
-			for _, m := range regexp.MustCompile(`(?m)^console\.log\(.*\); // (.*)$`).FindAllStringSubmatch(program, -1) {
+			logs := regexp.MustCompile(`(?m)^console\.log\(.*\); // (.*)$`)
+			for _, m := range logs.FindAllStringSubmatch(program, -1) {
 				want = append(want, m[1])
 			}
 			if len(want) == 0 || len(want) != strings.Count(program, "console.log(") {
-				t.Fatalf("%d calls of console.log say what they print", len(want))
+				t.Fatalf("%d calls of console.log have a comment with their output", len(want))
 			}
 			tab := open(t, "index.html", func(o *webserver.Options) {
 				o.Files["/"] = fstest.MapFS{
@@ -91,13 +139,13 @@ func TestDocsModules(t *testing.T) {
 				return printed;
 			}`, &got)
 			if !slices.Equal(got, want) {
-				t.Errorf("it prints\n%s\nand says that it prints\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				t.Errorf("it prints\n%s\nbut the comments say\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		})
 	}
 }
 
-// modulePage is a page in which the package has its name, and console.log is kept as Node prints it.
+// modulePage is a page that maps the package's name and collects the output of console.log as Node prints it.
 const modulePage = `<!doctype html>
 <script type="importmap">
 { "imports": {
@@ -112,7 +160,7 @@ const shown = (value) => (typeof value === "bigint" ? value + "n" : String(value
 console.log = (...values) => printed.push(values.map(shown).join(" "));
 </script>`
 
-// docs/go.md's program, built and run against a real server.
+// The program of docs/go.md, run against a real server.
 func TestDocsGoProgram(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "main.go")
 	if err := os.WriteFile(program, []byte(example(t, "docs/go.md", "go")), 0o644); err != nil {
@@ -132,14 +180,14 @@ func TestDocsGoProgram(t *testing.T) {
 	}
 }
 
-// docs/own-fibers.md's generator is the guest in examples, which TestDocsModules calls.
+// The generator of docs/own-fibers.md is the guest in examples, which TestDocsModules calls.
 func TestDocsGenerator(t *testing.T) {
 	if example(t, "docs/own-fibers.md", "c") != read(t, "examples/c-generator/guest.c") {
 		t.Error("docs/own-fibers.md and examples/c-generator/guest.c differ")
 	}
 }
 
-// docs/server.md's commands, one after the other, by a shell. What they print stands below them.
+// The commands of docs/server.md, run one after another by a shell. The expected output is below each.
 func TestDocsConsole(t *testing.T) {
 	server := serve(t)
 	dir := t.TempDir()
@@ -156,7 +204,7 @@ func TestDocsConsole(t *testing.T) {
 	}
 }
 
-// No block of code is in a language that no test runs.
+// Every block of code in the documents is run by a test.
 func TestDocsBlocksAreRun(t *testing.T) {
 	run := map[string][]string{
 		"README.md": {"html"}, "docs/go.md": {"go"}, "docs/own-fibers.md": {"c", "js"}, "docs/server.md": {"console"},
@@ -164,7 +212,7 @@ func TestDocsBlocksAreRun(t *testing.T) {
 	}
 	for _, file := range documents(t) {
 		for _, m := range regexp.MustCompile("(?m)^ *```(\\S+)").FindAllStringSubmatch(read(t, file), -1) {
-			if !slices.Contains(run[file], m[1]) && file != "docs/rules.md" { // whose blocks cmd/build compares
+			if !slices.Contains(run[file], m[1]) && file != "docs/rules.md" { // cmd/build compares its blocks
 				t.Errorf("%s has a block of %s that is not run", file, m[1])
 			}
 		}
@@ -174,7 +222,7 @@ func TestDocsBlocksAreRun(t *testing.T) {
 	}
 }
 
-// What documents link to is there.
+// Every link in the documents has a target.
 func TestDocsLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]*))?\)`)
 	for _, file := range documents(t) {
@@ -192,7 +240,7 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// anchors returns where one can link to in a document: its headings, as GitHub names them, and what it names itself.
+// anchors returns the anchors of a document: its headings, as GitHub names them, and its explicit anchors.
 func anchors(text string) map[string]bool {
 	at := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
@@ -205,7 +253,7 @@ func anchors(text string) map[string]bool {
 	return at
 }
 
-// documents are the pages for readers, by their paths in the repository.
+// documents returns the paths of the documents in the repository.
 func documents(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../docs/*.md")
@@ -219,7 +267,7 @@ func documents(t *testing.T) []string {
 	return pages
 }
 
-// example returns the first block of code in a language that a document shows.
+// example returns a document's first block of code in a language.
 func example(t *testing.T, file, language string) string {
 	t.Helper()
 	all := examples(t, file, language)

@@ -8,12 +8,14 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// The scenario of fetching fibers (S-FETCH) and its variants: the C guest, real requests whose order of arrival the
-// server is told, and the scheduler's log event by event. What is expected stands in testdata/pages/fetch.js.
+// The scenario of fetching fibers (S-FETCH) and its variants, with the C guest and real requests. The test tells the
+// server the order of the responses, and checks the scheduler's log event by event. testdata/pages/fetch.js has the
+// expectations.
 func TestS_FETCH(t *testing.T) {
 	tab := open(t, "fetch.html")
 	for _, variant := range []string{
-		"threeFibers", "twoInSequence", "completionsInOneTurn", "greenThreads", "fetchAmongBusyThreads", "rejected", "noFibers", "exceptionInAnImport",
+		"threeFibers", "twoInSequence", "completionsInOneTurn", "greenThreads", "fetchAmongBusyThreads",
+		"rejected", "noFibers", "exceptionInAnImport",
 	} {
 		t.Run(variant, func(t *testing.T) { tab.Eval(t, "fetching."+variant, nil) })
 	}
@@ -24,7 +26,7 @@ func TestX_EDGE_15_RejectionStaysInItsFiber(t *testing.T) {
 	open(t, "fetch.html").Eval(t, "fetching.rejectedAlone", nil)
 }
 
-// The fetch of a fiber that is cancelled really stops: the server sees its client go.
+// Cancelling a fiber really stops its fetch: the server sees its client go.
 func TestCancelStopsTheRequest(t *testing.T) {
 	tab := open(t, "fetch.html")
 	tab.Eval(t, "fetching.never", nil)
@@ -33,7 +35,8 @@ func TestCancelStopsTheRequest(t *testing.T) {
 	tab.Traffic(t, func(now webserver.Stats) bool { return now.Abandoned == 1 && now.InFlight == 0 })
 }
 
-// Fibers that only compute and yield leave the page its timers, messages and frames: a turn ends after its time budget.
+// Fibers that only compute and yield do not starve the page's timers, messages and frames: a turn ends after its time
+// budget.
 func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 	const fibers, rounds, step = 50, 10, 1 // ms
 	type seen struct{ Timeouts, Messages, Frames, Steps, Longest, Total float64 }
@@ -42,8 +45,8 @@ func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 		var seen seen
 		open(t, "fetch.html", isolated).Eval(t, "fetching.busy", &seen, fibers, rounds, step, 0)
 		t.Logf("%+v", seen)
-		// A turn of 8 ms has at most 8 whole steps and the one that is under way when its time is over; and one more,
-		// because the scheduler's clock may be half a millisecond old.
+		// A turn of 8 ms has at most 8 whole steps, the step under way when the time is over, and one more, because the
+		// scheduler's clock may be half a millisecond old.
 		if seen.Steps > 10 {
 			t.Errorf("a turn had %v steps of %d ms, want at most 10", seen.Steps, step)
 		}
@@ -56,8 +59,8 @@ func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 		}
 	})
 
-	// When steps that took next to no time suddenly take a millisecond, the scheduler finds out at most sixteen steps
-	// late. How late is a matter of when it last read the clock, so the change comes at different steps.
+	// If steps that took almost no time suddenly take a millisecond, the scheduler notices at most sixteen steps late.
+	// How late depends on when it last read the clock, so the test makes the change at different steps.
 	t.Run("SuddenlyLonger", func(t *testing.T) {
 		tab := open(t, "fetch.html", isolated)
 		var most float64
@@ -72,8 +75,8 @@ func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 		}
 	})
 
-	// Completions that are there at once make turns that follow each other without the event loop: together they have
-	// the budget of one.
+	// Completions that are ready at once cause several turns without a return to the event loop. Together these turns
+	// have the budget of one.
 	t.Run("CompletedAtOnce", func(t *testing.T) {
 		var seen seen
 		open(t, "fetch.html", isolated).Eval(t, "fetching.atOnce", &seen, 300000)
@@ -84,7 +87,7 @@ func TestATurnEndsAfterItsTimeBudget(t *testing.T) {
 	})
 }
 
-// A million fibers started at once, each of which waits once, all finish, in one tab and in less than 2 GB.
+// A million fibers are started at once; each waits once. All finish, in one tab and in less than 2 GB.
 func TestAMillionFibersAtOnce(t *testing.T) {
 	const calls = 1_000_000
 	tab := open(t, "million.html", bench)
@@ -99,7 +102,7 @@ func TestAMillionFibersAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d calls made in %.1f s and over after %.1f s; the tab's process needed %d MB", calls, got.Calling/1000,
+	t.Logf("%d calls made in %.1f s, all over after %.1f s; the tab's process needed %d MB", calls, got.Calling/1000,
 		got.MS/1000, peak>>20)
 	if want := calls*(calls-1)/2 + calls; got.Sum != want || got.Left != 0 {
 		t.Errorf("the answers add up to %d, want %d; %d fibers are left", got.Sum, want, got.Left)
@@ -109,7 +112,7 @@ func TestAMillionFibersAtOnce(t *testing.T) {
 	}
 }
 
-// 10,000 calls at once, each of which fetches, all succeed; in plain JavaScript the browser refuses most of so many
+// 10,000 calls at once, each with a fetch, all succeed. From plain JavaScript the browser refuses most of so many
 // fetches.
 func TestTenThousandCallsAtOnce(t *testing.T) {
 	const calls, limit = 10000, 1000
@@ -120,15 +123,15 @@ func TestTenThousandCallsAtOnce(t *testing.T) {
 		t.Errorf("%d of %d calls have the right answer, %d fibers are left", got.Right, calls, got.Left)
 	}
 	if got.Most != limit {
-		t.Errorf("at most %d fetches were out at once, want %d", got.Most, limit)
+		t.Errorf("at most %d fetches were in flight, want %d", got.Most, limit)
 	}
 	if now := tab.server.Stats(); now.Requests != calls {
 		t.Errorf("%d requests, want %d", now.Requests, calls)
 	}
 }
 
-// 1,000 fetches by fibers of one C instance take hardly longer than by plain JavaScript, and little of the main thread.
-// Both have all 1,000 in flight at once, in the same page, in turn.
+// 1,000 fetches by fibers of one C instance take hardly longer than from plain JavaScript, and cost the main thread
+// little. Both have all 1,000 in flight at once, in the same page, in turn.
 func TestCostOfAThousandFetches(t *testing.T) {
 	const count, rounds, mostRatio, mostAdded = 1000, 9, 1.15, 20.0
 	tab := open(t, "cost.html", isolated)
@@ -164,11 +167,11 @@ func TestCostOfAThousandFetches(t *testing.T) {
 	t.Logf("%d fetches: %.0f ms by fibers, %.0f ms plainly, ratio %.3f; main thread %.1f and %.1f us a fetch", count,
 		ms[0], ms[1], ms[0]/ms[1], cpu[0], cpu[1])
 	if ms[0]/ms[1] > mostRatio {
-		t.Errorf("by fibers it takes %.3f times as long, more than %v", ms[0]/ms[1], mostRatio)
+		t.Errorf("fibers take %.3f times as long, want at most %v", ms[0]/ms[1], mostRatio)
 	}
 
-	// A fetch costs the main thread some 250 us, and that varies by more than what fibers add. So what they add is
-	// measured without the network: the function that the guest imports answers by itself, in a task for each answer.
+	// A fetch costs the main thread about 250 us, which varies by more than fibers add. So the overhead of fibers is
+	// measured without the network: the guest's import answers by itself, in a task for each answer.
 	ms, cpu = inTurn("cost.localFibers", "cost.localPlain")
 	t.Logf("main thread without the network: %.1f us a call by fibers, %.1f plainly, %.1f added (by the clock: %.1f)",
 		cpu[0], cpu[1], cpu[0]-cpu[1], (ms[0]-ms[1])*1000/count)

@@ -8,9 +8,9 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// The Go program of examples/go-fetch as the demo page has it. What it does stands in testdata/pages/gofetch.js.
+// The Go program of examples/go-fetch, as in the demo page. testdata/pages/gofetch.js has the scenarios.
 
-// ask has three calls ask for items that the server holds, and returns when it holds them.
+// ask makes three calls for items that the server holds, and returns when it holds them.
 func ask(t *testing.T, who string) *tab {
 	t.Helper()
 	tab := open(t, "gofetch.html", policy)
@@ -19,7 +19,7 @@ func ask(t *testing.T, who string) *tab {
 	return tab
 }
 
-// answer has the server release an item, and expects the call that asked for it to resolve with its value.
+// answer makes the server release an item, and expects the item's call to resolve with its value.
 func (tab *tab) answer(t *testing.T, id uint64) {
 	t.Helper()
 	var value uint64
@@ -29,8 +29,8 @@ func (tab *tab) answer(t *testing.T, id uint64) {
 	}
 }
 
-// The scheduler of a Go program logs the same events as that of a wasm guest, one by one; and the same as natively,
-// since package asyncio's own test has this very log.
+// The scheduler of a Go program logs the same events as the scheduler of a wasm guest. Natively it logs them too:
+// package asyncio's test compares with the same log.
 func TestS_FETCH_TheSameLogOfGoAndWasm(t *testing.T) {
 	want := strings.Split(strings.TrimSpace(read(t, "asyncio/testdata/s-fetch.log")), "\n")
 	for _, who := range []string{"go-fetch", "c-fetch", "wat-fetch"} {
@@ -50,16 +50,16 @@ func TestS_FETCH_TheSameLogOfGoAndWasm(t *testing.T) {
 			got := plain(told.Log)
 			for i := range max(len(got), len(want)) {
 				if i >= len(got) || i >= len(want) || got[i] != want[i] {
-					t.Fatalf("event %d is wrong: "+
-						"got\n%s\nwant\n%s", i+1, strings.Join(got, "\n"), strings.Join(want, "\n"))
+					t.Fatalf("event %d is wrong: got\n%s\nwant\n%s", i+1,
+						strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 			}
 		})
 	}
 }
 
-// plain calls the fibers of a log f0, f1, ... as they were spawned, and joins turns that the time budget has cut: such
-// a one pauses, and is entered again without a notification.
+// plain renames the fibers of a log to f0, f1, ... in the order they were spawned, and joins turns that the time budget
+// cut: a pause and an entry without a notification between them.
 func plain(log []string) (events []string) {
 	names := map[string]string{}
 	for i := 0; i < len(log); i++ {
@@ -85,8 +85,8 @@ func TestGoFetchesAThousand(t *testing.T) {
 	expectItems(t, "Go", values, 1000)
 }
 
-// A Go function that waits may be called from a JavaScript callback while others wait; with bare goroutines in a
-// js.Func that is a deadlock (golang/go#37136).
+// A JavaScript callback may call a Go function that waits while others wait. With bare goroutines in a js.Func that is
+// a deadlock (golang/go#37136).
 func TestGoIsCalledFromCallbacksWhileOthersWait(t *testing.T) {
 	tab := ask(t, "go-fetch")
 	var values []uint64
@@ -104,8 +104,8 @@ func TestGoIsCalledFromCallbacksWhileOthersWait(t *testing.T) {
 	}
 }
 
-// An AbortSignal ends its call with the signal's reason itself, and the request: the server sees its client go. The
-// others go on. A call that is aborted before makes no request.
+// An AbortSignal ends its call with the signal's reason, by identity, and ends the request: the server sees its client
+// go. Other calls go on. A call with an aborted signal makes no request.
 func TestGoCancelStopsTheRequest(t *testing.T) {
 	tab := ask(t, "go-fetch")
 	tab.Eval(t, "gofetch.never", nil)
@@ -120,7 +120,7 @@ func TestGoCancelStopsTheRequest(t *testing.T) {
 	}
 }
 
-// A call fails alone: with the platform's own error, or with one that names the address and the status.
+// A call fails alone, with the platform's own error or with an error that names the address and the status.
 func TestGoErrorsRejectTheirCallOnly(t *testing.T) {
 	tab := ask(t, "go-fetch")
 	tab.Eval(t, "gofetch.failing", nil)
@@ -129,7 +129,7 @@ func TestGoErrorsRejectTheirCallOnly(t *testing.T) {
 	}
 }
 
-// The end of the program ends its calls and their requests.
+// When the program ends, its calls and their requests end.
 func TestGoStops(t *testing.T) {
 	tab := ask(t, "go-fetch")
 	tab.Eval(t, "gofetch.stop", nil)

@@ -6,8 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// The guests over the engine's own JSPI, without fiberfill: what they do right there is the guests' doing, and what
-// goes wrong there is why fiberfill exists.
+// The guests over the engine's own JSPI, without fiberfill. What works here is the guests' own merit; what goes wrong
+// here is why fiberfill exists.
 
 func TestGuestsOverRawJSPI(t *testing.T) {
 	var got struct {
@@ -38,8 +38,8 @@ func TestGuestsOverRawJSPI(t *testing.T) {
 }
 
 // Two suspended calls that share a shadow stack overwrite each other (emscripten-core/emscripten#20058). The C guest
-// notices: it answers -3 where a naive guest would go on with another call's data. If this test ever fails because all
-// answers are right, the guests no longer show what the regions of fiberfill protect from.
+// notices and returns -3, where a naive guest would go on with another call's data. If all answers are ever right, and
+// this test fails, the guests no longer show what fiberfill's regions protect from.
 func TestRawJSPIMixesUpTheShadowStack(t *testing.T) {
 	var values []int
 	open(t, "raw.html").Eval(t, `() => raw.twoWaves("c-fetch")`, &values)
@@ -54,7 +54,7 @@ func TestRawJSPIMixesUpTheShadowStack(t *testing.T) {
 	}
 }
 
-// expectItems checks the values of the items 0, 1, 2, ...
+// expectItems checks the values of the items 0 to count-1.
 func expectItems(t *testing.T, what string, values []uint64, count int) {
 	t.Helper()
 	if len(values) != count {

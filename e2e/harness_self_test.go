@@ -7,7 +7,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// What the harness must notice, it notices: else the other tests could not fail.
+// The harness notices what it must notice. Otherwise the other tests could not fail.
 
 func TestHarnessSeesWhatEscapes(t *testing.T) {
 	tab := open(t, "raw.html")

@@ -15,10 +15,10 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// patience is how long one step of a test may take. It only ends what hangs; nothing is measured with it.
+// patience is how long one step of a test may take. It only ends a test that hangs; it measures nothing.
 const patience = 90 * time.Second
 
-// tab is a page in Chromium, and the server that it came from.
+// tab is a page in Chromium with the server that it came from.
 type tab struct {
 	*browser.Tab
 	server *webserver.Server
@@ -29,14 +29,14 @@ func policy(o *webserver.Options) {
 	o.ContentSecurityPolicy = "script-src 'self' 'wasm-unsafe-eval'"
 }
 
-// isolated serves a page cross-origin isolated, where performance.now is fine enough to measure with.
+// isolated serves a page cross-origin isolated, so that performance.now is fine enough for measurements.
 func isolated(o *webserver.Options) { o.CrossOriginIsolated = true }
 
 // bench serves the benchmark's guest.
 func bench(o *webserver.Options) { o.Files["/bench/"] = os.DirFS("../bench/js") }
 
-// serve starts a server of its own for a test, so that the test's traffic and its origin are its own: the pages at /,
-// the built files at /dist/, the guests at /examples/.
+// serve starts a server for one test, so that the test's traffic and origin are its own. The server has the pages at /,
+// the built files at /dist/ and the guests at /examples/.
 func serve(t *testing.T, options ...func(*webserver.Options)) *webserver.Server {
 	t.Helper()
 	o := webserver.Options{Files: map[string]fs.FS{
@@ -61,8 +61,8 @@ func serve(t *testing.T, options ...func(*webserver.Options)) *webserver.Server 
 	return server
 }
 
-// open opens a page in a fresh tab. When the test ends it fails if an error or a rejection has escaped in the page, and
-// if it failed, for whatever reason, the console is logged and the screen is kept (go test -artifacts says where).
+// open opens a page in a fresh tab. At its end the test fails if an error or a rejection has escaped in the page. If
+// the test fails, for any reason, the console is logged and a screenshot is kept (go test -artifacts says where).
 func open(t *testing.T, page string, options ...func(*webserver.Options)) *tab {
 	t.Helper()
 	server := serve(t, options...)
@@ -85,8 +85,8 @@ func open(t *testing.T, page string, options ...func(*webserver.Options)) *tab {
 	return tab
 }
 
-// Eval calls a JavaScript function in the page with args, and decodes what it returns, or what its Promise resolves to,
-// into result, both ways as JSON. If the function throws or rejects, the test fails at once.
+// Eval calls a JavaScript function in the page with args, awaits its result, and decodes it into result. Both
+// directions use JSON. If the function throws or rejects, the test fails at once.
 func (tab *tab) Eval(t *testing.T, function string, result any, args ...any) {
 	t.Helper()
 	ctx, cancel := limit(t)
@@ -96,8 +96,8 @@ func (tab *tab) Eval(t *testing.T, function string, result any, args ...any) {
 	}
 }
 
-// Escaped returns the uncaught errors and unhandled rejections of the page so far, and forgets them. A test that
-// expects some calls it; all others leave it to the end.
+// Escaped returns the uncaught errors and unhandled rejections of the page so far, each only once. Only a test that
+// expects some calls it; otherwise the end of the test does.
 func (tab *tab) Escaped(t *testing.T) []string {
 	t.Helper()
 	ctx, cancel := limit(t)
@@ -109,7 +109,7 @@ func (tab *tab) Escaped(t *testing.T) []string {
 	return texts
 }
 
-// Traffic waits until the server's counts are such that enough is true for them, and returns them.
+// Traffic waits until enough returns true for the server's counts, and returns those counts.
 func (tab *tab) Traffic(t *testing.T, enough func(webserver.Stats) bool) webserver.Stats {
 	t.Helper()
 	ctx, cancel := limit(t)
@@ -121,7 +121,7 @@ func (tab *tab) Traffic(t *testing.T, enough func(webserver.Stats) bool) webserv
 	return now
 }
 
-// keep logs the console of a test that failed, and keeps its screen.
+// keep logs the console of a failed test, and keeps a screenshot.
 func (tab *tab) keep(t *testing.T) {
 	for _, line := range tab.Messages() {
 		t.Log("console:", line)
@@ -137,19 +137,19 @@ func (tab *tab) keep(t *testing.T) {
 	}
 }
 
-// limit is a context for one step. It does not descend from t.Context, which has ended when cleanups run.
+// limit returns a context for one step. It does not descend from t.Context, which has ended when cleanups run.
 func limit(t *testing.T) (context.Context, context.CancelFunc) {
 	deadline := time.Now().Add(patience)
-	// Leave the time to clean up before go test ends the process with everything in it.
+	// Leave time to clean up before go test ends the process.
 	if last, ok := t.Deadline(); ok && last.Add(-10*time.Second).Before(deadline) {
 		deadline = last.Add(-10 * time.Second)
 	}
 	return context.WithDeadline(context.Background(), deadline)
 }
 
-// inFirefox opens a page in a Firefox of its own, has it call the function of that name ("smoke.run") without
-// arguments, and decodes what the function returns into result. If the function throws or rejects, or anything escapes
-// in the page until it has returned, the test fails at once. The page has to load report.js, which does the calling.
+// inFirefox opens a page in a fresh Firefox, calls the named function ("smoke.run") without arguments, and decodes its
+// result into result. The test fails at once if the function throws or rejects, or if anything escapes in the page
+// before it has returned. The page must load report.js, which makes the call.
 func inFirefox(t *testing.T, page, function string, result any, options ...func(*webserver.Options)) {
 	t.Helper()
 	if err := callInFirefox(t, page, function, result, options...); err != nil {

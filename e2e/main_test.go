@@ -1,14 +1,13 @@
-// Package e2e_test runs what fiberfill ships, the built files of web/dist and the guests of examples, in real browsers
-// against a real server.
+// Package e2e_test runs the files that fiberfill ships, the built files of web/dist and the guests of examples, in real
+// browsers against a real server.
 //
-// A test opens a page of testdata/pages in a fresh tab and calls functions that the page's script has put into a
-// global:
+// A test opens a page of testdata/pages in a fresh tab and calls functions that the page's script defines in a global:
 //
 //	tab := open(t, "smoke.html")
 //	tab.Eval(t, `() => smoke.fetch("c-fetch", 100)`, &values)
 //
-// It fails by itself for every error and every rejection that escapes in the page. More than a line or two of
-// JavaScript belongs into a file beside the page.
+// The test fails for every error and every rejection that escapes in the page. More than a line or two of JavaScript
+// belongs into a file beside the page.
 package e2e_test
 
 import (
@@ -26,7 +25,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/browser"
 )
 
-// chromium is the one browser of this run; each test has a tab of its own in it.
+// chromium is the only browser of this run; each test has a tab of its own in it.
 var chromium *browser.Browser
 
 func TestMain(m *testing.M) {
@@ -38,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run is TestMain with defers: the browser is gone when it returns, also when a test has failed.
+// run is TestMain with defers: when it returns the browser has exited, even if a test failed.
 func run(m *testing.M) (int, error) {
 	if err := rebuild(); err != nil {
 		return 0, err
@@ -55,15 +54,17 @@ func run(m *testing.M) (int, error) {
 // The build reads these files and folders, and writes a file into each part of web/dist.
 var (
 	buildReads = []string{
-		"go.mod", "package-lock.json", "cmd/build", "asyncio", "polyfill", "examples/c-fetch", "examples/wat-fetch", "examples/go-fetch", "web",
-		"jsglue/src", "jsglue/worker.wasm", "jsglue/fiber.wasm", "jsglue/core/core.wasm", "jsglue/proposals/proposals.wasm", "jsglue/actors", "include",
+		"go.mod", "package-lock.json", "cmd/build", "asyncio", "polyfill",
+		"examples/c-fetch", "examples/wat-fetch", "examples/go-fetch", "web", "include",
+		"jsglue/src", "jsglue/worker.wasm", "jsglue/fiber.wasm", "jsglue/core/core.wasm",
+		"jsglue/proposals/proposals.wasm", "jsglue/actors",
 	}
 	buildWrites = []string{"web/dist/fiberfill.js", "web/dist/fiberfill-proposals.js", "web/dist/fiberfill-actors.js",
 		"web/dist/npm/package.json", "web/dist/demo/index.html"}
 )
 
-// rebuild builds web/dist if a source is newer, so that nobody tests the script of an hour ago. The parts are as old as
-// the oldest of them: a build may have been of the script only, or may have failed on its way.
+// rebuild builds web/dist if a source is newer, so that no test runs a stale script. The oldest part counts: a build
+// may have made only the script, or may have failed on the way.
 func rebuild() error {
 	source, changed, err := newest(buildReads)
 	if err != nil {
@@ -77,7 +78,7 @@ func rebuild() error {
 		case err == nil:
 			fmt.Printf("e2e: %s is older than %s: building\n", part, source)
 		case errors.Is(err, fs.ErrNotExist):
-			fmt.Printf("e2e: there is no %s: building\n", part)
+			fmt.Printf("e2e: %s is missing: building\n", part)
 		default:
 			return err
 		}
@@ -91,7 +92,7 @@ func rebuild() error {
 	return nil
 }
 
-// newest returns which file of paths, and below them, was changed last, and when. Tests are no sources.
+// newest returns which file in or below paths changed last, and when. Tests do not count.
 func newest(paths []string) (file string, changed time.Time, err error) {
 	for _, root := range paths {
 		err := filepath.WalkDir(filepath.Join("..", root), func(path string, entry fs.DirEntry, err error) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// A guest runs under the strictest policy that allows wasm at all, and the script asks for nothing beside itself and
-// the guest: neither for another file nor at another address.
+// A guest runs under the strictest policy that allows wasm at all. The page requests only the script and the guest: no
+// other file, no other address.
 func TestPolicyAndRequests(t *testing.T) {
 	var files record
 	tab := open(t, "policy.html", policy, files.keep)
@@ -41,7 +41,7 @@ func TestPolicyAndRequests(t *testing.T) {
 	}
 }
 
-// record keeps which files a server was asked for.
+// record records which files a server was asked for.
 type record struct {
 	mu     sync.Mutex
 	opened []string
@@ -73,7 +73,7 @@ func (f recorded) Open(name string) (fs.File, error) {
 	return f.FS.Open(name)
 }
 
-// Importing the module touches no global at all, and neither does running a guest.
+// Importing the module, or running a guest, changes no global.
 func TestModuleAddsNoGlobal(t *testing.T) {
 	tab := open(t, "globals-module.html")
 	var got json.RawMessage
@@ -85,8 +85,8 @@ func TestModuleAddsNoGlobal(t *testing.T) {
 	}
 }
 
-// Fibers, and a Go program's, go on when their page comes back out of the back-forward cache, also if a turn has been
-// cut when it went there: Firefox loses what is on its way to such a page through a MessageChannel.
+// Fibers of a page and of a Go program go on when the page returns from the back-forward cache, even if a turn was cut
+// when the page went there. Firefox loses MessageChannel messages that are on their way to such a page.
 func TestBackForwardCache(t *testing.T) {
 	for _, function := range []string{"cache.guest", "cache.go"} {
 		t.Run(function, func(t *testing.T) {
@@ -95,21 +95,21 @@ func TestBackForwardCache(t *testing.T) {
 	}
 }
 
-// Responses, modules and traps that another window has made are what they are.
+// Responses, modules and traps from another window are recognised.
 func TestValuesOfAnotherWindow(t *testing.T) {
 	open(t, "windows.html", policy).Eval(t, "windows.run", nil)
 	inFirefox(t, "windows.html", "windows.run", new(any), policy)
 }
 
-// The first fiber runs within 10 ms of the script being there, loaded and run, on the machine of the project's first
-// measurements, where a round trip of raw JSPI took Chromium 147 ns at most; on a slower one it has as much more as
-// that takes more, measured in the same tab. Whatever else the machine does only makes a tab slower; so what is judged
-// is whether the line is reached at all, by one of nine tabs, or of more if all of those were slow.
+// Once the script is loaded and run, the first fiber runs within 10 ms on the machine of the project's first
+// measurements, where a round trip of raw JSPI took Chromium at most 147 ns. On a slower machine the target scales with
+// that round trip, measured in the same tab. Other load only makes a tab slower, so the test asks whether any of nine
+// tabs, or of more if all were slow, reaches the target.
 func TestFirstFiberRunsSoon(t *testing.T) {
 	const target, roundTrip = 10, 147 // ms, ns
 	opener := open(t, "first.html", isolated, bench)
 	type measured struct {
-		MS     float64 // from the script being there to the first fiber running
+		MS     float64 // from the loaded script to the first fiber running
 		Script float64 // before that: to run the script
 		Raw    float64 // ns
 	}
@@ -123,7 +123,7 @@ func TestFirstFiberRunsSoon(t *testing.T) {
 	}
 	slices.SortFunc(all, func(a, b measured) int { return cmp.Compare(a.MS, b.MS) })
 	median := all[len(all)/2]
-	t.Logf("first fiber running after the script is there: %.1f ms in the median of %d tabs (target %d), %.1f to "+
+	t.Logf("first fiber running after the script is loaded: %.1f ms in the median of %d tabs (target %d), %.1f to "+
 		"%.1f; the script itself %.1f; raw JSPI %.0f ns a round trip",
 		median.MS, len(all), target, all[0].MS, all[len(all)-1].MS, median.Script, median.Raw)
 	if !reached {
@@ -131,8 +131,8 @@ func TestFirstFiberRunsSoon(t *testing.T) {
 	}
 }
 
-// In an engine without JSPI the import works, and the first use is refused with one error that names the feature and
-// the engines that have it.
+// In an engine without JSPI importing works, and the first use is refused with an error that names the feature and the
+// engines that have it.
 func TestNode20IsToldWhatIsMissing(t *testing.T) {
 	command := exec.Command("node", "testdata/node20.mjs")
 	command.Stderr = os.Stderr
@@ -169,13 +169,13 @@ func TestNode20IsToldWhatIsMissing(t *testing.T) {
 		for _, word := range []string{"JavaScript Promise Integration", "Chrome", "137", "Firefox", "153", "Safari",
 			"27", "Node", "25"} {
 			if !strings.Contains(r.Message, word) {
-				t.Errorf("%s: %q does not speak of %s", r.What, r.Message, word)
+				t.Errorf("%s: %q does not mention %s", r.What, r.Message, word)
 			}
 		}
 	}
 }
 
-// What an event ends the wait of goes on in that event, in which alone its transaction is open.
+// A fiber whose wait an event ends goes on within that event, the only time when its transaction is open.
 func TestTransactionAcrossImports(t *testing.T) {
 	open(t, "indexeddb.html", policy).Eval(t, "indexeddb.run", nil)
 	inFirefox(t, "indexeddb.html", "indexeddb.run", new(any), policy)

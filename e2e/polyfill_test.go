@@ -6,9 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// A page imports fiberfill/polyfill, and then uses WebAssembly in all the ways that there are, as do a Go program and
-// code that was written for JSPI. Two waves of calls, which raw JSPI mixes up (TestRawJSPIMixesUpTheShadowStack), are
-// told apart.
+// A page imports fiberfill/polyfill and then uses WebAssembly in every way; so do a Go program and code written for
+// JSPI. Two waves of calls, which raw JSPI mixes up (TestRawJSPIMixesUpTheShadowStack), stay separate.
 func TestPolyfill(t *testing.T) {
 	type result struct {
 		Ways, Waves []uint64

@@ -11,19 +11,19 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// What the demo shows of a program that it has played.
+// programShown is what the demo shows of a program that it has played.
 type programShown struct {
 	Verdict string
 	Lanes   []string
-	Events  []string   // with who sends to whom, as they are read out
-	Checks  [][]string // what, expected, result, right or wrong
-	Titles  []string   // of those of several programs
+	Events  []string   // with sender and receiver, as screen readers read them
+	Checks  [][]string // name, expected, result, right or wrong
+	Titles  []string   // of several programs
 	Code    string
-	Chosen  []string // the program and the input
+	Chosen  []string // the chosen program and input
 }
 
-// playProgram chooses a program and an input by the demo's own controls, plays it and waits until it is over. Without
-// an input it plays all programs with all inputs.
+// playProgram chooses a program and an input through the demo's controls, plays it and waits for its end. Without a
+// program it plays all programs with all inputs.
 const playProgram = `async (scenario, input, slowly) => {
 	const by = (id) => document.getElementById(id);
 	const form = by("scenario-form");
@@ -44,15 +44,16 @@ const playProgram = `async (scenario, input, slowly) => {
 		verdict: by("verdict").textContent,
 		lanes: texts("#lane-heads span"),
 		events: texts("#lane-events li"),
-		checks: [...document.querySelectorAll("#checks tr.right, #checks tr.wrong")].map((row) => [...row.cells].map(({ textContent }) => textContent)),
+		checks: [...document.querySelectorAll("#checks tr.right, #checks tr.wrong")].map((row) =>
+			[...row.cells].map(({ textContent }) => textContent)),
 		titles: texts("#checks [colspan]"),
 		code: by("scenario-code").textContent,
 		chosen: [form.elements.scenario.value, options()[select.selectedIndex]],
 	};
 }`
 
-// The programs of the documents in the demo page: each shows its code, its events as they happen, and what was expected
-// beside what came of it.
+// The programs of the documents in the demo page. Each shows its code, its events as they happen, and the expected
+// result beside the actual one.
 func TestProgramsInTheDemo(t *testing.T) {
 	var files record
 	tab := open(t, demoPage, demoPolicy, files.keep)
@@ -75,11 +76,11 @@ func TestProgramsInTheDemo(t *testing.T) {
 	}{
 		{"S-GEN-A", "four elements", "arrayGenerator(ff_fiber thisTask", []string{"consumer", "generator"},
 			[]string{"consumer to generator: spawn", "generator to consumer: identify", "consumer to generator: next",
-				"generator to consumer: yield 10",
-				"consumer to generator: next", "generator to consumer: yield 20", "consumer to generator: " +
-					"next", "generator to consumer: yield 30",
-				"consumer to generator: next", "generator to consumer: yield 40", "consumer to generator: " +
-					"next", "generator to consumer: returned", "consumer: resumeAgain: trap"},
+				"generator to consumer: yield 10", "consumer to generator: next",
+				"generator to consumer: yield 20", "consumer to generator: next",
+				"generator to consumer: yield 30", "consumer to generator: next",
+				"generator to consumer: yield 40", "consumer to generator: next",
+				"generator to consumer: returned", "consumer: resumeAgain: trap"},
 			[][]string{{"addAllElements([10, 20, 30, 40], 4)", "100", "100", "right"},
 				{"events in their order", "all 12", "all 12", "right"}}},
 		{"S-GEN-A", "four elements, in WAT", "(func $arrayGenerator (param $thisTask i32)",
@@ -96,18 +97,18 @@ func TestProgramsInTheDemo(t *testing.T) {
 			[]string{"arena to t0: go_ahead", "t0 to arena: pause_", "arena to t1: go_ahead", "t1 to arena: pause_",
 				"arena to t2: go_ahead", "t2 to arena: pause_",
 				"arena to t0: go_ahead", "t0 to arena: pause_", "arena to t1: go_ahead", "t1 to arena: finish_(10)",
-				"arena to t0: cancel_thread", "t0 to arena: finish_(3)", "arena to t2: cancel_thread", "t2 to arena: " +
-					"finish_(5)", "arena to t0: go_ahead", "arena: goAhead: trap"},
+				"arena to t0: cancel_thread", "t0 to arena: finish_(3)", "arena to t2: cancel_thread",
+				"t2 to arena: finish_(5)", "arena to t0: go_ahead", "arena: goAhead: trap"},
 			[][]string{{"cancelingArena(0, 3)", "10", "10", "right"}}},
 		{"S-FETCH", "f1 is answered first, then f2, then f0", "fetch_text(url, url_len, body, sizeof body)",
 			[]string{"scheduler", "f0", "f1", "f2"}, nil,
 			[][]string{{"they end in the order", "f1, f2, f0", "f1, f2, f0", "right"},
 				{"entries from the event loop", "4", "4", "right"},
 				{"pauses", "3", "3", "right"}, {"events in their order", "all 26", "all 26", "right"}}},
-		{"S-SLEEP", "50 ms in the middle of a handler", "mk_sleep_ms(50)", []string{"tester T", "actor W", "native " +
-			"N"}, nil,
+		{"S-SLEEP", "50 ms in the middle of a handler", "mk_sleep_ms(50)",
+			[]string{"tester T", "actor W", "native N"}, nil,
 			[][]string{{"W answers", `"slept"`, `"slept"`, "right"},
-				{"what was not as it must be", "nothing", "nothing", "right"}}},
+				{"failed checks", "nothing", "nothing", "right"}}},
 	} {
 		t.Run("jspi/"+c.scenario+" "+c.input, func(t *testing.T) {
 			var got programShown
@@ -115,7 +116,8 @@ func TestProgramsInTheDemo(t *testing.T) {
 			if !strings.HasPrefix(got.Verdict, "Right") {
 				t.Errorf("%s: %q", got.Verdict, got.Checks)
 			}
-			if !slices.Equal(got.Lanes, c.lanes) || c.events != nil && !slices.Equal(got.Events, c.events) || len(got.Events) == 0 {
+			events := len(got.Events) > 0 && (c.events == nil || slices.Equal(got.Events, c.events))
+			if !events || !slices.Equal(got.Lanes, c.lanes) {
 				t.Errorf("in the lanes %q:\n%s", got.Lanes, strings.Join(got.Events, "\n"))
 			}
 			for _, want := range c.checks {
@@ -147,7 +149,7 @@ func TestProgramsInTheDemo(t *testing.T) {
 		if len(got.Titles) != want || !strings.HasPrefix(got.Verdict, "Right") {
 			t.Errorf("%d programs were played, want %d: %s: %q", len(got.Titles), want, got.Verdict, got.Checks)
 		}
-		// The controls and the code have gone along.
+		// The controls and the code show the last program.
 		if !slices.Equal(got.Chosen, []string{"S-SLEEP", "50 ms in the middle of a handler"}) ||
 			!strings.Contains(got.Code, "mk_sleep_ms(50)") {
 			t.Errorf("chosen are %q in the end, with the code\n%s", got.Chosen, got.Code)
@@ -160,7 +162,7 @@ func TestProgramsInTheDemo(t *testing.T) {
 	})
 }
 
-// overlay is a folder some of whose files are others.
+// overlay is a folder with some files replaced.
 type overlay struct{ over, under fs.FS }
 
 func (o overlay) Open(name string) (fs.File, error) {
@@ -170,7 +172,7 @@ func (o overlay) Open(name string) (fs.File, error) {
 	return o.under.Open(name)
 }
 
-// What is not as expected is shown as wrong: here another sum is expected, and other events.
+// A result that differs from the expected one is shown as wrong. Here the test changes the expected sum and events.
 func TestProgramsThatGoWrongInTheDemo(t *testing.T) {
 	text, err := os.ReadFile("../web/dist/demo/scenarios.json")
 	if err != nil {
@@ -179,7 +181,8 @@ func TestProgramsThatGoWrongInTheDemo(t *testing.T) {
 	other := strings.Replace(strings.Replace(string(text), `"returns": 100`, `"returns": 101`, 1), "yield 40",
 		"yield 41", 1)
 	tab := open(t, demoPage, demoPolicy, func(o *webserver.Options) {
-		o.Files["/dist/demo/"] = overlay{fstest.MapFS{"scenarios.json": {Data: []byte(other)}}, os.DirFS("../web/dist/demo")}
+		replaced := fstest.MapFS{"scenarios.json": {Data: []byte(other)}}
+		o.Files["/dist/demo/"] = overlay{replaced, os.DirFS("../web/dist/demo")}
 	})
 	var got programShown
 	tab.Eval(t, playProgram, &got, "S-GEN-A", "four elements", false)
@@ -192,8 +195,7 @@ func TestProgramsThatGoWrongInTheDemo(t *testing.T) {
 	}
 }
 
-// Who chooses a program and presses Play at once, before its inputs are offered, sees that program and not the last
-// one.
+// A user who chooses a program and presses Play before its inputs are offered sees that program, not the previous one.
 func TestPlayAtOnceInTheDemo(t *testing.T) {
 	var got struct {
 		Verdict string
@@ -201,12 +203,14 @@ func TestPlayAtOnceInTheDemo(t *testing.T) {
 	}
 	openDemo(t).Eval(t, `async () => {
 		const by = (id) => document.getElementById(id);
-		const over = new Promise((resolve) => by("scenario-form").addEventListener("scenario-over", resolve, { once: true }));
+		const over = new Promise((resolve) =>
+			by("scenario-form").addEventListener("scenario-over", resolve, { once: true }));
 		by("slowly").checked = false;
 		by("scenario-form").querySelector("[value=S-ADDER]").click();
 		by("play").click();
 		await over;
-		return { verdict: by("verdict").textContent, lanes: [...document.querySelectorAll("#lane-heads span")].map(({ textContent }) => textContent) };
+		const lanes = [...document.querySelectorAll("#lane-heads span")].map(({ textContent }) => textContent);
+		return { verdict: by("verdict").textContent, lanes };
 	}`, &got)
 	if want := []string{"arena", "t0"}; !strings.HasPrefix(got.Verdict, "Right") || !slices.Equal(got.Lanes, want) {
 		t.Errorf("lanes %q, want %q: %s", got.Lanes, want, got.Verdict)

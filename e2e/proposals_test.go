@@ -11,7 +11,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// What proposals-run.js returns.
+// proposalsRun is the result of proposals-run.js.
 type proposalsRun struct {
 	Sum, Values, Spawn, Waits int
 	Same                      bool
@@ -22,15 +22,15 @@ type proposalsRun struct {
 }
 
 var wantProposals = proposalsRun{
-	Sum: 5050, Values: 0, Spawn: 2, Waits: 7, Same: true, Trap: "trap", Refused: "receiver has no handler for the " +
-		"event [A-HDL-7]",
+	Sum: 5050, Values: 0, Spawn: 2, Waits: 7, Same: true, Trap: "trap",
+	Refused: "receiver has no handler for the event [A-HDL-7]",
 	Entries: []int{55, 210, 465}, Generators: 6000, Kept: 20, More: 9, Left: 0,
 }
 
 func guests(o *webserver.Options) { o.Files["/guests/"] = os.DirFS("../jsglue/test/testdata") }
 
-// Guests with fibers of their own run wherever fiberfill does, under the strictest policy that allows wasm at all. What
-// only they need is asked for when the first of them is instantiated, beside the script.
+// Guests with fibers of their own run wherever fiberfill does, under the strictest policy that allows wasm at all. The
+// file that only they need, beside the script, is loaded when the first of them is instantiated.
 func TestProposals(t *testing.T) {
 	for name, in := range map[string]struct{ page, function string }{
 		"page":           {"proposals.html", "proposals.run"},
@@ -56,7 +56,7 @@ func TestProposals(t *testing.T) {
 	}
 }
 
-// In Firefox every fiber has a stack that is made for it.
+// In Firefox every fiber has a fresh stack.
 func TestProposalsInFirefox(t *testing.T) {
 	var got proposalsRun
 	if inFirefox(t, "proposals.html", "proposals.run", &got, policy, guests); !reflect.DeepEqual(got, wantProposals) {
@@ -64,7 +64,7 @@ func TestProposalsInFirefox(t *testing.T) {
 	}
 }
 
-// A page that has only the first file is told where the second is looked for.
+// If a page has only the first file, the error says where the second was looked for.
 func TestProposalsWithoutTheirFile(t *testing.T) {
 	tab := open(t, "proposals.html", guests, func(o *webserver.Options) {
 		script, err := os.ReadFile("../web/dist/fiberfill.js")
@@ -88,8 +88,8 @@ func TestProposalsWithoutTheirFile(t *testing.T) {
 		await new Promise((loaded) => { script.onload = loaded; document.head.append(script); });
 		return proposals.fails();
 	}`, &got)
-	if want := "load-failed: fiberfill-proposals.js, which guests that import fiberfill/fibers1 need, cannot be " +
-		"loaded"; !strings.Contains(got, want) {
+	want := "load-failed: fiberfill-proposals.js, which guests that import fiberfill/fibers1 need, cannot be loaded"
+	if !strings.Contains(got, want) {
 		t.Errorf("from a blob: %q does not say %q", got, want)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// played is a scenario of examples/c-scenarios/scenarios.json, with what is expected or with what was seen.
+// played is a scenario of examples/c-scenarios/scenarios.json, with the expected or the actual results.
 type played map[string]any
 
 func expectedScenarios(t *testing.T) []played {
@@ -26,8 +26,8 @@ func expectedScenarios(t *testing.T) []played {
 	return all.Scenarios
 }
 
-// The programs of the documents, in C and WAT, do in browsers what they do in Node and on wazero; also if whatever
-// fiber tells of an event waits there for a moment.
+// The programs of the documents, in C and WAT, do the same in browsers as in Node and on wazero, even if each fiber
+// waits a moment at every event that it reports.
 func TestScenarios(t *testing.T) {
 	check := func(t *testing.T, got []played) {
 		for i, want := range expectedScenarios(t) {

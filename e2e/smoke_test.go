@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// One page with the script tag runs both guests, every fiber with its own answer: the shortest sign that the built
+// A page with the script tag runs both guests, and every fiber gets its own answer: the shortest check that the built
 // files work together. It also runs in Firefox.
 func TestSmoke(t *testing.T) {
 	check := func(t *testing.T, got map[string][]uint64) {
@@ -26,7 +26,7 @@ func TestSmoke(t *testing.T) {
 	})
 }
 
-// The counterpart of TestRawJSPIMixesUpTheShadowStack: here every call finds its memory as it left it.
+// The counterpart of TestRawJSPIMixesUpTheShadowStack: here every call finds its memory intact.
 func TestShadowStacksAreSeparate(t *testing.T) {
 	tab := open(t, "smoke.html")
 	for _, guest := range []string{"c-fetch", "wat-fetch"} {
@@ -36,7 +36,7 @@ func TestShadowStacksAreSeparate(t *testing.T) {
 	}
 }
 
-// The script tag defines its one name and changes nothing else that is global.
+// The script tag defines one global name and changes no other.
 func TestScriptTagAddsOneGlobal(t *testing.T) {
 	var got json.RawMessage
 	open(t, "globals.html").Eval(t, `() => globals.added()`, &got)

@@ -10,14 +10,14 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// withSQLite serves what the pages that use sql.js load, at the paths that they have in the repository too.
+// withSQLite serves the files that the sql.js pages load, at the same paths as in the repository.
 func withSQLite(o *webserver.Options) {
 	o.Files["/node_modules/"] = os.DirFS("../node_modules")
 	o.Files["/web/dist/"] = os.DirFS("../web/dist")
 }
 
-// A module from npm through Emscripten's own glue: SQLite reads a database page by page over HTTP, and while it waits
-// in the middle of a read others run.
+// A module from npm, through Emscripten's own glue: SQLite reads a database page by page over HTTP. While it waits in
+// the middle of a read, other fibers run.
 func TestSQLiteOverHTTP(t *testing.T) {
 	type result struct {
 		Waiting []string
@@ -58,7 +58,7 @@ func TestSQLiteOverHTTP(t *testing.T) {
 	})
 }
 
-// The page of the example as it stands.
+// The unchanged page of the example.
 func TestSQLitePage(t *testing.T) {
 	tab := open(t, "examples/sqljs/index.html", policy, withSQLite)
 	// Runs a query as a user would, and returns what the page then shows.
@@ -66,16 +66,18 @@ func TestSQLitePage(t *testing.T) {
 		const output = document.querySelector("output");
 		const shown = () => new Promise((resolve) => {
 			if (output.value) return resolve();
-			new MutationObserver((_, observer) => { observer.disconnect(); resolve(); }).observe(output, { childList: true });
+			const observer = new MutationObserver(() => { observer.disconnect(); resolve(); });
+			observer.observe(output, { childList: true });
 		});
-		await shown(); // of what the page asks by itself
+		await shown(); // the page's own first query
 		if (sql) {
 			document.querySelector("textarea").value = sql;
 			output.value = "";
 			document.querySelector("button").click();
 			await shown();
 		}
-		return [output.value, ...Array.from(document.querySelectorAll("tr"), (row) => Array.from(row.cells, (cell) => cell.textContent).join("|"))];
+		const text = (row) => Array.from(row.cells, (cell) => cell.textContent).join("|");
+		return [output.value, ...Array.from(document.querySelectorAll("tr"), text)];
 	}`
 	for _, c := range []struct{ sql, output, rows string }{
 		{"", "requests brought 8208 of the file's 67584 bytes",

@@ -29,7 +29,7 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// What escapes in the worker would fail TestWorker.
+// Errors that escape in the worker would fail TestWorker.
 func TestHarnessSeesWhatEscapesInAWorker(t *testing.T) {
 	tab := open(t, "worker.html")
 	tab.Eval(t, "inWorker.letEscape", nil)
@@ -37,12 +37,13 @@ func TestHarnessSeesWhatEscapesInAWorker(t *testing.T) {
 	for _, want := range []string{"escaped in the worker: Error: nobody catches",
 		"escaped in the worker: Error: nobody listens"} {
 		if strings.Count(texts, want) != 1 {
-			t.Errorf("%q is not told once in %q", want, texts)
+			t.Errorf("%q is not reported once in %q", want, texts)
 		}
 	}
 }
 
-// In a service worker, which may load nothing on demand, guests run, and those with fibers of their own are refused.
+// Guests run in a service worker. Guests with fibers of their own are refused, because a service worker may load
+// nothing on demand.
 func TestServiceWorker(t *testing.T) {
 	type result struct {
 		Items []uint64

@@ -1,6 +1,6 @@
 // Package examples_test runs the guests that need no JavaScript, each against a real HTTP server, on a runtime where a
-// call that waits simply blocks. It shows that the guests compute the right things; that many of their calls can wait
-// at once is shown in a browser, in e2e.
+// waiting call simply blocks. It shows that the guests compute the right results. The browser tests in e2e show that
+// many of their calls can wait at once.
 package examples_test
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// guest is an instance with what its imports saw.
+// guest is an instance with a record of its imports' calls.
 type guest struct {
 	api.Module
 	server *webserver.Server
@@ -75,13 +75,13 @@ func instantiate(t *testing.T, path string) *guest {
 	return g
 }
 
-// fill returns an item of exactly that many bytes.
+// fill returns an item of exactly size bytes.
 func fill(size int) string {
 	const before, after = `{"id":3,"value":7,"title":"`, `"}`
 	return before + strings.Repeat("x", size-len(before)-len(after)) + after
 }
 
-// fetchText is env.fetch_text with net/http behind it. What it panics with becomes the error of the call.
+// fetchText is env.fetch_text, made with net/http. A panic in it becomes the error of the call.
 func fetchText(ctx context.Context, m api.Module, url, urlLen, buf, capacity uint32) uint32 {
 	text, ok := m.Memory().Read(url, urlLen)
 	if !ok {
@@ -109,7 +109,7 @@ func fetchText(ctx context.Context, m api.Module, url, urlLen, buf, capacity uin
 	return uint32(len(body))
 }
 
-// fetch calls an export with the URL of path, which it lays into the second page of the memory, and more arguments.
+// fetch calls an export with the URL of path, which it writes to the second page of the memory, and more arguments.
 func (g *guest) fetch(t *testing.T, export, path string, more ...uint64) (int32, error) {
 	t.Helper()
 	const at = 65536 + 4096
@@ -163,7 +163,7 @@ func TestCReadsAnyObject(t *testing.T) {
 	for path, want := range map[string]int32{
 		"/spaced.json":      99,
 		"/spaced.json?id=3": 99,
-		"/spaced.json?id=4": -3, // the answer of another call
+		"/spaced.json?id=4": -3, // the response of another call
 		"/escape.json":      -2,
 	} {
 		if got, err := g.fetch(t, "item", path); err != nil || got != want {
@@ -216,7 +216,7 @@ func TestCOtherExports(t *testing.T) {
 		!strings.Contains(err.Error(), "stack overflow") {
 		t.Errorf("endless: %v", err)
 	}
-	// It is the module editor's task to find the shadow stack, so the guest must not help.
+	// The guest must not export its stack pointer: the module editor has to find it.
 	if g.ExportedGlobal("__stack_pointer") != nil {
 		t.Error("the stack pointer is exported")
 	}
@@ -224,7 +224,7 @@ func TestCOtherExports(t *testing.T) {
 
 func TestWATItemOr(t *testing.T) {
 	g := instantiate(t, "wat-fetch/guest.wasm")
-	// That a rejection gives the default is shown in a browser: no host function of this runtime can throw.
+	// A browser test shows that a rejection gives the default: no host function of this runtime can throw.
 	if got, err := g.fetch(t, "item_or", "/item?id=17", 5); err != nil || uint64(got) != webserver.Value(17) {
 		t.Errorf("item_or = %d, %v, want %d", got, err, webserver.Value(17))
 	}

@@ -1,20 +1,20 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as --enable-mutable-globals --enable-reference-types --enable-gc --enable-exception-handling --enable-multivalue fiber.wat -o fiber.wasm
+;; wasm-as --enable-reference-types --enable-gc --enable-exception-handling fiber.wat -o fiber.wasm
 ;;
-;; The job of a guest's own fibers (src/proposals/jumps.ts): what package stubs' thunks are for the calls of exports. One instance for
-;; each guest that has such fibers. It is given the fiber, calls that one's function through the guest's table, so that no
-;; frame of JavaScript stands below it, and lets no exception out.
+;; The job of a guest's own fibers (src/proposals/jumps.ts), as the thunks of package stubs are the jobs of calls of
+;; exports. There is one instance for each guest that has such fibers. The job is given a fiber and calls its function
+;; through the guest's table, so that no frame of JavaScript stands below it. It lets no exception out.
 (module
   (type $body (func (param i32 i32 i32) (result i32)))
   (type $raise (func (param i32)))
   (type $admits (func (param i32 i32) (result i32)))
 
   (import "guest" "table" (table $table 0 funcref))
-  (import "guest" "sp" (global $sp (mut i32))) ;; one that nobody reads, if the guest has no stack in memory
+  (import "guest" "sp" (global $sp (mut i32))) ;; unused if the guest has no stack in memory
   (import "js" "base" (global $base i32))
   (import "worker" "exn" (global $exn (mut exnref)))
-  ;; Of the fiber: 0 its own reference, 1 what it was made with, 2 its first event, which lies at the top of its region, so that
-  ;; its stack begins there, 3 its function.
+  ;; A fiber's words: 0 its own reference, 1 what it was made with, 2 its first event, 3 its function. The first event
+  ;; lies at the top of the fiber's region, so the stack begins there.
   (import "js" "arg" (func $arg (param externref i32) (result i32)))
   (import "js" "returned" (func $returned (param externref i32)))
   (import "js" "failed" (func $failed (param externref)))

@@ -8,21 +8,11 @@ type Tag uint32
 // the same list has the same number.
 type Table uint32
 
-// Next is the label of the instruction after the waiting one.
-const Next int32 = -1
-
 // Event is what a computation sends: a tag, and the types of the values that go with it. The values themselves travel
 // with the substrate; they cannot be stored here, because an event is gone when it has arrived (K-5).
 type Event struct {
 	Tag     Tag
 	Payload Types
-}
-
-// Transition is what an operation answers: To runs now, null is the root, and goes on at Label, the number of the tag
-// in its wait table, or Next.
-type Transition struct {
-	To    Fiber
-	Label int32
 }
 
 // Events holds the tags of one machine and what each of its computations waits for (P3). The zero Events is ready for
@@ -40,8 +30,11 @@ type signature struct{ params, results Types }
 type span struct{ from, to uint32 }
 
 // NewTag makes a tag, different from all others (K-3). Results are the types of the values that come back, in the one
-// system that has them (D-TYPE-2).
+// system that has them (D-TYPE-2). It returns none if params or results are no list of types.
 func (e *Events) NewTag(params, results Types) Tag {
+	if !params.Valid() || !results.Valid() {
+		return 0
+	}
 	e.tags = append(e.tags, signature{params, results})
 	return Tag(len(e.tags))
 }
@@ -81,10 +74,10 @@ func (e *Events) same(s span, tags []Tag) bool {
 }
 
 // Known reports whether t is a tag of this machine.
-func (e *Events) Known(t Tag) bool { return t != 0 && int(t) <= len(e.tags) }
+func (e *Events) Known(t Tag) bool { return t != 0 && uint(t) <= uint(len(e.tags)) }
 
 // KnownTable reports whether t is a table of this machine, which the empty one is.
-func (e *Events) KnownTable(t Table) bool { return int(t) <= len(e.tables) }
+func (e *Events) KnownTable(t Table) bool { return uint(t) <= uint(len(e.tables)) }
 
 // Params returns the types that go with a tag, Results those that come back.
 func (e *Events) Params(t Tag) Types  { return e.tags[t-1].params }
@@ -92,7 +85,7 @@ func (e *Events) Results(t Tag) Types { return e.tags[t-1].results }
 
 // First returns the first tag of a table, none if it is empty.
 func (e *Events) First(t Table) Tag {
-	if t == 0 || int(t) > len(e.tables) {
+	if t == 0 || !e.KnownTable(t) {
 		return 0
 	}
 	return e.lists[e.tables[t-1].from]
@@ -101,13 +94,15 @@ func (e *Events) First(t Table) Tag {
 // Check returns why an event with this tag and payload cannot be sent by anybody: static typing, enforced when the
 // operation runs (K-4).
 func (e *Events) Check(v Event, wait Table) Trap {
-	if !e.Known(v.Tag) || !e.KnownTable(wait) {
+	switch {
+	case e.Known(v.Tag) && e.KnownTable(wait) && e.tags[v.Tag-1].params.Takes(v.Payload):
+		return OK // a tag's types are a list, so these are
+	case !v.Payload.Valid():
+		return NotTypes
+	case !e.Known(v.Tag) || !e.KnownTable(wait):
 		return UnknownTag
 	}
-	if !e.tags[v.Tag-1].params.Takes(v.Payload) {
-		return WrongPayload
-	}
-	return OK
+	return WrongPayload
 }
 
 // Wait records by which table f will be woken, null is the root. For a fiber that has never run it is the list of
@@ -130,7 +125,7 @@ func (e *Events) Accepts(f Fiber, t Tag) (label int32, ok bool) {
 
 // Find returns the label of a tag in a table. Pure.
 func (e *Events) Find(table Table, t Tag) (label int32, ok bool) {
-	if table == 0 || int(table) > len(e.tables) {
+	if table == 0 || !e.KnownTable(table) {
 		return Next, false
 	}
 	s := e.tables[table-1]

@@ -144,22 +144,13 @@ func unknown(f Fiber) Trap {
 
 // Enter links f below the active computation and returns the leaf that runs now (P4, P5). f must be suspended.
 func (m *Machine) Enter(f Fiber) (leaf Fiber, trap Trap) {
-	if trap := m.Resume(f); trap != OK {
+	if trap := m.CheckSuspended(f); trap != OK {
 		return 0, trap
 	}
-	return m.Active(), OK
-}
-
-// Resume is Enter for those who know the leaf.
-func (m *Machine) Resume(f Fiber) Trap {
-	trap := m.CheckSuspended(f)
-	if trap == OK {
-		if m.active != 0 {
-			m.slots[m.active].state = Busy
-		}
-		m.attach(uint32(f)&indexMask, m.active)
+	if m.active != 0 {
+		m.slots[m.active].state = Busy
 	}
-	return trap
+	return m.attach(uint32(f)&indexMask, m.active), OK
 }
 
 // attach puts the piece with the suspended top i below parent.

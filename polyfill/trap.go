@@ -25,6 +25,8 @@ const (
 	OnRoot
 	// UnknownTag: the tag or the wait table is not one of this machine.
 	UnknownTag
+	// NotTypes: the number is no list of types.
+	NotTypes
 	// WrongPayload: the values are not of the number and types that the tag or the receiver has (K-4).
 	WrongPayload
 	// WrongResults: the results are not of the types that the waiting parent expects (A-SWITCH-5).
@@ -70,6 +72,8 @@ func (t Trap) String() string {
 		return "the root is active"
 	case UnknownTag:
 		return "tag of another machine"
+	case NotTypes:
+		return "not a list of types"
 	case WrongPayload:
 		return "wrong number or types of values"
 	case WrongResults:
@@ -92,4 +96,17 @@ func (t Trap) String() string {
 		return "unreachable executed"
 	}
 	return "unknown trap"
+}
+
+// Cite returns the reason in words with the rule behind it: "fiber is moribund [A-STATE-2]". A limit of the
+// implementation has no rule.
+func (t Trap) Cite(rule string) string { return string(t.AppendCited(nil, rule)) }
+
+// AppendCited is Cite, appended to text.
+func (t Trap) AppendCited(text []byte, rule string) []byte {
+	text = append(text, t.String()...)
+	if rule != "" {
+		text = append(append(append(text, " ["...), rule...), ']')
+	}
+	return text
 }

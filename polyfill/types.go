@@ -31,6 +31,16 @@ func List(types ...Type) (list Types) {
 	return list
 }
 
+// Valid reports whether l is a list of types: without gaps, and of types that there are.
+func (l Types) Valid() bool {
+	for ; l != 0; l >>= 4 {
+		if t := l.At(0); t == 0 || t > NullRef {
+			return false
+		}
+	}
+	return true
+}
+
 // Len returns the number of types.
 func (l Types) Len() (n int) {
 	for ; l != 0; l >>= 4 {
@@ -68,6 +78,9 @@ func (l Types) After(sent Types) (rest Types, ok bool) {
 	}
 	return l, true
 }
+
+// Then returns the list of l's types and behind them those of more.
+func (l Types) Then(more Types) Types { return l | more<<(4*l.Len()) }
 
 // EndsWith reports whether l is suffix, or other types and then suffix (A-HDL-4).
 func (l Types) EndsWith(suffix Types) bool {

@@ -9,11 +9,11 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wheel"
 )
 
-// ID names an actor for ever: no other actor of its runtime gets the same. The first is 1; 0 is the world outside, as
-// the source of a message.
+// ID names an actor; a runtime never uses an ID twice. The first is 1. As the source of a message, 0 means the world
+// outside.
 type ID int64
 
-// Message is what an actor is sent. The payload is the receiver's own copy.
+// Message is a message to an actor. The payload is the receiver's own copy.
 type Message struct {
 	Type    int32
 	Source  ID
@@ -32,63 +32,63 @@ const (
 
 // Guest is the code of a guest actor.
 type Guest interface {
-	// HandleMessage is called for one message at a time, on the actor's own stack. It returns 1 to stay alive and 0 to
-	// end. A panic is a trap: it ends the actor and nothing else.
+	// HandleMessage handles one message at a time, on the actor's own stack. It returns 1 to stay alive and 0 to end. A
+	// panic is a trap: it ends only this actor.
 	HandleMessage(h *Host, m Message) int32
 }
 
-// Resources is what a [Guest] implements that owns something beside its code, as an instance of a wasm module does.
+// Resources is implemented by a [Guest] that owns resources, as an instance of a wasm module does.
 type Resources interface {
-	// Open is called once, by [Runtime.Spawn], and allocates what an actor of the class needs, its part of the stack
-	// among it. If it fails so does the spawn, and Close is not called.
+	// Open is called once, by [Runtime.Spawn]. It allocates what an actor of the class needs, including the guest's
+	// part of the stack. If Open fails, the spawn fails and Close is not called.
 	Open(class StackClass) error
 	// Close is called once, when the actor is over and none of its code will run.
 	Close()
 }
 
-// GuestFunc is a function as a [Guest].
+// GuestFunc makes a function a [Guest].
 type GuestFunc func(h *Host, m Message) int32
 
 // HandleMessage calls the function.
 func (f GuestFunc) HandleMessage(h *Host, m Message) int32 { return f(h, m) }
 
-// Native is the code of a native actor, which is called on the runtime's stack and cannot block. It returns whether the
-// actor stays alive. A panic ends the actor, as a guest's does.
+// Native is the code of a native actor. It runs on the runtime's stack and cannot block. It returns whether the actor
+// stays alive. A panic ends the actor, as a guest's does.
 type Native func(h *Host, m Message) bool
 
-// Factory is all that it takes to spawn a guest, again and again if need be: the argument of whoever restarts actors.
-// See [Runtime.Spawn] for the parts.
+// Factory has everything needed to spawn a guest any number of times, for code that restarts actors. See
+// [Runtime.Spawn] for the parts.
 type Factory struct {
 	Guest   func() Guest // called once for each actor
 	Mailbox int
 	Class   StackClass
 }
 
-// Info is what there is to know of an actor from outside.
+// Info describes an actor.
 type Info struct {
 	Class    StackClass
 	Native   bool
 	Blocked  bool
 	WaitsFor string        // in words; empty if it is not blocked
-	Deadline time.Duration // by the runtime's clock; 0: none
-	Mailbox  int           // messages that wait
+	Deadline time.Duration // of the wait, by the runtime's clock; 0: none
+	Mailbox  int           // messages that wait in the mailbox
 }
 
 // The reasons why an operation is refused.
 var (
-	ErrNoActor     = errors.New("actors: no such actor: it is over, or never was")
+	ErrNoActor     = errors.New("actors: no such actor: it has ended or never existed")
 	ErrMailboxFull = errors.New("actors: the mailbox is full")
 	ErrClass       = errors.New("actors: not a stack class: it must be 0, 32768, 65536 or 131072")
-	ErrMailbox     = errors.New("actors: a mailbox must have room for one message at least")
+	ErrMailbox     = errors.New("actors: a mailbox must have room for at least one message")
 	ErrClosed      = errors.New("actors: the runtime has been closed")
 	ErrNoStack     = errors.New("actors: no memory for the actor's stack")
 )
 
-// TrapError tells that an actor's handler has panicked.
+// TrapError is the error of an actor whose handler panicked.
 type TrapError struct {
 	Actor ID
 	Value any    // what was passed to panic
-	Stack []byte // the handler's stack at that time, as text
+	Stack []byte // the handler's stack at the panic, as text
 }
 
 func (e *TrapError) Error() string {
@@ -101,9 +101,9 @@ func (e *TrapError) Unwrap() error {
 	return err
 }
 
-// IdleError tells that the actors that are alive wait for messages that nobody is left to send.
+// IdleError reports that all remaining actors wait for messages, and nobody is left to send any.
 type IdleError struct {
-	Blocked []string // the actors that are blocked, and what each of them waits for
+	Blocked []string // each blocked actor and what it waits for
 }
 
 func (e *IdleError) Error() string {
@@ -113,7 +113,7 @@ func (e *IdleError) Error() string {
 	return fmt.Sprintf("actors: nothing is left to do, and these actors are blocked: %q", e.Blocked)
 }
 
-// refusals are the errors for what the wheel refuses.
+// refusals maps the wheel's refusals to errors.
 var refusals = map[wheel.Verdict]error{
 	wheel.NoActor:     ErrNoActor,
 	wheel.MailboxFull: ErrMailboxFull,
@@ -123,18 +123,18 @@ var refusals = map[wheel.Verdict]error{
 	wheel.NoMemory:    ErrNoStack,
 }
 
-// actor is what the wheel does not know of one: its code, its stack, and what its messages are. If it has a stack,
-// fiber is not nil.
+// actor is the part of an actor that the wheel does not keep: its code, its stack, its messages. fiber is nil if it has
+// no stack.
 type actor struct {
 	id      ID
 	runtime *Runtime
 	class   StackClass
 	handle  func(m Message) bool
 	host    Host
-	owns    Resources // nil: nothing
+	owns    Resources // nil: none
 
 	mailbox queue.Queue[Message]
 	fiber   *fiber
-	what    string      // what it waits for, in words
-	ready   func() bool // asked in each scan while it waits for something outside
+	what    string      // what the actor waits for, in words
+	ready   func() bool // called in each scan while the actor waits for something outside
 }

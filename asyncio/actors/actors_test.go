@@ -18,13 +18,13 @@ const (
 	msgNoFiber   = 207
 )
 
-// echo is the guest of the source document: it answers pings, and sleeps in the middle of its handler.
+// echo is the guest of scenario S-SLEEP: it answers pings, and sleeps in the middle of its handler.
 func echo(h *Host, m Message) int32 {
 	switch m.Type {
 	case msgPing:
 		h.Send(m.Source, msgPong, m.Payload)
 	case msgSleepTest:
-		before := m // a local that must be intact afterwards
+		before := m // this local must be intact after the sleep
 		if h.SleepMs(50) != 0 {
 			h.Send(m.Source, msgNoFiber, []byte("no_fiber"))
 			return 1
@@ -34,8 +34,8 @@ func echo(h *Host, m Message) int32 {
 	return 1
 }
 
-// world is a runtime on a virtual clock that moves by 1 ms a step, and a tester, a native actor that notes what it is
-// sent.
+// world is a runtime on a virtual clock that advances 1 ms a step, with a tester: a native actor that notes its
+// messages.
 type world struct {
 	testing.TB
 	*Runtime
@@ -45,7 +45,7 @@ type world struct {
 	trail  []string
 }
 
-// newWorld makes one that is closed at the end of the test, after which nothing must be left.
+// newWorld makes a world. At the end of the test it closes the world and checks that nothing is left.
 func newWorld(t *testing.T, config Config) *world {
 	leaktest.Goroutines(t)
 	w := &world{TB: t, clock: &VirtualClock{}, ended: map[ID]error{}}
@@ -92,7 +92,7 @@ func (w *world) native(handle Native) ID {
 	return id
 }
 
-// from sends as if the tester had.
+// from sends a message whose source is the tester.
 func (w *world) from(to ID, typ int32, payload string) {
 	w.Helper()
 	if err := w.send(w.tester, to, typ, []byte(payload)); err != nil {
@@ -100,7 +100,7 @@ func (w *world) from(to ID, typ int32, payload string) {
 	}
 }
 
-// steps does n steps of a millisecond each.
+// steps does n steps, 1 ms each.
 func (w *world) steps(n int) {
 	for range n {
 		w.Step()

@@ -74,7 +74,7 @@ func TestDescriptor_ready_timeout_for_ever_and_class_none(t *testing.T) {
 	})
 }
 
-func TestDescriptor_ready_and_late_is_ready(t *testing.T) {
+func TestDescriptor_ready_at_its_deadline_is_ready(t *testing.T) {
 	t.Run("E-FD-3", func(t *testing.T) {
 		ready := false
 		w := newWorld(t, Config{Readiness: readiness(func(int32, bool) bool { return ready })})
@@ -82,9 +82,9 @@ func TestDescriptor_ready_and_late_is_ready(t *testing.T) {
 		w.from(guest, 1, "")
 		w.steps(1)
 		w.clock.Sleep(time.Second)
-		ready = true // both at the same step
+		ready = true // ready and late in the same step
 		w.steps(1)
-		ready = false // what counts is what the scan has seen
+		ready = false // the result of the scan counts
 		w.steps(1)
 		w.want("t=1002 0")
 	})
@@ -111,12 +111,12 @@ func TestRecv_blocks_until_the_next_message_and_copies_what_fits(t *testing.T) {
 		w.steps(1)
 		w.want("t=12 0 0 -1 ......")
 		if info, _ := w.Info(none); info.Mailbox != 1 {
-			t.Error("the call that failed has taken a message")
+			t.Error("the failed call has taken a message")
 		}
 	})
 }
 
-// What is in the mailbox is taken at once, in order, and not handled again.
+// Recv takes messages from the mailbox at once, in order; the handler is not called for them.
 func TestRecv_takes_the_head_at_once(t *testing.T) {
 	t.Run("E-RECV-2", func(t *testing.T) {
 		w := newWorld(t, Config{})
@@ -138,7 +138,7 @@ func TestRecv_takes_the_head_at_once(t *testing.T) {
 	})
 }
 
-func TestRun_goes_on_while_there_is_anything_to_do(t *testing.T) {
+func TestRun_goes_on_while_there_is_work(t *testing.T) {
 	w := newWorld(t, Config{Readiness: readiness(func(int32, bool) bool { return true })})
 	receiver := w.guest(Stack32K, func(h *Host, m Message) int32 {
 		h.Recv(nil)
@@ -156,7 +156,7 @@ func TestRun_goes_on_while_there_is_anything_to_do(t *testing.T) {
 	err := w.Run(func() bool { return false })
 	idle, ok := err.(*IdleError)
 	if !ok || len(idle.Blocked) != 1 || idle.Blocked[0] != "2 waits for a message" {
-		t.Errorf("Run() = %v, want to hear that actor 2 waits for a message", err)
+		t.Errorf("Run() = %v, want an error that says that actor 2 waits for a message", err)
 	}
 	w.want("t=0 received", "t=1000 slept", "t=1001 ready")
 }
@@ -171,12 +171,12 @@ func TestRun_does_not_sleep_when_the_last_step_has_met_the_condition(t *testing.
 	}
 }
 
-// The condition is where a program of one thread hears of others.
+// A single-threaded program hears of the world in the condition.
 func TestRun_does_not_sleep_over_what_the_condition_sends(t *testing.T) {
 	w := newWorld(t, Config{})
 	heard := 0
 	id := w.native(func(*Host, Message) bool { heard++; return true })
-	for _, before := range []int{0, 1} { // the step, the sleep
+	for _, before := range []int{0, 1} { // before the step, before the sleep
 		asked := 0
 		until := func() bool {
 			if asked == before {
@@ -238,7 +238,7 @@ func TestClose_is_the_end(t *testing.T) {
 	}
 }
 
-// A handler that ends the goroutine ends the runtime, and no goroutine stays.
+// A handler that ends the goroutine ends the runtime, and no goroutine is left.
 func TestGoexit_closes_the_runtime(t *testing.T) {
 	w := newWorld(t, Config{})
 	w.from(w.guest(Stack32K, func(h *Host, m Message) int32 { h.Recv(nil); return 1 }), 1, "")

@@ -6,8 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/asyncio/actors"
 )
 
-// A guest sleeps in the middle of its handler, as if it were alone; a native actor answers meanwhile. The clock is
-// virtual, so this takes no time.
+// A guest sleeps in the middle of its handler; meanwhile a native actor answers. The clock is virtual, so this takes no
+// time.
 func Example() {
 	clock := new(actors.VirtualClock)
 	r := actors.New(actors.Config{Clock: clock})

@@ -7,23 +7,23 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// fiber is the stack on which a guest's handler runs, one call after the other. It is a coroutine of Go; a guest in
-// wasm runs on top of it.
+// fiber is the stack on which a guest's handler runs, one call after another. It is a Go coroutine; a guest in wasm
+// runs on top of it.
 type fiber struct {
 	actor   *actor
 	ref     polyfill.Fiber
 	next    func() (struct{}, bool)
 	stop    func()
 	yield   func(struct{}) bool
-	message Message // the one to handle
+	message Message // the message to handle
 
-	alive    bool  // what the handler has returned
-	trap     error // or what it ended with
+	alive    bool  // returned by the handler
+	trap     error // or how the handler ended
 	released bool
 }
 
-// released unwinds the frames of a handler whose fiber is dropped. Go cannot drop them otherwise: deferred functions
-// run, nothing else does.
+// released is the panic that unwinds the frames of a dropped handler; Go cannot drop them otherwise. Only deferred
+// functions run.
 type released struct{}
 
 // newFiber allocates the stack.
@@ -44,26 +44,26 @@ func (f *fiber) main(yield func(struct{}) bool) {
 	}
 }
 
-// enter runs the handler until it blocks or ends. What it returns counts only in the second case.
+// enter runs the handler until it blocks or ends. The results count only if it has ended.
 func (f *fiber) enter() (alive bool, trap error) {
 	f.next()
 	return f.alive, f.trap
 }
 
-// park gives control back to the runtime and returns when it has come again.
+// park gives control back to the runtime. It returns when the runtime enters the fiber again.
 func (f *fiber) park() {
 	if !f.yield(struct{}{}) {
 		panic(released{})
 	}
 }
 
-// release ends the fiber, which is suspended (E-LIFE-2).
+// release ends a suspended fiber (E-LIFE-2).
 func (f *fiber) release() {
 	f.released = true
 	f.stop()
 }
 
-// call calls the handler and makes a panic a trap.
+// call calls the handler and turns a panic into a trap.
 func (a *actor) call(m Message) (alive bool, trap error) {
 	returned := false
 	defer func() {
@@ -73,7 +73,7 @@ func (a *actor) call(m Message) (alive bool, trap error) {
 		}
 		if v := recover(); v != nil {
 			alive, trap = false, &TrapError{a.id, v, debug.Stack()}
-		} // else it is Goexit, which goes on
+		} // nil: Goexit, which continues
 	}()
 	alive = a.handle(m)
 	returned = true

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// descriptors is a readiness source of the real thing.
+// descriptors asks the system about real descriptors.
 type descriptors struct{}
 
 func (descriptors) Ready(fd int32, write bool) bool {
@@ -21,7 +21,7 @@ func (descriptors) Ready(fd int32, write bool) bool {
 	return n > 0 || err != nil // select counts the end of the file and a hang-up as ready
 }
 
-// A guest reads what another one writes, through a pipe of the system; then the writer hangs up.
+// A guest reads what another writes, through a pipe of the system; then the writer hangs up.
 func TestReal_descriptors_and_hang_up(t *testing.T) {
 	t.Run("E-FD-3", func(t *testing.T) {
 		from, to, err := os.Pipe()
@@ -33,7 +33,7 @@ func TestReal_descriptors_and_hang_up(t *testing.T) {
 		reader := w.guest(Stack32K, func(h *Host, m Message) int32 {
 			for {
 				if h.WaitFDReadable(int32(from.Fd()), 0) != 0 {
-					t.Error("the wait for ever has ended")
+					t.Error("the wait without a limit has ended")
 				}
 				buf := make([]byte, 10)
 				n, err := from.Read(buf)
@@ -46,7 +46,7 @@ func TestReal_descriptors_and_hang_up(t *testing.T) {
 		})
 		writer := w.guest(Stack32K, func(h *Host, m Message) int32 {
 			if h.WaitFDWritable(int32(to.Fd()), 0) != 0 {
-				t.Error("the wait for ever has ended")
+				t.Error("the wait without a limit has ended")
 			}
 			to.WriteString("hello")
 			h.SleepMs(10)

@@ -58,7 +58,7 @@ func TestSpawn_and_factory_take_a_class(t *testing.T) {
 	})
 }
 
-// The stack is there from spawn on, class none has none, and without memory there is no actor.
+// Spawn allocates the stack. An actor of class none has none, and without memory the spawn fails.
 func TestThe_stack_is_allocated_at_spawn(t *testing.T) {
 	t.Run("E-SPAWN-2", func(t *testing.T) {
 		w := newWorld(t, Config{StackMemory: 96 << 10})
@@ -76,7 +76,7 @@ func TestThe_stack_is_allocated_at_spawn(t *testing.T) {
 			t.Errorf("Spawn beyond the memory = %d, %v", id, err)
 		}
 		w.guest(Stack32K, echo)
-		w.Stop(first) // gives its memory back
+		w.Stop(first) // frees its memory
 		w.guest(Stack64K, echo)
 	})
 }
@@ -103,8 +103,8 @@ func TestState_of_an_actor(t *testing.T) {
 		step(1, Info{Class: Stack128K, Blocked: true, WaitsFor: "a timer", Deadline: 10 * time.Millisecond})
 		step(11, Info{Class: Stack128K, Blocked: true, WaitsFor: "a message"})
 		w.from(guest, 2, "")
-		step(2, Info{Class: Stack128K, Blocked: true, WaitsFor: "descriptor 7 to be " +
-			"writable", Deadline: 18 * time.Millisecond})
+		step(2, Info{Class: Stack128K, Blocked: true, WaitsFor: "descriptor 7 to be writable",
+			Deadline: 18 * time.Millisecond})
 		step(7, Info{Class: Stack128K})
 		if _, ok := w.Info(99); ok {
 			t.Error("there is an actor 99")
@@ -112,7 +112,7 @@ func TestState_of_an_actor(t *testing.T) {
 	})
 }
 
-// The scan comes first in a step, over blocked guests only; messages are processed after it.
+// A step first scans the blocked guests, and then handles a message.
 func TestThe_scan_comes_before_the_messages(t *testing.T) {
 	t.Run("E-STEP-1", func(t *testing.T) {
 		w := newWorld(t, Config{})
@@ -146,7 +146,7 @@ func TestThe_scan_comes_before_the_messages(t *testing.T) {
 	})
 }
 
-func TestA_blocked_actor_stops_nobody(t *testing.T) {
+func TestA_blocked_actor_stops_no_other(t *testing.T) {
 	t.Run("E-STEP-5", func(t *testing.T) {
 		w := newWorld(t, Config{})
 		for range 50 {
@@ -187,7 +187,7 @@ func TestA_full_mailbox_makes_send_fail(t *testing.T) {
 	})
 }
 
-// Each message is taken out at once, however many there are: it took half a minute when all others moved up each time.
+// Taking a message out takes constant time. When each one moved all others up, this test took half a minute.
 func TestA_flood_is_emptied_in_order(t *testing.T) {
 	t.Run("E-MSG-1", func(t *testing.T) {
 		const flood = 100_000
@@ -244,7 +244,7 @@ func TestHandler_0_stops_1_keeps_a_trap_stops(t *testing.T) {
 			var trapped *TrapError
 			if err, ok := w.ended[trap]; !ok || !errors.As(err, &trapped) || trapped.Actor != trap ||
 				!errors.Is(err, boom) || !strings.Contains(string(trapped.Stack), "TestHandler_0_stops") {
-				t.Errorf("class %d: the one that trapped ended with %v", class, err)
+				t.Errorf("class %d: the trapped actor ended with %v", class, err)
 			}
 			if err, ok := w.ended[zero]; !ok || err != nil || len(w.ended) != 2 {
 				t.Errorf("class %d: ended are %v", class, w.ended)
@@ -253,7 +253,7 @@ func TestHandler_0_stops_1_keeps_a_trap_stops(t *testing.T) {
 				t.Errorf("class %d: %d answers, want 3: %v", class, got, w.trail)
 			}
 			if w.Send(zero, 1, nil) != ErrNoActor || w.Send(trap, 1, nil) != ErrNoActor {
-				t.Errorf("class %d: an actor that is over has got a message", class)
+				t.Errorf("class %d: an actor that is over got a message", class)
 			}
 		}
 		t.Run("a native actor's too", func(t *testing.T) {
@@ -268,8 +268,8 @@ func TestHandler_0_stops_1_keeps_a_trap_stops(t *testing.T) {
 	})
 }
 
-// What an actor waits for is asked by the runtime, and is the actor's code all the same.
-func TestA_panic_in_what_an_actor_waits_for_is_its_trap(t *testing.T) {
+// The runtime calls a wait's ready function, but the function belongs to the actor.
+func TestA_panic_in_the_ready_function_of_a_wait_is_the_actors_trap(t *testing.T) {
 	t.Run("E-LIFE-1", func(t *testing.T) {
 		boom := errors.New("boom")
 		w := newWorld(t, Config{Readiness: readiness(func(int32, bool) bool { panic(boom) })})
@@ -299,21 +299,23 @@ func TestA_panic_in_what_an_actor_waits_for_is_its_trap(t *testing.T) {
 			}
 		}
 		if err := w.ended[blocks]; err == nil || !strings.Contains(err.Error(), "only the handler itself may block") {
-			t.Errorf("the one that blocks in it ended with %v", err)
+			t.Errorf("the actor whose ready function blocks ended with %v", err)
 		}
 		if err, ok := w.ended[stops]; !ok || err != nil || cleaned != 4 {
-			t.Errorf("the one that is stopped in it ended: %t, with %v; %d have cleaned up", ok, err, cleaned)
+			t.Errorf("the actor whose ready function stops it ended: %t, with %v; %d have cleaned up", ok, err, cleaned)
 		}
 	})
 }
 
-// A stop drops the fiber where it stands, with its wake condition.
+// Stop drops a blocked fiber, with its wake condition.
 func TestStop_while_blocked(t *testing.T) {
 	t.Run("E-LIFE-2", func(t *testing.T) {
 		for name, wait := range map[string]func(h *Host){
 			"sleep":   func(h *Host) { h.SleepMs(10) },
 			"message": func(h *Host) { h.Recv(nil) },
-			"other":   func(h *Host) { h.Wait("", func() bool { h.actor.runtime.config.Log(0, 0, "asked"); return false }, 10) },
+			"other": func(h *Host) {
+				h.Wait("", func() bool { h.actor.runtime.config.Log(0, 0, "asked"); return false }, 10)
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				stopped := false
@@ -397,7 +399,7 @@ func TestSend_self_log_for_every_class(t *testing.T) {
 	})
 }
 
-// A blocking call of a higher level is made of the same yield: one that gets its result from a goroutine.
+// A host builds a higher-level blocking call from Wait: this one gets its result from a goroutine.
 func TestHigher_blocking_calls(t *testing.T) {
 	t.Run("E-HOST-1", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -415,7 +417,8 @@ func TestHigher_blocking_calls(t *testing.T) {
 				return body
 			}
 			var got []string
-			guest, _ := r.Spawn(GuestFunc(func(h *Host, m Message) int32 { got = append(got, get(h)); return 1 }), 1, Stack32K)
+			gets := GuestFunc(func(h *Host, m Message) int32 { got = append(got, get(h)); return 1 })
+			guest, _ := r.Spawn(gets, 1, Stack32K)
 			r.Send(guest, 1, nil)
 			if err := r.Run(func() bool { return len(got) > 0 }); err != nil || got[0] != "body" {
 				t.Errorf("Run() = %v, got %v", err, got)
@@ -428,13 +431,13 @@ type readiness func(fd int32, write bool) bool
 
 func (f readiness) Ready(fd int32, write bool) bool { return f(fd, write) }
 
-// panics is a guest whose resources cannot be had.
+// panics is a guest whose Open panics.
 type panics struct{ GuestFunc }
 
 func (panics) Open(StackClass) error { panic("no resources") }
 func (panics) Close()                {}
 
-func TestAn_actor_whose_resources_panic_is_not_there(t *testing.T) {
+func TestAn_actor_whose_Open_panics_does_not_exist(t *testing.T) {
 	t.Run("E-SPAWN-2 E-LIFE-1", func(t *testing.T) {
 		w := newWorld(t, Config{StackMemory: 64 << 10})
 		parent := w.guest(StackNone, func(h *Host, m Message) int32 { w.Spawn(panics{echo}, 1, Stack64K); return 1 })

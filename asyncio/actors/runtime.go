@@ -10,18 +10,18 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Config is what a runtime gets from its program. All fields may be left out.
+// Config configures a runtime. All fields are optional.
 type Config struct {
 	Clock     Clock     // nil: a [RealClock]
 	Readiness Readiness // nil: waits for descriptors return -1
-	// bytes that the stacks of all guests may have together; 0: any number
+	// limit for the stacks of all guests together, in bytes; 0: no limit
 	StackMemory int64
 	Log         func(from ID, level int32, text string) // nil: what actors log is dropped
-	// told each actor that is over; err is a *[TrapError] if it trapped, else nil
+	// called for each actor that is over; err is a *[TrapError] if it trapped, else nil
 	Ended func(id ID, err error)
 }
 
-// Runtime owns actors and turns the wheel. It is made by [New].
+// Runtime owns actors and runs their steps. Make one with [New].
 type Runtime struct {
 	config  Config
 	wheel   *wheel.Wheel
@@ -31,7 +31,7 @@ type Runtime struct {
 	inStep  bool
 }
 
-// New returns a runtime without actors. One whose guests have stacks must be closed, unless all of them are over.
+// New returns a runtime without actors. Call [Runtime.Close] unless all guests with stacks are over.
 func New(config Config) *Runtime {
 	if config.Clock == nil {
 		config.Clock = RealClock()
@@ -42,9 +42,9 @@ func New(config Config) *Runtime {
 
 func (r *Runtime) now() wheel.Time { return wheel.Time(r.config.Clock.Now()) }
 
-// Spawn makes a guest actor with room for mailbox messages and a stack of the given class, which is allocated now. The
-// guest's code runs when a message comes. The error is one of [ErrClass], [ErrMailbox], [ErrNoStack] and [ErrClosed],
-// or what the guest's [Resources] say. Handlers may call it.
+// Spawn makes a guest actor with room for mailbox messages, and allocates a stack of the given class. The guest's code
+// runs when a message comes. The error is [ErrClass], [ErrMailbox], [ErrNoStack], [ErrClosed], or the error of the
+// guest's [Resources]. Handlers may call it.
 func (r *Runtime) Spawn(guest Guest, mailbox int, class StackClass) (ID, error) {
 	a := &actor{class: class}
 	a.handle = func(m Message) bool { return guest.HandleMessage(&a.host, m) != 0 }
@@ -52,7 +52,7 @@ func (r *Runtime) Spawn(guest Guest, mailbox int, class StackClass) (ID, error) 
 	return r.spawn(a, false, mailbox)
 }
 
-// SpawnFrom spawns a guest from a factory, as by [Runtime.Spawn].
+// SpawnFrom spawns a guest from a factory, like [Runtime.Spawn].
 func (r *Runtime) SpawnFrom(f Factory) (ID, error) { return r.Spawn(f.Guest(), f.Mailbox, f.Class) }
 
 // SpawnNative makes a native actor. The error is [ErrMailbox], [ErrClosed] or nil. Handlers may call it.
@@ -69,7 +69,7 @@ func (r *Runtime) spawn(a *actor, native bool, mailbox int) (ID, error) {
 	}
 	a.id, a.runtime, a.host = ID(id), r, Host{a}
 	defer func() {
-		if r.actors[a.id] == nil { // also if the guest's Open panics
+		if r.actors[a.id] == nil { // even if the guest's Open panics
 			r.wheel.Stop(id)
 		}
 	}()
@@ -80,7 +80,7 @@ func (r *Runtime) spawn(a *actor, native bool, mailbox int) (ID, error) {
 	return a.id, nil
 }
 
-// allocate gives an actor its stack, and what its guest owns.
+// allocate allocates an actor's stack and opens the guest's resources.
 func (r *Runtime) allocate(a *actor) error {
 	if r.config.StackMemory > 0 && r.memory+int64(a.class) > r.config.StackMemory {
 		return ErrNoStack
@@ -98,7 +98,7 @@ func (r *Runtime) allocate(a *actor) error {
 }
 
 // Send puts a message from outside, source 0, into an actor's mailbox. The payload is copied. The error is
-// [ErrNoActor], [ErrMailboxFull] or nil. Nothing runs yet. Handlers send by [Host.Send].
+// [ErrNoActor], [ErrMailboxFull] or nil. The handler runs in a later step. Handlers use [Host.Send] instead.
 func (r *Runtime) Send(to ID, typ int32, payload []byte) error { return r.send(0, to, typ, payload) }
 
 func (r *Runtime) send(from, to ID, typ int32, payload []byte) error {
@@ -110,7 +110,7 @@ func (r *Runtime) send(from, to ID, typ int32, payload []byte) error {
 	return nil
 }
 
-// Info returns what there is to know of an actor; ok is false if it is over or never was. Handlers may call it.
+// Info describes an actor. ok is false if the actor is over or never existed. Handlers may call it.
 func (r *Runtime) Info(id ID) (info Info, ok bool) {
 	i, ok := r.wheel.Info(wheel.ID(id))
 	if !ok {
@@ -124,9 +124,9 @@ func (r *Runtime) Info(id ID) (info Info, ok bool) {
 	return info, true
 }
 
-// Stop ends an actor and drops its messages. One that is blocked does not go on: its fiber is dropped with what it
-// waits for, and of its code only deferred functions run, in which nothing may block. One that runs ends when its
-// handler returns or blocks. Stop reports whether there was such an actor. Handlers may call it, also for themselves.
+// Stop ends an actor and drops its messages. If the actor is blocked, its wait and its fiber are dropped; only its
+// deferred functions run, which must not block. If it is running, it ends when its handler returns or blocks. Stop
+// reports whether there was such an actor. Handlers may call it, even for their own actor.
 func (r *Runtime) Stop(id ID) bool {
 	verdict := r.wheel.Stop(wheel.ID(id))
 	if verdict == wheel.OK {
@@ -135,7 +135,7 @@ func (r *Runtime) Stop(id ID) bool {
 	return verdict != wheel.NoActor
 }
 
-// end drops what belongs to an actor that is over by the wheel.
+// end drops everything that belongs to an actor that the wheel has ended.
 func (r *Runtime) end(a *actor, err error) {
 	delete(r.actors, a.id)
 	a.mailbox, a.ready = queue.Queue[Message]{}, nil
@@ -151,8 +151,7 @@ func (r *Runtime) end(a *actor, err error) {
 	}
 }
 
-// Close stops all actors, the last spawned first, and there will be no others. It may be called again, but not by a
-// handler.
+// Close stops all actors, the last spawned first, and refuses new ones. It may be called again, but not by a handler.
 func (r *Runtime) Close() {
 	if r.inStep {
 		panic("actors: Runtime.Close inside a step")

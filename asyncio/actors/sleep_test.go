@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The source document's test, on the virtual clock: t=0 W blocks, t=1 N answers, t=50 W's deadline is seen, t=51 W goes
-// on, t=52 its answer is read.
+// On the virtual clock: at t=0 W blocks, at t=1 N answers, at t=50 the scan sees W's deadline, at t=51 W goes on, at
+// t=52 the tester reads its answer.
 func TestSleep_in_the_middle_of_a_handler(t *testing.T) {
 	t.Run("S-SLEEP E-TEST-1 E-STEP-5", func(t *testing.T) {
 		w := newWorld(t, Config{})
@@ -27,7 +27,7 @@ func TestSleep_in_the_middle_of_a_handler(t *testing.T) {
 		w.steps(9)
 		w.want("t=1 N handles 200", `t=2 3 sent 201 "pong"`)
 
-		w.from(native, msgPing, "") // N is responsive all the time
+		w.from(native, msgPing, "") // N stays responsive
 		w.steps(40)
 		w.want("t=10 N handles 200", `t=11 3 sent 201 "pong"`)
 		if info, _ := w.Info(guest); !info.Blocked {
@@ -44,12 +44,12 @@ func TestSleep_in_the_middle_of_a_handler(t *testing.T) {
 		w.steps(3)
 		w.want(`t=54 2 sent 201 "still there?"`)
 		if len(w.ended) != 0 {
-			t.Errorf("somebody has ended: %v", w.ended)
+			t.Errorf("actors have ended: %v", w.ended)
 		}
 	})
 }
 
-// The same on the real clock, which the test stands in for by a bubble.
+// The same on the real clock, in a testing/synctest bubble.
 func TestSleep_by_the_real_clock(t *testing.T) {
 	t.Run("S-SLEEP", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestSleep_never_before_the_deadline_and_zero_is_a_step(t *testing.T) {
 	})
 }
 
-// Messages neither shorten a sleep nor get lost; they come in order, after it.
+// Messages neither shorten a sleep nor get lost. They are handled in order, after it.
 func TestMessages_wait_for_the_end_of_the_handler(t *testing.T) {
 	t.Run("E-SLEEP-4 E-MSG-1 E-MSG-2", func(t *testing.T) {
 		w := newWorld(t, Config{})
@@ -199,13 +199,13 @@ func TestTwo_sleepers_the_shorter_wakes_first(t *testing.T) {
 			w.from(guest, 1, "")
 		}
 		w.steps(60)
-		w.want("t=22 slept 20", "t=51 slept 50") // the second began at t=1
+		w.want("t=22 slept 20", "t=51 slept 50") // the second sleep began at t=1
 	})
 }
 
-// All that are found in one step go on in the next, by deadline and then by ID, those without a deadline last; no
-// message is needed.
-func TestOrder_of_those_that_wake_in_one_step(t *testing.T) {
+// Actors unblocked in one step go on in the next: by deadline, then by ID, those without a deadline last. No message is
+// needed.
+func TestOrder_of_actors_that_wake_in_one_step(t *testing.T) {
 	t.Run("E-STEP-3 E-STEP-4", func(t *testing.T) {
 		w := newWorld(t, Config{})
 		open := false

@@ -10,8 +10,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wheel"
 )
 
-// Step does one turn of the wheel, see the package comment, and never waits. It reports whether the next step has
-// something to do even if no time passes. It panics inside a step.
+// Step does one step, see the package comment. It never waits. It reports whether the next step has something to do
+// even if no time passes. Step panics inside a step.
 func (r *Runtime) Step() (more bool) {
 	if r.inStep {
 		panic("actors: Runtime.Step inside a step")
@@ -20,7 +20,7 @@ func (r *Runtime) Step() (more bool) {
 	ended := false
 	defer func() {
 		r.inStep = false
-		if !ended { // a handler has ended the goroutine by Goexit
+		if !ended { // a handler called Goexit
 			r.wheel.Abort()
 			r.Close()
 		}
@@ -34,7 +34,7 @@ func (r *Runtime) Step() (more bool) {
 	return r.wheel.More()
 }
 
-// look asks whether what actors wait for outside is ready, and tells the wheel.
+// look calls the ready functions of all waits for something outside, and tells the wheel which are ready.
 func (r *Runtime) look() {
 	for _, id := range r.wheel.Blocked() {
 		a := r.actors[ID(id)]
@@ -43,7 +43,7 @@ func (r *Runtime) look() {
 		}
 		switch ready, trap := a.ask(); {
 		case trap != nil:
-			if r.wheel.Stop(id) == wheel.OK { // else it has stopped the actor, and then panicked
+			if r.wheel.Stop(id) == wheel.OK { // otherwise ready has stopped the actor and then panicked
 				r.end(a, trap)
 			}
 		case ready:
@@ -53,8 +53,7 @@ func (r *Runtime) look() {
 	}
 }
 
-// ask asks whether what the actor waits for is ready, and makes a panic a trap: it is the actor's, as if its handler
-// had asked.
+// ask calls ready and turns a panic into a trap of the actor, as if its handler had panicked.
 func (a *actor) ask() (ready bool, trap error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -64,7 +63,7 @@ func (a *actor) ask() (ready bool, trap error) {
 	return a.ready(), nil
 }
 
-// run lets an actor run until its handler blocks or ends.
+// run runs an actor until its handler blocks or ends.
 func (r *Runtime) run(what wheel.Command, a *actor) {
 	a.ready = nil
 	var alive bool
@@ -83,13 +82,13 @@ func (r *Runtime) run(what wheel.Command, a *actor) {
 	}
 }
 
-// pollInterval is how often Run looks whether something outside is ready.
+// pollInterval is how often Run polls waits for something outside.
 const pollInterval = time.Millisecond
 
-// Run steps until the condition is met, which it asks before each step and each sleep. While no step could do anything
-// it sleeps by the runtime's clock, to the next deadline or, if an actor waits for something outside, for a
-// millisecond. It returns nil, or an [*IdleError] when the condition can never be met: no message is left, and no actor
-// waits for anything but messages.
+// Run does steps until the condition until is met; it checks the condition before each step and each sleep. While no
+// step could do anything, Run sleeps by the runtime's clock: to the next deadline or, if an actor waits for something
+// outside, for at most a millisecond. It returns nil, or an [*IdleError] if no message is left and no actor waits for
+// anything but messages.
 func (r *Runtime) Run(until func() bool) error {
 	for !until() {
 		if r.Step() || until() || r.wheel.More() { // the condition may have sent something

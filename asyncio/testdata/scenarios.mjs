@@ -1,14 +1,13 @@
-// What the tests in js_test.go do with the program. Each scenario returns what the test compares; "never" is a URL
-// whose answer does not come.
+// The scenarios of js_test.go. Each returns the value that the test compares. "never" is a URL that gets no answer.
 
-// outcome tells how a promise was settled.
+// outcome returns how a promise was settled, as text.
 const outcome = (promise) =>
   promise.then(
     (value) => `fulfilled ${value}`,
     (reason) => `rejected ${reason instanceof Error ? reason.message : String(reason)}`,
   );
 
-// same checks that promise is rejected with reason itself.
+// same checks that promise is rejected with reason, by identity.
 const same = (promise, reason) =>
   promise.then(
     () => "fulfilled",
@@ -17,15 +16,15 @@ const same = (promise, reason) =>
 
 const macrotask = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-// get fetches from JavaScript and wants an answer.
+// get fetches from JavaScript and fails unless the response is OK.
 const get = async (url) => {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
   return response.text();
 };
 
-// bare is the log without the fibers' names. On a slow machine a turn may be cut by its time budget, which changes
-// nothing else.
+// bare returns the log without the fibers' names. It joins turns that were cut by the time budget, as happens on a slow
+// machine.
 const bare = (program) =>
   program
     .log()
@@ -133,7 +132,7 @@ export const scenarios = {
     };
   },
 
-  // Three calls that wait at once, whose waits end in another order, and twice.
+  // Three calls wait at once; their waits end in another order, and twice.
   async calls(program) {
     const doors = [0, 1, 2].map(() => Promise.withResolvers());
     const begun = doors.map(() => Promise.withResolvers());
@@ -178,7 +177,7 @@ export const scenarios = {
     return { value, log: bare(program) };
   },
 
-  // What is called gets the arguments; its caller waits, and others run meanwhile.
+  // The called function gets the arguments. Its caller waits, and other fibers run meanwhile.
   async asks(program) {
     const object = {};
     const seen = [];
@@ -194,7 +193,7 @@ export const scenarios = {
       object,
     );
     await begun.promise;
-    await macrotask(); // its turn is over
+    await macrotask(); // the turn is over
     program.startLog();
     const meanwhile = await program.call(async () => 7);
     const log = bare(program);
@@ -222,7 +221,7 @@ export const scenarios = {
     return { value, log, after: bare(program) };
   },
 
-  // Resumed from a callback: a fiber waits again, a thousand times, returns, fails, and panics.
+  // A fiber that a callback resumed waits again, a thousand times, returns, fails, and panics.
   async again(program) {
     const upTo = (n, end) => async (i) => {
       await undefined;
@@ -242,7 +241,7 @@ export const scenarios = {
     };
   },
 
-  // Whatever comes of a microtask is its fiber's rejection; what escapes ends Node with an error (run.mjs).
+  // An error out of a microtask rejects its own fiber's Promise. An error that escapes ends Node (run.mjs).
   async escapes(program) {
     const escaped = [];
     const note = (error) => escaped.push(String(error));
@@ -291,13 +290,13 @@ export const scenarios = {
   async cancel(program, server) {
     const controller = new AbortController();
     const promise = program.text(`${server}/never`, controller.signal);
-    await get(`${server}/arrived`); // the request is with the server
+    await get(`${server}/arrived`); // the request has arrived at the server
     const reason = { no: "longer wanted" };
     controller.abort(reason);
     const inFlight = await same(promise, reason);
-    await get(`${server}/left`); // and the server has seen it go
+    await get(`${server}/left`); // and the server has seen its client go
     const before = await same(program.text(`${server}/never`, AbortSignal.abort(reason)), reason);
-    let listeners = 0; // a signal that nobody aborts is let go in the end
+    let listeners = 0; // the listener on a signal that is never aborted is removed in the end
     const signal = {
       aborted: false,
       addEventListener: () => {
@@ -312,7 +311,7 @@ export const scenarios = {
     return { inFlight, before, after, listeners };
   },
 
-  // The turn's budget: a fiber that never stops by itself does not keep the event loop from its other work.
+  // The turn's budget: a fiber that never stops by itself does not starve the event loop.
   async budget(program) {
     const flag = { enough: false };
     const spins = program.spin(flag);
@@ -342,7 +341,7 @@ export const scenarios = {
     return { waited, ...program.ended };
   },
 
-  // values: fetches the items, through Go, or plainly for comparison.
+  // values fetches the items, through Go or, for comparison, plainly.
   async thousand(program, server) {
     const urls = Array.from({ length: 1000 }, (_, id) => `${server}/item?id=${id}`);
     const item = program.item;
@@ -352,7 +351,7 @@ export const scenarios = {
       const values = await Promise.all(urls.map((url) => fn(url)));
       return { values, ms: performance.now() - start };
     };
-    await timed(plain); // connections and code get warm
+    await timed(plain); // warms up connections and code
     await timed(item);
     const through = await timed(item);
     const direct = await timed(plain);

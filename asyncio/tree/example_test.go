@@ -9,8 +9,8 @@ import (
 	"github.com/fiberfill/fiberfill/asyncio/tree"
 )
 
-// A loop is the event loop of the tree: its fibers do the I/O and settle promises, and when the tree wants a turn, one
-// of them enters it.
+// An asyncio.Loop serves as the tree's event loop. Its fibers do the I/O and settle promises; when the tree wants a
+// turn, one of them calls Turn.
 func Example() {
 	loop := asyncio.NewLoop(context.Background())
 	var app *tree.Tree

@@ -9,23 +9,23 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Fiber is what a scheduler has as client: a leaf, made by [Scheduler.Go], or another scheduler. A leaf's function gets
-// it and waits with it, by [Await] and [Fiber.Yield].
+// Fiber is a client of a scheduler: a leaf, made by [Scheduler.Go], or another scheduler. A leaf's function receives
+// its Fiber and waits through it, with [Await] and [Fiber.Yield].
 type Fiber struct {
 	name  string
 	tree  *Tree
-	under *Scheduler // enters this one; nil: the event loop does
+	under *Scheduler // the scheduler that enters this fiber; nil: the event loop does
 	main  func() error
 
 	ref   polyfill.Fiber
 	next  func() (promise, bool) // the coroutine
 	stop  func()
 	yield func(promise) bool
-	err   error // that main has returned
+	err   error // returned by main
 }
 
-// released unwinds the stack of a fiber whose tree is stopped: a coroutine of Go cannot be dropped otherwise. Deferred
-// functions run, nothing else does.
+// released is the panic that unwinds the stack of a fiber whose tree is stopped; a Go coroutine cannot be dropped
+// otherwise. Only deferred functions run.
 type released struct{}
 
 // init makes f a fiber of t that has not started.
@@ -45,7 +45,7 @@ func (f *Fiber) init(t *Tree, under *Scheduler, name string, main func() error) 
 // Name returns the name that the fiber was given.
 func (f *Fiber) Name() string { return f.name }
 
-// Scheduler returns the scheduler whose client f is, in which f may start others.
+// Scheduler returns the scheduler that f is a client of. f may start further clients in it.
 func (f *Fiber) Scheduler() *Scheduler { return f.under }
 
 // run is the bottom of the fiber's stack.
@@ -55,7 +55,7 @@ func (f *Fiber) run(yield func(promise) bool) {
 	defer func() {
 		if !returned {
 			v := recover()
-			if v == nil || f.tree.stopped { // nil: Goexit, which goes on through all that entered this fiber
+			if v == nil || f.tree.stopped { // nil: Goexit, which continues through the fibers that entered this one
 				return
 			}
 			f.err = &asyncio.PanicError{Fiber: f.name, Value: v, Stack: debug.Stack()}
@@ -68,12 +68,12 @@ func (f *Fiber) run(yield func(promise) bool) {
 	returned = true
 }
 
-// suspend gives control to whoever entered f, with what f waits for: nil if it could go on. It returns when f is
-// entered again.
+// suspend gives control to the scheduler that entered f, and tells it what f waits for: nil if f could go on. It
+// returns when f is entered again.
 func (f *Fiber) suspend(waitsFor promise) {
 	if active := f.tree.machine.Active(); active != f.ref {
-		panic(fmt.Sprintf("asyncio/tree: fiber %s is to wait, but it is not the one that runs: a fiber waits for "+
-			"itself only", f.name))
+		panic(fmt.Sprintf("asyncio/tree: a wait was called for fiber %s, which is not running: a fiber can only wait "+
+			"for itself", f.name))
 	}
 	if waitsFor == nil {
 		f.note("yields")
@@ -86,7 +86,7 @@ func (f *Fiber) suspend(waitsFor promise) {
 	}
 }
 
-// enter runs f until it suspends itself, and returns what it waits for then, or until it is over.
+// enter runs f until it suspends itself or is over. If f has suspended itself, enter returns what f waits for.
 func (f *Fiber) enter() (waitsFor promise, suspended bool) {
 	if _, trap := f.tree.machine.Enter(f.ref); trap != polyfill.OK {
 		panic(fmt.Sprintf("asyncio/tree: enter fiber %s: %v", f.name, trap))
@@ -95,7 +95,7 @@ func (f *Fiber) enter() (waitsFor promise, suspended bool) {
 	return f.next()
 }
 
-// note tells the tests what happens.
+// note reports an event to the tests.
 func (f *Fiber) note(event string) {
 	if f.tree.trace != nil {
 		f.tree.trace(event, f)
@@ -103,16 +103,16 @@ func (f *Fiber) note(event string) {
 }
 
 // Yield lets the other clients of the leaf's scheduler run, and then the scheduler's siblings, before it returns. Like
-// [Await] it panics if f is not the fiber that runs.
+// [Await], it panics if f is not the running fiber.
 func (f *Fiber) Yield() { f.suspend(nil) }
 
-// Await waits until p is settled and returns its value, or its error if it was rejected. It always gives the others a
+// Await waits until p is settled and returns its value, or its error if it was rejected. Other fibers always get a
 // turn, even if p is settled already.
 //
-// Several leaves may wait for one promise. Await panics if f is not the fiber that runs: nobody waits on behalf of
-// another, and so suspends frames that are not its own (J-SAND-1). When the tree is stopped it does not return.
+// Several leaves may wait for one promise. Await panics if f is not the running fiber, because it would suspend another
+// fiber's frames (J-SAND-1). If the tree is stopped, Await does not return; only deferred functions run.
 func Await[T any](f *Fiber, p *Promise[T]) (T, error) {
-	if p == nil { // else it is the scheduler that fails, and leaves its other clients behind
+	if p == nil { // otherwise the scheduler would panic, and lose its other clients
 		panic("asyncio/tree: Await of a nil promise in fiber " + f.name)
 	}
 	f.suspend(p)

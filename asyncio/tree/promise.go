@@ -1,7 +1,7 @@
 package tree
 
-// Promise is a value that will be there later, or the reason why not. It is made with [NewPromise], waited for by
-// leaves with [Await], and settled once by whoever completes the I/O that it stands for.
+// Promise is a value that comes later, or the error that comes instead. Make it with [NewPromise] and settle it once,
+// when the I/O behind it completes. Leaves wait for it with [Await].
 type Promise[T any] struct {
 	settled bool
 	value   T
@@ -12,8 +12,8 @@ type Promise[T any] struct {
 // NewPromise returns a promise that is not settled.
 func NewPromise[T any]() *Promise[T] { return new(Promise[T]) }
 
-// Settle gives the promise its value or, if err is not nil, rejects it. It wakes nobody by itself: the leaves that wait
-// run in the next turn of their tree. The first call counts; it reports whether this was the first.
+// Settle gives the promise its value or, if err is not nil, rejects it. It runs no fiber: the leaves that wait run in
+// the next turn of their tree. Only the first call counts; Settle reports whether this was it.
 func (p *Promise[T]) Settle(value T, err error) bool {
 	if p.settled {
 		return false
@@ -27,13 +27,13 @@ func (p *Promise[T]) Settle(value T, err error) bool {
 	return true
 }
 
-// Settled returns whether the promise is settled, and its value and error if so.
+// Settled reports whether the promise is settled, and returns its value and error if so.
 func (p *Promise[T]) Settled() (value T, err error, ok bool) { return p.value, p.err, p.settled }
 
-// promise is any Promise: a scheduler does not look at values.
+// promise is a Promise of any type: a scheduler does not look at values.
 type promise interface{ onSettle(f func()) }
 
-// onSettle calls f when p settles, at once if it has.
+// onSettle calls f when p settles; at once if p is settled already.
 func (p *Promise[T]) onSettle(f func()) {
 	if p.settled {
 		f()

@@ -2,13 +2,13 @@ package tree
 
 import "errors"
 
-// Scheduler enters its clients in turn, leaves or further schedulers. It is a fiber itself. It is made by [New] or
-// [Scheduler.Scheduler] and is over when all its clients are.
+// Scheduler enters its clients, leaves or further schedulers, in turn. It is a fiber itself. [New] and
+// [Scheduler.Scheduler] make one. It is over when all its clients are.
 type Scheduler struct {
 	fiber     Fiber
 	ready     []*Fiber
 	delayed   int              // clients that wait for a promise that is not settled
-	composite *Promise[*Fiber] // handed up and not settled; nil: there is none
+	composite *Promise[*Fiber] // handed up and not settled; nil: none
 	errs      []error
 	over      bool
 }
@@ -17,9 +17,9 @@ func (s *Scheduler) init(t *Tree, under *Scheduler, name string) {
 	s.fiber.init(t, under, name, s.schedule)
 }
 
-// Go makes a leaf that will call fn when its turn comes: it starts after the clients of s that are ready now. fn's
-// error, or a [*asyncio.PanicError] if it panics, becomes that of s; the other clients go on. Go may be called from any
-// fiber of the tree and from outside. It panics if s is over or the tree has been stopped.
+// Go makes a leaf that will call fn after the clients of s that are ready now. If fn returns an error, or panics with a
+// [*asyncio.PanicError] as the result, s ends with that error; the other clients go on. Go may be called from any fiber
+// of the tree and from outside. It panics if s is over or the tree has been stopped.
 func (s *Scheduler) Go(name string, fn func(f *Fiber) error) *Fiber {
 	s.mustLive("Go")
 	f := new(Fiber)
@@ -28,8 +28,8 @@ func (s *Scheduler) Go(name string, fn func(f *Fiber) error) *Fiber {
 	return f
 }
 
-// Scheduler makes a scheduler that is a client of s, like a leaf by [Scheduler.Go]. Give it clients before s enters it:
-// without any it is over at once.
+// Scheduler makes a scheduler that is a client of s. It starts like a leaf, see [Scheduler.Go]. Give it clients before
+// s enters it: a scheduler without clients is over at once.
 func (s *Scheduler) Scheduler(name string) *Scheduler {
 	s.mustLive("Scheduler")
 	sub := new(Scheduler)
@@ -47,7 +47,7 @@ func (s *Scheduler) mustLive(op string) {
 // Name returns the name that the scheduler was given.
 func (s *Scheduler) Name() string { return s.fiber.name }
 
-// schedule is the scheduler's own code.
+// schedule is the scheduler's main function.
 func (s *Scheduler) schedule() error {
 	for {
 		for range len(s.ready) {
@@ -89,8 +89,8 @@ func (s *Scheduler) schedule() error {
 	}
 }
 
-// wake makes a client ready. If s waits, the client is the first to be ready, and settles the composite; so the
-// schedulers above are woken as well.
+// wake makes a client ready. If s waits, the client is the first to be ready and settles the composite, which wakes the
+// schedulers above as well.
 func (s *Scheduler) wake(client *Fiber) {
 	composite := s.composite
 	if composite == nil {

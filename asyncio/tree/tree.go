@@ -8,23 +8,23 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Tree is an outermost scheduler with all that is below it, and the border to the event loop.
+// Tree is an outermost scheduler with everything below it. It is what the event loop sees.
 type Tree struct {
 	machine polyfill.Machine
 	root    Scheduler
 	wanted  func()
 	pausing func() bool // of the current turn
 	done    *Promise[struct{}]
-	live    map[*Fiber]int // the fibers that are not over, numbered as they were made
+	live    map[*Fiber]int // the fibers that are alive, numbered in the order they were made
 	made    int
 	turning bool
 	stopped bool
 	trace   func(event string, f *Fiber) // set by tests
 }
 
-// New returns a tree that consists of an outermost scheduler with the given name. When I/O that the tree waits for is
-// complete, wanted is called, once: the event loop then calls [Tree.Turn], which is the only way into the tree. The
-// first turn needs no such call. A tree that will not be brought to its end must be stopped, by [Tree.Stop].
+// New returns a tree that consists of an outermost scheduler with the given name. When I/O that the tree waits for
+// completes, the tree calls wanted, once per turn. The event loop then calls [Tree.Turn], which is the only way into
+// the tree. The first turn needs no such call. Stop a tree that will not run to its end with [Tree.Stop].
 func New(name string, wanted func()) *Tree {
 	t := &Tree{wanted: wanted, done: NewPromise[struct{}](), live: make(map[*Fiber]int)}
 	t.root.init(t, nil, name)
@@ -34,17 +34,17 @@ func New(name string, wanted func()) *Tree {
 // Root returns the outermost scheduler.
 func (t *Tree) Root() *Scheduler { return &t.root }
 
-// Done returns the promise of the whole: it settles when all fibers are over, and is rejected with their errors if some
-// have failed, an only one unchanged. That of a tree that is stopped never settles.
+// Done returns a promise that settles when all fibers are over. If fibers have failed, it is rejected with their errors
+// joined; a single error stays unchanged. If the tree is stopped it never settles.
 func (t *Tree) Done() *Promise[struct{}] { return t.done }
 
 // Turn enters the outermost scheduler and returns when everything in the tree is suspended. After each round through
-// its clients, if any are ready, the scheduler asks pausing whether to give control back to the event loop all the
-// same, so that it can draw and complete I/O; nil means that it never does. again reports that it did, and that the
-// event loop is to call Turn again. A turn that nobody wanted, or after the end, does nothing.
+// its clients, if some are still ready, the scheduler calls pausing: true gives control back to the event loop, so that
+// it can draw and complete I/O. A nil pausing never pauses. again reports such a pause; the event loop must then call
+// Turn again. A turn that was not wanted, or after the end, does nothing.
 //
-// Turn panics inside a turn of the same tree: what re-enters it through frames of others would suspend those together
-// with its own (J-SAND-1).
+// Turn panics inside a turn of the same tree: a fiber that waited in the inner turn would suspend the frames of the
+// outer one too (J-SAND-1).
 func (t *Tree) Turn(pausing func() bool) (again bool) {
 	switch {
 	case t.turning:
@@ -59,7 +59,7 @@ func (t *Tree) Turn(pausing func() bool) (again bool) {
 	ended := false
 	defer func() {
 		t.turning = false
-		if !ended { // a fiber has ended the goroutine by Goexit
+		if !ended { // a fiber called Goexit
 			t.machine.Unwind()
 			t.Stop()
 		}
@@ -77,8 +77,8 @@ func (t *Tree) Turn(pausing func() bool) (again bool) {
 	return again
 }
 
-// Stop ends all fibers, children before parents and the last made first. Those that have not started never do; of the
-// others the deferred functions run, in which nothing may wait. It may be called again, but not inside a turn.
+// Stop ends all fibers, children before parents and the last made first. Fibers that have not started never do. Of the
+// others only deferred functions run, which must not wait. Stop may be called again, but not inside a turn.
 func (t *Tree) Stop() {
 	if t.turning {
 		panic("asyncio/tree: Tree.Stop inside a turn")

@@ -14,8 +14,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// world is a tree on a real loop, which is its event loop. It notes what happens, and checks between turns that all is
-// suspended and while something runs that each fiber has been entered by its own scheduler.
+// world is a tree whose event loop is a real Loop. It notes events. Between turns it checks that everything is
+// suspended, and during turns that each fiber was entered by its own scheduler.
 type world struct {
 	t       *testing.T
 	loop    *asyncio.Loop
@@ -58,13 +58,13 @@ func (w *world) turn(*asyncio.Fiber) error {
 	return nil
 }
 
-// after returns a promise that I/O of the event loop settles, and wakes nobody.
+// after returns a promise that I/O of the event loop settles. It checks that settling runs no fiber.
 func (w *world) after(ms int, err error) *Promise[string] {
 	p := NewPromise[string]()
 	w.loop.Go("timer", func(f *asyncio.Fiber) error {
 		asyncio.Sleep(f, time.Duration(ms)*time.Millisecond)
 		if before := w.tree.machine.Active(); !p.Settle(fmt.Sprint("d", ms), err) || w.tree.machine.Active() != before {
-			w.t.Error("J-MUX-5: settling a promise has entered somebody")
+			w.t.Error("J-MUX-5: settling a promise has entered a fiber")
 		}
 		return nil
 	})
@@ -98,9 +98,9 @@ func (w *world) run(want string) {
 	}
 }
 
-// J-TREE-1: each scheduler yields to the one above. J-TREE-2: between turns all is suspended (see turn). J-TREE-3: the
-// way in is from the root to the leaf. J-TREE-4: a scheduler is one promise to the one above. J-TREE-5: the composite
-// names the first, and is made anew from those that are left.
+// J-TREE-1: each scheduler yields to the one above. J-TREE-2: between turns everything is suspended (see turn).
+// J-TREE-3: entry goes from the root to the leaf. J-TREE-4: to the scheduler above, a scheduler is one promise.
+// J-TREE-5: the composite names the first to settle, and is made anew from the others.
 func TestTree_is_woken_from_the_root_to_the_leaf(t *testing.T) {
 	t.Run("S-TREE J-TREE-1 J-TREE-2 J-TREE-3 J-TREE-4 J-TREE-5", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestThree_levels(t *testing.T) {
 	})
 }
 
-// Both leaves are woken once, in the order of settlement, and one entry is enough.
+// Both leaves are woken once, in the order of settlement, by a single entry.
 func TestTwo_settlements_in_one_turn(t *testing.T) {
 	t.Run("S-TREE J-TREE-5", func(t *testing.T) {
 		for name, test := range map[string]struct {
@@ -181,8 +181,8 @@ func TestA_rejected_member_wakes_its_own_leaf(t *testing.T) {
 	})
 }
 
-// A scheduler gives way after one round, so that its siblings and the event loop have their turns.
-func TestBusy_clients_starve_nobody(t *testing.T) {
+// A scheduler gives way after one round, so its siblings and the event loop get their turns.
+func TestBusy_clients_starve_no_fiber(t *testing.T) {
 	t.Run("J-TREE-1", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
@@ -247,8 +247,7 @@ func TestTurn_that_nobody_wanted_does_nothing(t *testing.T) {
 	}
 }
 
-// A leaf may wake another one, in the scheduler beside its own or the one above, and start new ones there; that needs
-// no event loop either.
+// A leaf may wake or start leaves of other schedulers, beside its own or above, without the event loop.
 func TestLeaves_wake_each_other_within_the_turn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -273,7 +272,7 @@ func TestLeaves_wake_each_other_within_the_turn(t *testing.T) {
 	})
 }
 
-func TestFailure_ends_its_leaf_and_is_that_of_the_tree(t *testing.T) {
+func TestFailure_ends_its_leaf_and_rejects_the_tree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failure := errors.New("failure")
 		w := newWorld(t)
@@ -330,8 +329,7 @@ func TestNothing_to_do(t *testing.T) {
 	})
 }
 
-// What is refused: entering the tree from inside, waiting on behalf of another, and so suspending frames that are not
-// one's own.
+// Entering the tree from inside is refused, and so is waiting for another fiber: both would suspend foreign frames.
 func TestMisuse_is_refused(t *testing.T) {
 	t.Run("J-MUX-5", func(t *testing.T) {
 		p := NewPromise[int]()
@@ -339,7 +337,7 @@ func TestMisuse_is_refused(t *testing.T) {
 		for want, misuse := range map[string]func(tree *Tree){
 			"only the event loop enters": func(tree *Tree) { tree.Turn(nil) },
 			"Stop inside a turn":         func(tree *Tree) { tree.Stop() },
-			"waits for itself only":      func(*Tree) { Await(other, p) },
+			"can only wait for itself":   func(*Tree) { Await(other, p) },
 			"is over and can have":       func(tree *Tree) { finished(tree).Go("late", nil) },
 		} {
 			t.Run(want, func(t *testing.T) {
@@ -371,7 +369,7 @@ func TestStop_ends_all_and_leaves_nothing(t *testing.T) {
 	var ended []string
 	leaf := func(f *Fiber) error {
 		defer func() { ended = append(ended, f.Name()) }()
-		defer Await(f, NewPromise[int]()) // refused then, and not in the way
+		defer Await(f, NewPromise[int]()) // panics; the stop goes on
 		Await(f, NewPromise[int]())
 		t.Error("a statement after the wait ran")
 		return nil

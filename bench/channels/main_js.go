@@ -1,7 +1,7 @@
 // Command channels is the contestant "Go channels" of the benchmark (package bench), built for js/wasm.
 //
 // It sets the global function channels(workload, width, n, done), which runs a workload and calls done with its sum.
-// The work is that of bench/js/guest.wat, with goroutines for fibers and a channel for whatever they wait on.
+// The work is the same as in bench/js/guest.wat, with goroutines for fibers and channels for what they wait on.
 package main
 
 import "syscall/js"
@@ -37,8 +37,8 @@ func run(workload string, width, n int) int32 {
 	panic("channels: unknown workload " + workload)
 }
 
-// turns passes a token n times around a ring of goroutines: who has it runs, all others wait on their channels. A ring
-// of one has this goroutine for a partner.
+// turns passes a token n times around a ring of goroutines. The goroutine with the token runs; all others wait on their
+// channels. In a ring of one this goroutine is the partner.
 func turns(width, n int) int32 {
 	first := make(chan int32)
 	last := first
@@ -73,7 +73,7 @@ func hold(width int) {
 	}
 }
 
-// release sends each its event, out of order as bench/js/waits.js does, and returns the sum of what they return.
+// release sends each goroutine its event, out of order as in bench/js/waits.js, and returns the sum of their results.
 func release() (sum int32) {
 	n := len(waiting)
 	step := 7919

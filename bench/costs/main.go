@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// job is what package bench asks for: its Job, as far as it matters here.
+// job has the fields of package bench's Job that matter here.
 type job struct {
 	Workload    string
 	Contestants []string
@@ -19,7 +19,8 @@ type job struct {
 	Limit       int
 }
 
-// main measures one job, in the folder that bench/js was copied to: costs '<job as JSON>'. It prints what was measured.
+// main measures one job and prints the result: costs '<job as JSON>'. It runs in the folder that bench/js was copied
+// to.
 func main() {
 	measured, err := measure(os.Args[1:])
 	if err == nil {
@@ -41,7 +42,7 @@ func measure(args []string) (map[string]map[string][]float64, error) {
 		return nil, err
 	}
 	if len(j.Contestants) != 1 {
-		return nil, fmt.Errorf("a job is for one contestant, and not for %q", j.Contestants)
+		return nil, fmt.Errorf("a job is for one contestant, not for %q", j.Contestants)
 	}
 	var samples map[string][]float64
 	var err error
@@ -55,7 +56,7 @@ func measure(args []string) (map[string]map[string][]float64, error) {
 	case j.Workload == "alive" && who == "go":
 		samples, err = alive(j.Limit)
 	default:
-		err = fmt.Errorf("nobody here is %q with a workload %q", who, j.Workload)
+		err = fmt.Errorf("there is no contestant %q with a workload %q", who, j.Workload)
 	}
 	return map[string]map[string][]float64{j.Contestants[0]: samples}, err
 }

@@ -2,7 +2,7 @@ package main
 
 import "syscall/js"
 
-// main sets the global function costs(operation, n, done), which calls done with the sum, or with why there is none.
+// main sets the global function costs(operation, n, done), which calls done with the sum, or with an error message.
 func main() {
 	js.Global().Set("costs", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		name, n, done := args[0].String(), args[1].Int(), args[2]

@@ -19,14 +19,14 @@ func costs(j job, perform func(name string, n int) (int, error)) (map[string][]f
 		sum, err := perform(name, n)
 		took := time.Since(began)
 		if err == nil && sum != n {
-			err = fmt.Errorf("the sum is %d and not %d", sum, n)
+			err = fmt.Errorf("the sum is %d, want %d", sum, n)
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 		return took, err
 	}
-	times := map[string]int{} // so many make a sample; of two, because the first compiles a guest
+	times := map[string]int{} // repetitions per sample; calibrated twice, because the first time compiles a guest
 	for _, name := range j.Operations {
 		for times[name] = 100; ; times[name] *= 4 {
 			first, err := once(name, times[name])
@@ -61,10 +61,10 @@ func costs(j job, perform func(name string, n int) (int, error)) (map[string][]f
 	return samples, nil
 }
 
-// alive makes so many fibers that are all suspended in the middle of their function, and then lets them end. It returns
-// how many there were, what one of them takes in bytes, and what the process has from the system, in GB.
+// alive makes n fibers, all suspended in the middle of their functions, and then lets them end. It returns how many
+// were alive, the bytes per fiber, and the memory of the process in GB.
 func alive(n int) (map[string][]float64, error) {
-	v := run.NewV1()
+	v := run.NewFibers1()
 	defer v.Close()
 	pause, next := v.Tag("pause"), v.Tag("next")
 	onPause, onNext := v.On(pause), v.On(next)

@@ -1,9 +1,8 @@
-// Command costs performs single operations of the four systems in Go, for the table of costs of the benchmark (package
-// bench): natively it measures them itself, and the same in wazero; compiled for js/wasm it is called by bench/js.
+// Command costs performs single operations of the four systems in Go, for the benchmark's table of costs (package
+// bench). Natively it measures them itself, in Go and in wazero; compiled for js/wasm, bench/js calls it.
 //
-// An operation performs its work n times and returns the sum of the ones that were sent in it, which is n, as the
-// guests of bench/js/costs do: what is made once is not counted by its cost, and a sample is long enough to make
-// nothing of it.
+// Like the guests of bench/js/costs, an operation does its work n times, sends a one each time, and returns the sum of
+// the ones, which is n. A sample is long enough that the cost of the setup does not matter.
 package main
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
-// operations by system and name, which are those of the guests' files and exports.
+// operations, by the names of the guests' files and exports.
 var operations = map[string]func(n int) (int, error){
 	"pull":                  pull,
 	"fibers1.new":           fibers1(made),
@@ -33,7 +32,7 @@ var operations = map[string]func(n int) (int, error){
 
 var i32 = polyfill.List(polyfill.I32)
 
-// pull is what Go itself has for a resume and a suspend.
+// pull is Go's own equivalent of a resume and a suspend.
 func pull(n int) (sum int, _ error) {
 	next, stop := iter.Pull(func(yield func(int32) bool) {
 		for yield(1) {
@@ -47,16 +46,16 @@ func pull(n int) (sum int, _ error) {
 	return sum, nil
 }
 
-// v1 is a system A and the tags of its operations.
-type v1 struct {
-	*run.V1
+// system1 is an instance of fibers1 with the tags of the operations.
+type system1 struct {
+	*run.Fibers1
 	yield, next     *run.Tag
 	onYield, onNext polyfill.Table
 }
 
-func fibers1(operation func(v v1, n int) int) func(n int) (int, error) {
+func fibers1(operation func(v system1, n int) int) func(n int) (int, error) {
 	return func(n int) (sum int, err error) {
-		v := v1{V1: run.NewV1()}
+		v := system1{Fibers1: run.NewFibers1()}
 		defer v.Close()
 		v.yield, v.next = v.Tag("yield", polyfill.I32), v.Tag("next")
 		v.onYield, v.onNext = v.On(v.yield), v.On(v.next)
@@ -68,13 +67,13 @@ func fibers1(operation func(v v1, n int) int) func(n int) (int, error) {
 	}
 }
 
-func (v v1) ones(self polyfill.Fiber, _ run.Event) []run.Value {
+func (v system1) ones(self polyfill.Fiber, _ run.Event) []run.Value {
 	for {
 		v.Suspend(self, v.onNext, v.yield, run.I32(1))
 	}
 }
 
-func made(v v1, n int) (sum int) {
+func made(v system1, n int) (sum int) {
 	for range n {
 		f := v.New("made", 0, v.onNext, v.ones)
 		if f != 0 {
@@ -85,7 +84,7 @@ func made(v v1, n int) (sum int) {
 	return sum
 }
 
-func resumed(v v1, n int) (sum int) {
+func resumed(v system1, n int) (sum int) {
 	f := v.New("ones", 0, v.onNext, v.ones)
 	for range n {
 		e := v.Resume(f, v.onYield, v.next)
@@ -95,7 +94,7 @@ func resumed(v v1, n int) (sum int) {
 	return sum
 }
 
-func inside(v v1, n int) (sum int) {
+func inside(v system1, n int) (sum int) {
 	v.Spawn("resumer", 0, 0, func(polyfill.Fiber, run.Event) []run.Value {
 		sum = resumed(v, n)
 		return nil
@@ -103,24 +102,26 @@ func inside(v v1, n int) (sum int) {
 	return sum
 }
 
-func spawned(body func(v v1, self polyfill.Fiber) []run.Value) func(v v1, n int) int {
-	return func(v v1, n int) (sum int) {
+func spawned(body func(v system1, self polyfill.Fiber) []run.Value) func(v system1, n int) int {
+	return func(v system1, n int) (sum int) {
 		for range n {
-			e := v.Spawn("spawned", i32, v.onYield, func(self polyfill.Fiber, _ run.Event) []run.Value { return body(v, self) })
+			e := v.Spawn("spawned", i32, v.onYield, func(self polyfill.Fiber, _ run.Event) []run.Value {
+				return body(v, self)
+			})
 			sum += int(e.I32(0))
 		}
 		return sum
 	}
 }
 
-func returns(v1, polyfill.Fiber) []run.Value { return []run.Value{run.I32(1)} }
+func returns(system1, polyfill.Fiber) []run.Value { return []run.Value{run.I32(1)} }
 
-func retires(v v1, self polyfill.Fiber) []run.Value {
+func retires(v system1, self polyfill.Fiber) []run.Value {
 	v.Retire(self, v.yield, run.I32(1))
 	return nil
 }
 
-func thrown(v v1, n int) (sum int) {
+func thrown(v system1, n int) (sum int) {
 	number := run.NewException("number")
 	for range n {
 		e := run.Try(func() {
@@ -134,8 +135,8 @@ func thrown(v v1, n int) (sum int) {
 	return sum
 }
 
-// switched has two fibers take each other's place below the entry.
-func switched(v v1, n int) (sum int) {
+// switched makes two fibers switch to each other, below the entry.
+func switched(v system1, n int) (sum int) {
 	v.Spawn("there", 0, 0, func(self polyfill.Fiber, _ run.Event) []run.Value {
 		other := v.New("back", 0, v.onNext, func(other polyfill.Fiber, _ run.Event) []run.Value {
 			for {
@@ -153,7 +154,7 @@ func switched(v v1, n int) (sum int) {
 }
 
 func mounted(n int) (sum int, err error) {
-	v := run.NewV2()
+	v := run.NewFibers2()
 	defer v.Close()
 	yield, next, end := v.Tag("yield", polyfill.I32), v.Tag("next"), v.Tag("end")
 	onYield, onNext := v.On(yield), v.On(next)
@@ -173,8 +174,8 @@ func mounted(n int) (sum int, err error) {
 	return sum, err
 }
 
-// stack switches to a coroutine and back. That one sends back the first value that it is sent, and retires when it is
-// 0. With bind, that value is bound before.
+// stack switches to a coroutine and back. The coroutine sends back the first value that it gets, and retires when that
+// is 0. With bind, the value is bound first.
 func stack(awaits stacks.Awaits, bind bool) func(n int) (int, error) {
 	return func(n int) (sum int, err error) {
 		s := run.NewStacks()
@@ -202,8 +203,7 @@ func stack(awaits stacks.Awaits, bind bool) func(n int) (int, error) {
 	}
 }
 
-// answered answers one who asks until the answer is 0; if forwarded, there is one in between who hands on what is
-// asked.
+// answered answers a fiber that asks until the answer is 0. If forwarded, a fiber in between forwards the questions.
 func answered(forwarded bool) func(n int) (int, error) {
 	return func(n int) (sum int, err error) {
 		c := run.NewCont()

@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// An operation that does not do its work n times has no cost to speak of.
+// The cost of an operation means something only if it does its work n times.
 func TestOperations(t *testing.T) {
 	for name, operation := range operations {
 		for _, n := range []int{1, 10} {

@@ -1,13 +1,13 @@
-;; The guest of all contestants that run wasm: the same bytes for each, but for Asyncify, which rewrites them. The build
-;; tool assembles it and compares (make guests-check).
+;; The guest of all contestants that run wasm: the same bytes for each, except for Asyncify, which rewrites them. make
+;; guests assembles it, make guests-check compares it.
 ;;
-;; It looks like what compilers write: it has a memory, and a shadow stack in it. No value lies on that stack across a
-;; wait, else the contestants that do not keep shadow stacks apart would compute nonsense.
+;; It looks like compiled code: it has a memory with a shadow stack in it. No value lies on that stack across a wait;
+;; otherwise contestants that do not keep shadow stacks apart would compute wrong results.
 (module
-  ;; Lets the others have their turn. Waits.
+  ;; Lets the other fibers run. Waits.
   (import "fiberfill" "yield" (func $yield))
 
-  ;; Waits for the call's own event, and returns what it brought.
+  ;; Waits for the call's own event, and returns the event's value.
   (import "env" "wait" (func $wait (param $id i32) (result i32)))
 
   (memory (export "memory") 2)

@@ -1,4 +1,4 @@
-// What differs between a page and Node: how a file of this folder is read.
+// The difference between a page and Node: how to read a file of this folder.
 
 const inNode = typeof document === "undefined";
 
@@ -15,7 +15,7 @@ export async function bytes(name) {
 export async function script(name) {
   if (inNode) {
     const vm = await import("node:vm");
-    // What the script imports is looked for beside it.
+    // Look for the script's imports beside it.
     const options = {
       filename: new URL(name, import.meta.url).href,
       importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,

@@ -1,17 +1,16 @@
-// The page of one job. Chromium is told the job by the debugger, step by step, so that several pages can take turns; a
-// browser without one gets it in the address, and the page posts what it has measured to /report, and before that its
-// progress.
+// The page of one job. In Chromium the debugger passes the job, step by step, so that several pages can take turns.
+// Another browser gets the job in the address, and the page posts its progress and then its measurements to /report.
 
 import { run } from "./workloads.js";
 
 function bench(job, mayGoOn) {
-  // Without it the clock is coarser than what is measured.
+  // Otherwise the clock is too coarse.
   if (!crossOriginIsolated) throw new Error("the page is not cross-origin isolated");
   return run(job, mayGoOn);
 }
 
-let goOn; // for a job that waits to
-let step; // the one that is under way
+let goOn; // resumes a job that waits
+let step; // the step under way
 
 /**
  * Begins the job, or goes on with it to its next sample: resolves with null there, and in the end with what was

@@ -1,22 +1,22 @@
-// The events that calls wait for. Each wait has a Promise of its own, which is pending when the import returns it. The
-// waits of a wave are settled together once all its calls wait, in an order that has nothing to do with that of the
-// calls, from a microtask.
+// The events that calls wait for. Each wait has a Promise of its own, which is pending when the import returns it. Once
+// all calls of a wave wait, their waits are settled together, from a microtask, in an order unrelated to that of the
+// calls.
 //
-// A contestant may let only some calls start before others have ended. So when no further call has come to wait during
-// a whole turn of the event loop, those that wait are settled. Only large waves pay for this, all contestants alike.
+// A contestant may start some calls only after others have ended. So if no further call starts to wait during a whole
+// turn of the event loop, the current waits are settled. Only large waves pay for this, the same for all contestants.
 
 import { later } from "./host.js";
 
 const LARGE = 1000;
-const STEP = 7919; // a prime: steps of it through a batch meet each place once, out of order
+const STEP = 7919; // a prime: steps of this size visit each place of a batch once, out of order
 
-/** What the wait with this id brings. */
+/** The value of the wait with this id. */
 export const valueOf = (id) => (id * 31 + 7) | 0;
 
 export class Waits {
   ids = [];
   wakes = [];
-  left = 0; // calls of the wave that have not been settled
+  left = 0; // calls of the wave that are not settled
   held = false; // nothing is settled until release
 
   /** The import: a Promise for the call's own event. */
@@ -27,7 +27,7 @@ export class Waits {
     return promise;
   };
 
-  /** A wave of so many calls begins. */
+  /** Begins a wave of calls. */
   expect(width) {
     this.left += width;
     if (width >= LARGE && !this.held) this.watch();
@@ -43,7 +43,7 @@ export class Waits {
     for (let i = 0, at = n >> 1; i < n; i++, at = (at + step) % n) wakes[at](valueOf(ids[at]));
   };
 
-  /** Settles what waits whenever nothing else comes, until nothing is left. */
+  /** Settles the current waits whenever no further call comes, until no call is left. */
   watch() {
     let seen = -1;
     const look = () => {

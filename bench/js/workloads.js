@@ -1,6 +1,6 @@
-// What is measured, for any contestant. A contestant's module opens it: open({ wait }) makes an instance and resolves
-// with what the contestant can do: turns(n), call(id) and compute(n) of guest.wat; or, where the work happens out of
-// JavaScript's sight, whole groups and waves of them. A contestant of the costs has cost(operation, n).
+// The workloads, for any contestant. A contestant's module exports open({ wait }), which makes an instance and resolves
+// with its functions: turns(n), call(id) and compute(n) of guest.wat or, where JavaScript does not see the single
+// calls, whole groups and waves of them. A contestant of the costs has cost(operation, n).
 
 import { later } from "./host.js";
 import { Waits, valueOf } from "./waits.js";
@@ -31,7 +31,7 @@ const never = () => {
   throw new Error("this workload has no waits");
 };
 
-/** Lets the event loop do what it has put off, so that it does not happen while the clock runs. */
+/** Lets the event loop do its deferred work now, so that it does not disturb the measurement. */
 const turn = () => new Promise(later);
 
 function expect(what, got, want) {
@@ -59,20 +59,20 @@ function group({ turns }, width, n) {
   return new Promise((resolve, reject) => {
     let left = width;
     const done = (yields) => {
-      if (yields !== n) reject(new Error(`a fiber has yielded ${yields} times and not ${n}`));
+      if (yields !== n) reject(new Error(`a fiber has yielded ${yields} times, want ${n}`));
       if (--left === 0) resolve(width * n);
     };
     for (let i = 0; i < width; i++) turns(n).then(done, reject);
   });
 }
 
-/** The ring of goroutines has one place more, which starts the token. */
+/** The ring of goroutines has one more place, which starts the token. */
 async function tokens(contestant, width, n) {
   expect("the token", await contestant.group(width, n), width * n);
   return (width + 1) * n;
 }
 
-// --- start: so many calls at once, each of which waits once; ns a call
+// --- start: `width` calls at once, each of which waits once; ns a call
 
 async function start({ contestants: [name], sizes, calls, samples, warmup }, note) {
   for (const width of sizes) {
@@ -83,8 +83,7 @@ async function start({ contestants: [name], sizes, calls, samples, warmup }, not
     const began = performance.now();
     await wave(contestant, waits, width, 1);
     note(`start-${width}-cold`, ((performance.now() - began) * 1e6) / width);
-    // Warm is the code. That takes tens of thousands of calls, which raw JSPI survives only in waves that are not
-    // large.
+    // Warms up the code. That takes tens of thousands of calls, which raw JSPI survives only in small waves.
     const small = Math.min(width, 1000);
     for (let i = 0; i < warmup; i++) await wave(contestant, waits, small, Math.ceil(calls / small));
     for (let i = 0; i < samples; i++) {
@@ -128,8 +127,8 @@ function total(n) {
   return sum;
 }
 
-// --- fetch: a fetch a call, at most `limit` in flight; ms for all. The contestants alternate in one tab, since a
-// network is moodier than the little that they differ by. Large waves count once: they are samples enough.
+// --- fetch: a fetch a call, at most `limit` in flight; ms for all. The contestants alternate in one tab, because a
+// network varies by more than they differ. A large wave counts once: it is a large enough sample.
 
 async function fetches({ contestants: names, sizes, samples, warmup, origin, limit }, note) {
   let inFlight = 0;
@@ -146,7 +145,7 @@ async function fetches({ contestants: names, sizes, samples, warmup, origin, lim
   const measure = async ({ name, call }, n) => {
     await turn();
     const began = performance.now();
-    // fiberfill keeps the bound by itself; everybody else needs something that does.
+    // fiberfill bounds the fetches itself; the other contestants need help.
     const sum = name === "fiberfill" ? await all(n, call) : await bounded(n, limit, call);
     const ms = performance.now() - began;
     let want = 0;
@@ -165,7 +164,7 @@ async function fetches({ contestants: names, sizes, samples, warmup, origin, lim
   }
 }
 
-/** Like all, with at most `limit` calls that have not ended. */
+/** Like all, with at most `limit` calls at a time. */
 async function bounded(n, limit, call) {
   let next = 0;
   let sum = 0;
@@ -179,15 +178,15 @@ async function bounded(n, limit, call) {
   return sum;
 }
 
-// --- compute: a call that takes 10 ms and imports nothing; ms a call. All contestants share one tab, since a
-// difference of one in a hundred is smaller than that between two tabs.
+// --- compute: a call that takes 10 ms and calls no import; ms a call. All contestants share one tab, because two tabs
+// differ by more than the hundredth that is looked for.
 
 async function compute({ contestants: names, samples, warmup }, note) {
   const contestants = [];
   for (const name of names) contestants.push({ name, compute: (await open(name, never)).compute });
   const plain = contestants.find(({ name }) => name === "raw").compute;
   const probe = 1_000_000;
-  let fastest = Infinity; // of many, the first of which are not optimised yet
+  let fastest = Infinity; // of many, since the first are not optimised yet
   for (let i = 0; i < 20; i++) {
     const began = performance.now();
     plain(probe);
@@ -195,7 +194,8 @@ async function compute({ contestants: names, samples, warmup }, note) {
   }
   const n = Math.round((probe * 10) / fastest);
   const want = plain(n);
-  for (const { compute } of contestants) for (let i = 0; i < 3000; i++) await compute(1); // what is around it is optimised, too
+  // So that the caller of compute is optimised.
+  for (const { compute } of contestants) for (let i = 0; i < 3000; i++) await compute(1);
   for (let i = -warmup; i < samples; i++) {
     const order = i & 1 ? contestants.toReversed() : contestants;
     for (const { name, compute } of order) {
@@ -213,18 +213,18 @@ async function compute({ contestants: names, samples, warmup }, note) {
 
 async function first({ contestants: [name] }, note) {
   const waits = new Waits();
-  const { open } = await import(`./contestants/${name}.js`); // the user's own code is there already
+  const { open } = await import(`./contestants/${name}.js`); // loaded before, like the user's own code
   const began = performance.now();
   const contestant = await open({ wait: waits.wait });
   await wave(contestant, waits, 1, 1);
   note("first", performance.now() - began);
 }
 
-// --- how far it goes. These end by a limit, or with the tab: the last progress told is then the result.
+// --- how far it goes. These end at a limit, or with the tab: then the last reported progress is the result.
 
 const progress = (name, n) => console.log(`progress ${name} ${n}`);
 
-/** Calls that all wait, more and more of them; then all are let go, and must all give the right answer. */
+/** More and more calls that all wait. In the end all are released, and must give the right answer. */
 async function alive({ contestants: [name], limit, seconds }, note) {
   const waits = new Waits();
   waits.held = true;
@@ -240,7 +240,7 @@ async function alive({ contestants: [name], limit, seconds }, note) {
     if (--left === 0) finished.resolve();
   };
   while (n < limit && performance.now() < until) {
-    const step = Math.min(limit - n, n < 50_000 ? 1000 : (n / 10) | 0); // where stacks run out, finely
+    const step = Math.min(limit - n, n < 50_000 ? 1000 : (n / 10) | 0); // fine steps where stacks run out
     if (contestant.hold) {
       await contestant.hold(step);
       n += step;
@@ -290,7 +290,8 @@ async function costs({ contestants: [name], operations, samples, warmup, millis 
     expect(`the sum of ${operation}`, sum, n);
     return ms;
   };
-  const times = {}; // so many make a sample; of two, because the first loads a guest, and optimised code is faster
+  // Repetitions per sample, calibrated twice: the first time loads a guest, and optimised code is faster.
+  const times = {};
   for (const operation of operations) {
     times[operation] = 100;
     while (Math.min(await once(operation, times[operation]), await once(operation, times[operation])) < millis)

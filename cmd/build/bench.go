@@ -19,7 +19,7 @@ const (
 	benchReports = "docs/bench"
 )
 
-// quickTime is for all of a quick run, building included; go run and the last job need the rest of 50 s.
+// quickTime bounds a quick run, including the build; go run and the last job need the rest of the 50 s.
 const quickTime = 43 * time.Second
 
 func benchCommand(flags *flag.FlagSet) func() error {
@@ -53,7 +53,7 @@ func benchCommand(flags *flag.FlagSet) func() error {
 		if results == nil {
 			return failed
 		}
-		// What has been measured is written also if something else has failed: it took half an hour.
+		// Write the measurements even if some failed: they took half an hour.
 		if !*quick && *only == "" {
 			weights, err := benchWeights()
 			if err != nil {
@@ -73,15 +73,15 @@ func benchCommand(flags *flag.FlagSet) func() error {
 			fmt.Printf("\n%s\n%s", results.Costs(), results.Alive())
 		}
 		if len(missing) > 0 && *only == "" {
-			failed = errors.Join(failed, fmt.Errorf("could not be measured, the lines above say why: %s",
+			failed = errors.Join(failed, fmt.Errorf("these could not be measured; the lines above say why: %s",
 				strings.Join(missing, ", ")))
 		}
 		return failed
 	}
 }
 
-// prepareBench writes a folder with everything that a page or a Node needs to run the benchmark. It builds the script
-// itself: what is measured is what is in the work tree.
+// prepareBench writes a folder with everything that a page or Node needs to run the benchmark. It builds the script
+// itself, so that the benchmark measures the work tree.
 func prepareBench() error {
 	if err := errors.Join(build(scriptTag), build(scriptProposals)); err != nil {
 		return err
@@ -97,7 +97,7 @@ func prepareBench() error {
 			return err
 		}
 	}
-	// The files are modules in Node, too, wherever the folder is copied to.
+	// This makes the files modules in Node, too, wherever the folder is copied.
 	if err := writeFile(filepath.Join(benchDir, "package.json"), []byte(`{"type":"module"}`+"\n")); err != nil {
 		return err
 	}
@@ -110,11 +110,12 @@ func prepareBench() error {
 	}
 	return errors.Join(
 		compileGo("bench/channels", filepath.Join(benchDir, "channels.wasm")),
-		shell(optimiser, "-O3", "--asyncify", "bench/js/guest.wasm", "-o", filepath.Join(benchDir, "guest.asyncify.wasm")),
+		shell(optimiser, "-O3", "--asyncify", "bench/js/guest.wasm",
+			"-o", filepath.Join(benchDir, "guest.asyncify.wasm")),
 	)
 }
 
-// prepareCosts adds what the table of costs needs: the operations in Go, natively and in wasm.
+// prepareCosts adds the files for the table of costs: the operations in Go, natively and in wasm.
 func prepareCosts() error {
 	return errors.Join(
 		compileGo("bench/costs", filepath.Join(benchDir, "costs.wasm")),
@@ -122,7 +123,7 @@ func prepareCosts() error {
 	)
 }
 
-// copyGoLoader lays the loader of Go programs into dir; it must be of the toolchain that compiles them.
+// copyGoLoader copies the loader of Go programs into dir. It must come from the toolchain that compiles them.
 func copyGoLoader(dir string) error {
 	goroot, err := output("go", "env", "GOROOT")
 	if err != nil {
@@ -131,8 +132,8 @@ func copyGoLoader(dir string) error {
 	return copyFile(filepath.Join(dir, "wasm_exec.js"), filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
 }
 
-// benchWeights returns what a page has to load for each contestant, in bytes of brotli: all that its library and its
-// guest weigh, without the few lines of the page's own.
+// benchWeights returns how much a page must load for each contestant, in bytes of brotli: library and guest, without
+// the page's own few lines.
 func benchWeights() (map[string]int, error) {
 	weights := map[string]int{}
 	for contestant, files := range map[string][]string{

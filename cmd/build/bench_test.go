@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Every contestant runs every workload of its, small, in Node: the answers are checked in there, and here that each
-// figure comes.
+// Every contestant runs all its workloads, small ones, in Node. The workloads check the answers; the test checks that
+// every figure comes.
 func TestBenchContestants(t *testing.T) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -32,7 +32,8 @@ func TestBenchContestants(t *testing.T) {
 	}
 	all := []string{"fiberfill", "raw", "asyncify", "await", "channels"}
 	operations := []string{
-		"fibers1.new", "fibers1.spawn", "fibers1.resume", "fibers1.resume_inside", "fibers1.switch", "fibers1.retire", "fibers1.exception",
+		"fibers1.new", "fibers1.spawn", "fibers1.resume", "fibers1.resume_inside", "fibers1.switch",
+		"fibers1.retire", "fibers1.exception",
 		"fibers2.mount", "stacks.switch", "stacks.bind", "cont.resume", "cont.forward",
 	}
 	costs := func(operations ...string) string {

@@ -10,9 +10,9 @@ import (
 
 func checkCommand(*flag.FlagSet) func() error {
 	return func() error {
-		// All of them run, so that one look shows all there is to mend. make test runs them too, but for the last:
-		// whoever tests may have a change in hand.
-		return errors.Join(formatted(), vetted(), typed(), clean())
+		// All checks run, so that one run shows every problem. make test runs them too, except the last, because a work
+		// tree under test may have changes.
+		return errors.Join(formatted(), narrow(), vetted(), typed(), clean())
 	}
 }
 
@@ -29,7 +29,7 @@ func formatted() error {
 		return fmt.Errorf("not formatted by gofmt:\n%s", list)
 	}
 	var scripts []string
-	for _, extension := range []string{".ts", ".js", ".mjs", ".css"} {
+	for _, extension := range []string{".ts", ".js", ".mjs", ".css", ".md"} {
 		files, err := sources(extension)
 		if err != nil {
 			return err
@@ -43,7 +43,7 @@ func formatted() error {
 	return shell(prettier, append([]string{"--log-level=warn", "--check"}, scripts...)...)
 }
 
-// vetted runs go vet for this machine and for the browser, whose files the first run does not see.
+// vetted runs go vet for this machine and for the browser: the first run does not see the browser's files.
 func vetted() error {
 	browser := exec.Command("go", "vet", "./polyfill/...", "./asyncio/...", "./jsglue/...", "./examples/...",
 		"./bench/channels")
@@ -51,7 +51,7 @@ func vetted() error {
 	return errors.Join(shell("go", "vet", "./..."), run(browser))
 }
 
-// typed has TypeScript check all sources of the project.
+// typed checks all sources of the project with TypeScript.
 func typed() error {
 	tsc, err := npmTool("tsc")
 	if err != nil {
@@ -60,7 +60,7 @@ func typed() error {
 	return shell(tsc, "-p", ".")
 }
 
-// clean fails if building or testing left something behind that git would see.
+// clean fails if git sees a change in the work tree, which a build or a test may have left behind.
 func clean() error {
 	status, err := output("git", "status", "--porcelain")
 	if err != nil {

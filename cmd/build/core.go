@@ -20,17 +20,18 @@ func coreCommand(flags *flag.FlagSet) func() error {
 			rebuild(binary{"jsglue/core/core.wasm", compileTinygo("./jsglue/core", "2")}, *check),
 			rebuild(binary{"jsglue/proposals/proposals.wasm", compileTinygo("./jsglue/proposals", "z")}, *check),
 			rebuild(binary{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors", "2")}, *check),
-			rebuild(binary{"jsglue/lower/lower.wasm", compileTinygoFor("jsglue/lower/lower.json", "./jsglue/lower", "2")}, *check))
+			rebuild(binary{"jsglue/lower/lower.wasm",
+				compileTinygoFor("jsglue/lower/lower.json", "./jsglue/lower", "2")}, *check))
 	}
 }
 
-// binary is a wasm file that is committed, and how it is made. Nothing of the machine or the moment may get into it.
+// binary is a committed wasm file and its recipe. The recipe must give the same bytes on every machine at any time.
 type binary struct {
 	path string
 	make func(out string) error
 }
 
-// rebuild makes a binary anew. With check it leaves the committed file alone and fails if the two differ.
+// rebuild builds a binary. With check it leaves the committed file alone and fails if the two differ.
 func rebuild(b binary, check bool) error {
 	dir, err := os.MkdirTemp("", "fiberfill-rebuild")
 	if err != nil {
@@ -54,29 +55,29 @@ func rebuild(b binary, check bool) error {
 		return err
 	}
 	if !bytes.Equal(built, committed) {
-		return fmt.Errorf("%s is not what its source builds to: committed %s bytes (sha256 %.6x), rebuilt %s bytes "+
-			"(sha256 %.6x); rebuild it and commit the result",
+		return fmt.Errorf("%s differs from what its source builds to: committed %s bytes (sha256 %.6x), rebuilt "+
+			"%s bytes (sha256 %.6x); rebuild it and commit the result",
 			b.path, count(len(committed)), sha256.Sum256(committed), count(len(built)), sha256.Sum256(built))
 	}
-	fmt.Printf("%-40s is what its source builds to\n", b.path)
+	fmt.Printf("%-40s matches its source\n", b.path)
 	return nil
 }
 
-// compileTinygo is the recipe of the core, and of the actors' rules: TinyGo compiles, Binaryen shrinks.
+// compileTinygo is the recipe of the core and of the actors' rules: TinyGo compiles, Binaryen shrinks.
 //
-// -opt=2 and not -opt=z for the core: measured on one source in Node 26, 11,702 bytes in brotli and 20 to 30 ns a yield
-// against 10,377 bytes and 40 to 46 ns; the script's budget has room for the difference. The proposals' machine is
-// asked once a jump, which takes a promise and a stack switch: there -opt=z saves 2.8 KB of 9.2. A panic traps (it is a
-// bug of ours, and its message would cost kilobytes). Memory is not collected: all that the scheduler allocates are
-// tables that double and never shrink, so what it leaks is never more than what it holds, and the parser's instance is
-// thrown away when it has become large. The collector would be a quarter of what every page loads, and compiles before
-// its first fiber.
+// The core uses -opt=2, not -opt=z: on the same source in Node 26 that gives 11,702 bytes in brotli and 20 to 30 ns a
+// yield, against 10,377 bytes and 40 to 46 ns, and the script's budget has room for the difference. The proposals'
+// machine is called once a jump, which costs a promise and a stack switch anyway; there -opt=z saves 2.8 KB of 9.2. A
+// panic traps, because it is a bug in fiberfill and its message would cost kilobytes. Memory is not collected. The
+// scheduler allocates only tables that double and never shrink, so it never leaks more than it holds; the parser's
+// instance is thrown away once it has become large. The collector would be a quarter of the wasm that every page loads
+// and compiles before its first fiber.
 func compileTinygo(program, opt string) func(out string) error {
 	return compileTinygoFor("jsglue/core/core.json", program, opt)
 }
 
-// compileTinygoFor is the same for another target: the rewriter's has a larger stack, since it calls itself for each
-// block in a block.
+// compileTinygoFor does the same for another target. The rewriter's has a larger stack, since it recurses into nested
+// blocks.
 func compileTinygoFor(target, program, opt string) func(out string) error {
 	return func(out string) error {
 		root, err := tinygo()
@@ -91,7 +92,7 @@ func compileTinygoFor(target, program, opt string) func(out string) error {
 		compiled := out + ".compiled"
 		c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target="+target, "-o", compiled,
 			"-opt="+opt, "-no-debug", "-panic=trap", "-scheduler=none", "-gc=leaking", program)
-		// TinyGo runs wasm-opt by itself, and must not find another one than ours.
+		// TinyGo runs wasm-opt itself, and must find the pinned one.
 		c.Env = append(os.Environ(), "TINYGOROOT="+root, "WASMOPT="+optimizer)
 		if err := run(c); err != nil {
 			return err

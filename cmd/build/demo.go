@@ -15,8 +15,8 @@ import (
 
 const demoDir = "web/dist/demo"
 
-// demoFiles are what the page loads beside its own script, as it is, the guests' sources to show them: name in demoDir,
-// and source.
+// demoFiles are the files that the page loads unchanged, apart from its script: the name in demoDir, and the source.
+// The page shows the guests' sources.
 var demoFiles = map[string]string{
 	"fiberfill.js":   scriptTag.out,
 	"c-fetch.wasm":   "examples/c-fetch/guest.wasm",
@@ -41,7 +41,7 @@ var demoFiles = map[string]string{
 
 func demoCommand(*flag.FlagSet) func() error { return demo }
 
-// demo writes the page into a folder that needs nothing from outside of it.
+// demo writes the page into a self-contained folder.
 func demo() error {
 	if err := bundle(); err != nil {
 		return err
@@ -64,7 +64,7 @@ func writePage(dir string) error {
 	return goGuest(dir)
 }
 
-// copyPage copies what in web/demo is neither script nor test: the page, its styles, its pictures.
+// copyPage copies the files of web/demo that are neither scripts nor tests: the page, its styles, its pictures.
 func copyPage(dir string) error {
 	return fs.WalkDir(os.DirFS("web/demo"), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -78,7 +78,7 @@ func copyPage(dir string) error {
 	})
 }
 
-// goGuest builds the Go guest and lays its loader beside it.
+// goGuest builds the Go guest and copies its loader beside it.
 func goGuest(dir string) error {
 	if err := compileGo("examples/go-fetch", filepath.Join(dir, "go-fetch.wasm")); err != nil {
 		return err

@@ -11,10 +11,10 @@ import (
 
 // How wasm gets into a script without a further request
 //
-// `import core from "../core/core.wasm"` yields a Uint8Array. The bytes stand in the script in hexadecimal, which
-// survives every charset, proxy and editor. What matters is its size after brotli, which finds repetitions because the
-// same bytes are the same characters wherever they stand, and the time to read it back before the first fiber: engines
-// have a function for hexadecimal. Measured with brotli 11, above the wasm's own size in brotli, and in Chromium, on a
+// `import core from "../core/core.wasm"` yields a Uint8Array. The script contains the bytes in hexadecimal, which
+// survives every charset, proxy and editor. Two things matter: its size after brotli, which finds repetitions because
+// equal bytes are equal characters at every position; and the time to decode it before the first fiber, for which
+// engines have a function. Measured with brotli 11, relative to the wasm's own size in brotli, and in Chromium, on a
 // slow machine:
 //
 //	                              core, 32 KB   sql.js, 688 KB   reading the core back

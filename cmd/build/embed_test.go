@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// inRoot runs a test from the top of the repository, where the tool runs.
+// inRoot runs a test in the root of the repository, where the tool runs.
 func inRoot(t *testing.T) {
 	t.Helper()
 	t.Chdir(".")
@@ -20,7 +20,7 @@ func inRoot(t *testing.T) {
 	}
 }
 
-// everyByte has each byte value, in different places.
+// everyByte returns every byte value, at several positions.
 func everyByte() []byte {
 	var b []byte
 	for i := range 256 {
@@ -32,8 +32,8 @@ func everyByte() []byte {
 	return b
 }
 
-// An import of a wasm file is, in the built script, a Uint8Array with the same bytes, also in an engine that cannot
-// read hexadecimal by itself. Node runs the script.
+// In the built script, an import of a wasm file is a Uint8Array with the file's bytes, even in an engine without
+// fromHex. Node runs the script.
 func TestEmbeddedBytesArriveUnchanged(t *testing.T) {
 	inRoot(t)
 	node, err := npmTool("node")
@@ -66,8 +66,8 @@ func TestEmbeddedBytesArriveUnchanged(t *testing.T) {
 	}
 }
 
-// A bundle over its budget fails, is not written, and the message of the failure names the parts with their sizes, and
-// no file of which nothing is in the bundle.
+// A bundle over its budget fails and is not written. The message names the parts with their sizes, but no file that is
+// not in the bundle.
 func TestOverBudgetFailsWithTheSizes(t *testing.T) {
 	small := target{out: "out.js", budget: 10}
 	s := measure(small, []byte(`console.log("a text that is longer than the budget")`), &wasmParts{
@@ -87,7 +87,7 @@ func TestOverBudgetFailsWithTheSizes(t *testing.T) {
 	}
 }
 
-// The two summaries that make test adds up are read from real shapes of the runners' reports.
+// The summaries that make test adds up are read from real excerpts of the runners' reports.
 func TestTalliesFollowTheRunners(t *testing.T) {
 	events := `{"Action":"run","Package":"p","Test":"A"}
 {"Action":"pass","Package":"p","Test":"A"}

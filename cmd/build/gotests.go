@@ -10,15 +10,15 @@ import (
 	"slices"
 )
 
-// goTests runs go test on every package and counts from its own event stream. It prints a line a package, and the whole
-// output of what failed. seen is called with every test that ended.
+// goTests runs go test on every package and counts the tests in its event stream. It prints one line for each package,
+// and the whole output of failed tests. It calls seen with every test that ended.
 func goTests(seen func(goEvent)) (tally, error) {
 	// One package at a time: the tests that measure time in a browser must not share the machine with others.
 	return goTest(seen, nil, "-p", "1", "-timeout", "25m", "./...")
 }
 
-// wasmTests is goTests in Go compiled to wasm, in Node, for the packages of the column go: those of the fibers
-// themselves. Others start programs and browsers, which a program in wasm cannot.
+// wasmTests is like goTests, but compiles the packages of the column go to wasm and runs them in Node. Other packages
+// start programs and browsers, which a program in wasm cannot.
 func wasmTests(seen func(goEvent), flags ...string) (tally, error) {
 	node, err := npmTool("node")
 	if err != nil {
@@ -28,7 +28,7 @@ func wasmTests(seen func(goEvent), flags ...string) (tally, error) {
 	if err != nil {
 		return tally{}, err
 	}
-	// As lib/wasm/go_js_wasm_exec has it, but with the project's Node.
+	// As in lib/wasm/go_js_wasm_exec, but with the project's Node.
 	wrapper := fmt.Sprintf("'%s' --stack-size=8192 "+
 		"'%s'", node, filepath.Join(goroot, "lib", "wasm", "wasm_exec_node.js"))
 	return goTest(seen, []string{"GOOS=js", "GOARCH=wasm"},
@@ -61,14 +61,14 @@ type goEvent struct {
 	FailedBuild string
 }
 
-// ended tells whether the event is the end of a test, which neither a package nor a build is.
+// ended reports whether the event is the end of a test, as opposed to a package or a build.
 func (e goEvent) ended() bool {
 	return e.Test != "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip")
 }
 
 func countGoEvents(events *json.Decoder, seen func(goEvent)) (tally, error) {
 	var t tally
-	printed := map[string][]string{} // what a test, a package or a build printed so far
+	printed := map[string][]string{} // output of each test, package or build so far
 	for events.More() {
 		var e goEvent
 		if err := events.Decode(&e); err != nil {
@@ -85,7 +85,7 @@ func countGoEvents(events *json.Decoder, seen func(goEvent)) (tally, error) {
 			for _, line := range printed[key] {
 				fmt.Print(line)
 			}
-			// A package that does not build or dies outside its tests has no failed test to be counted.
+			// A package that does not build, or dies outside its tests, has no failed test to count.
 			if e.Test != "" || e.Action == "build-fail" {
 				t.failed++
 			}

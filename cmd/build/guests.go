@@ -10,32 +10,33 @@ import (
 	"strings"
 )
 
-// guests returns the recipes of all committed wasm but the core: every WAT file of the repository, the C guests, those
-// of the benchmark, and the players of conformance scripts. The Go guest is not committed: every machine that builds
-// this repository has a Go toolchain, and its wasm has four megabytes.
+// guests returns the recipes of all committed wasm except the core: every WAT file of the repository, the C guests, the
+// benchmark's guests, and the players of conformance scripts. The Go guest is not committed: every machine that builds
+// this repository has a Go toolchain, and the wasm is four megabytes.
 func guests() ([]binary, error) {
 	list := []binary{
 		{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")},
 		{"examples/c-actor/guest.wasm", compileC("examples/c-actor/guest.c")},
-		{"examples/c-generator/guest.wasm", compileC("examples/c-generator/guest.c", "-Iinclude", "-Wl,--export-table")},
-		{"internal/guest/testdata/generators.wasm", compileC("internal/guest/testdata/generators.c", "-Wl,--export-table")},
+		{"examples/c-generator/guest.wasm",
+			compileC("examples/c-generator/guest.c", "-Iinclude", "-Wl,--export-table")},
+		{"internal/guest/testdata/generators.wasm",
+			compileC("internal/guest/testdata/generators.c", "-Wl,--export-table")},
 	}
 	for _, system := range []string{"fibers1", "fibers2", "stacks", "cont"} {
 		guest := "jsglue/test/testdata/" + system
 		list = append(list, binary{guest + ".wasm", compileC(guest+".c", "-mbulk-memory", "-Wl,--export-table")})
 		costs := "bench/js/costs/" + system
 		list = append(list, binary{costs + ".wasm", compileThrowing(costs + ".c")})
+		player := playerDir + system
+		list = append(list, binary{player + ".wasm", compileThrowing(player+".c", playerDir+"player.c")})
 	}
 	for _, system := range []string{"fibers1", "fibers2", "stacks", "cont", "tree"} {
 		guest := "examples/c-scenarios/" + system
 		list = append(list, binary{guest + ".wasm", compileC(guest+".c", "-Wl,--export-table")})
 	}
-	for _, system := range []string{"a", "b", "c", "d"} {
-		list = append(list, binary{playerDir + system + ".wasm", compileThrowing(playerDir+system+".c", playerDir+"player.c")})
-	}
 	texts, err := sources(".wat")
 	for _, text := range texts {
-		if text != playerDir+"exceptions.wat" { // a part of the players
+		if text != playerDir+"exceptions.wat" { // part of the players
 			list = append(list, binary{strings.TrimSuffix(text, ".wat") + ".wasm", assemble(text)})
 		}
 	}
@@ -56,12 +57,12 @@ func guestsCommand(flags *flag.FlagSet) func() error {
 	}
 }
 
-// assembleFlags are for a WAT file that says nothing else. They enable exactly what guests use: with all features
-// Binaryen writes encodings that no engine reads yet. -g keeps the names of functions for stack traces.
+// assembleFlags are for a WAT file without a recipe of its own. They enable only the features that guests use: with all
+// features Binaryen writes encodings that no engine reads yet. -g keeps the names of functions for stack traces.
 const assembleFlags = "-g --enable-mutable-globals --enable-exception-handling --enable-reference-types " +
 	"--enable-multivalue"
 
-// ownRecipe is how a WAT file says else: a comment with the command that assembles it.
+// ownRecipe finds a WAT file's own recipe: a comment with the command that assembles it.
 var ownRecipe = regexp.MustCompile(`(?m)^;;\s+wasm-as (.*) \S+\.wat -o \S+\.wasm$`)
 
 // assemble is the recipe of a guest in WAT.
@@ -84,7 +85,7 @@ func assemble(source string) func(out string) error {
 }
 
 // compileC is the recipe of a guest in C without a C library. -fno-builtin keeps the compiler from calling a memcpy
-// that nobody provides.
+// that does not exist.
 func compileC(source string, more ...string) func(out string) error {
 	return func(out string) error { return clang(out, append(more, source)...) }
 }
@@ -103,8 +104,8 @@ func clang(out string, more ...string) error {
 	return run(c)
 }
 
-// compileThrowing is the recipe of a guest with fibers and exceptions of its own: C, and a WAT file for what C has no
-// words for, in one module. -mbulk-memory lets the compiler copy its structs without a memcpy.
+// compileThrowing is the recipe of a guest with fibers and exceptions of its own: C merged with a WAT file for what C
+// cannot express. -mbulk-memory lets the compiler copy structs without a memcpy.
 func compileThrowing(sources ...string) func(out string) error {
 	return func(out string) error {
 		dir, err := os.MkdirTemp("", "guest")

@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// group is a set of things from outside that some command needs.
+// group is a set of external tools that some command needs.
 type group struct {
 	name    string
 	about   string
 	present func() bool
-	debian  []string // packages that apt-get installs
+	debian  []string // installed by apt-get
 	npm     bool     // or: npm ci
 }
 
 var groups = []group{
-	{name: "npm", about: "what package.json pins: TypeScript, Binaryen, Node 26, Vite, sql.js", present: npmPresent,
-		npm: true},
-	{name: "llvm", about: "what TinyGo is built with", present: llvmPresent,
+	{name: "npm", about: "the tools that package.json pins: TypeScript, Binaryen, Node 26, Vite, sql.js",
+		present: npmPresent, npm: true},
+	{name: "llvm", about: "the compiler libraries that TinyGo is built with", present: llvmPresent,
 		debian: []string{"llvm-19-dev", "libclang-19-dev", "lld-19", "clang-19", "gcc", "g++"}},
 	{name: "clang", about: "the compiler of the C guests", present: programs("clang-19", "wasm-ld-19"),
 		debian: []string{"clang-19", "lld-19"}},
@@ -49,8 +49,8 @@ func installCommand(flags *flag.FlagSet) func() error {
 	}
 }
 
-// install makes the named groups present and does nothing for those that are. Debian packages it installs only where it
-// may: as root, with apt-get. Elsewhere its error says what to install.
+// install installs the named groups that are missing. It installs Debian packages only as root, with apt-get; otherwise
+// the error says what to install.
 func install(names ...string) error {
 	var debian []string
 	for _, name := range names {
@@ -87,7 +87,7 @@ func aptGet(args ...string) error {
 	return run(c)
 }
 
-// programs tells whether all of them are on the PATH.
+// programs returns a function that reports whether all the programs are on the PATH.
 func programs(names ...string) func() bool {
 	return func() bool {
 		for _, name := range names {
@@ -106,8 +106,8 @@ func llvmPresent() bool {
 		programs("clang-19", "wasm-ld-19", "g++")()
 }
 
-// installedLock is a copy of the lock file that node_modules was installed from. (The time of the file would not do: a
-// checkout renews it.)
+// installedLock is a copy of the lock file that node_modules was installed from. (Comparing file times would not do,
+// because a checkout changes them.)
 const installedLock = "node_modules/.installed-package-lock.json"
 
 func npmPresent() bool {
@@ -121,9 +121,9 @@ func npmPresent() bool {
 
 func npmCI() error {
 	if _, err := exec.LookPath("npm"); err != nil {
-		return errors.New("there is no npm on the PATH; please install Node.js 20 or newer, which brings it")
+		return errors.New("npm is not on the PATH; install Node.js 20 or newer, which includes it")
 	}
-	// Install scripts run: the package node fetches its binary in one.
+	// Install scripts must run: the package node fetches its binary in one.
 	if err := shell("npm", "ci"); err != nil {
 		return err
 	}

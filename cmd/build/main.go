@@ -1,13 +1,12 @@
-// Command build is the one build tool of fiberfill. Everything that is generated in this repository is written by one
-// of its commands, and everything that is committed in built form (the core, the guests) can be rebuilt and compared by
-// it.
+// Command build is the only build tool of fiberfill. Its commands write every generated file of this repository. They
+// can also rebuild every committed binary (the core, the guests) and compare it.
 //
 //	go run ./cmd/build bundle     # the script tag and the npm package
 //	go run ./cmd/build demo       # the demo page with its guests
 //	go run ./cmd/build --help     # all commands
 //
-// The Makefile has a target for each of them. The tool bundles with esbuild's Go API, so that a bundle needs no step of
-// JavaScript; only the type declarations ask for the compiler from npm.
+// The Makefile has a target for each command. The tool bundles with esbuild's Go API, so bundling runs no JavaScript;
+// only the type declarations need the compiler from npm.
 package main
 
 import (
@@ -18,8 +17,7 @@ import (
 	"os"
 )
 
-// command is one word on the command line. Its flags are declared in setup, which returns what runs once they are
-// parsed.
+// command is a subcommand. setup declares its flags and returns the function that runs once they are parsed.
 type command struct {
 	name  string
 	about string
@@ -37,10 +35,10 @@ var commands = []command{
 		coreCommand},
 	{"guests", "rebuild the wasm of the C and WAT sources; -check compares instead of writing", guestsCommand},
 	{"install", "install what the named groups need: " + groupNames(), installCommand},
-	{"check", "gofmt, go vet, TypeScript's checker, and a work tree without leftovers", checkCommand},
-	{"rules", "run the tests that are named for rules, and tell of each rule on which substrate it is tested",
+	{"check", "gofmt, Prettier, line width, go vet, TypeScript's checker, and a clean work tree", checkCommand},
+	{"rules", "run the tests that may carry ids of rules, and print on which substrates each rule is tested",
 		rulesCommand},
-	{"test", "run every Go and JavaScript test and close with one summary line", testCommand},
+	{"test", "run every Go and JavaScript test and end with one summary line", testCommand},
 }
 
 func main() {
@@ -52,7 +50,7 @@ func main() {
 	os.Exit(1)
 }
 
-// dispatch runs the command that args name, from the top of the repository, wherever the tool was started.
+// dispatch runs the command that args name, in the root of the repository, wherever the tool was started.
 func dispatch(args []string) error {
 	if len(args) == 0 || args[0] == "-h" || args[0] == "-help" || args[0] == "--help" || args[0] == "help" {
 		usage(os.Stdout)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What looks like a flag without its dash must not do what the flag prevents.
-func TestWordsThatNoCommandTakes(t *testing.T) {
+// A flag without its dash must not run what the flag would have prevented.
+func TestUnknownArgumentsAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"core", "check"}, {"guests", "check"}, {"bundle", "demo"}} {
 		if err := dispatch(args); err == nil || !strings.Contains(err.Error(), args[0]+" takes no argument") {
 			t.Errorf("%v: %v", args, err)

@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// nodeTests runs node --test with the project's Node, which has JSPI, and counts by the runner's own summary. It runs
-// the files whose paths begin with folder. seen is called with every test that ended.
+// nodeTests runs node --test with the project's Node, which has JSPI, on the test files whose paths begin with folder.
+// It counts by the runner's own summary, and calls seen with every test that ended.
 func nodeTests(seen func(nodeEvent), folder string, flags ...string) (tally, error) {
 	files, err := sources("_test.mjs")
 	if err != nil {
@@ -51,11 +51,11 @@ func nodeTests(seen func(nodeEvent), folder string, flags ...string) (tally, err
 	return counted, errors.Join(err, c.Wait(), readNodeEvents(ends, seen))
 }
 
-// nodeEvent is one line of what reporter.mjs writes: a test that ended.
+// nodeEvent is one line from reporter.mjs: a test that ended.
 type nodeEvent struct {
 	Name   string
 	Passed bool
-	Ran    bool // neither skipped nor to do
+	Ran    bool // neither skipped nor todo
 }
 
 func readNodeEvents(path string, seen func(nodeEvent)) error {
@@ -74,7 +74,7 @@ func readNodeEvents(path string, seen func(nodeEvent)) error {
 	return nil
 }
 
-// summaryLine is a line of the summary that the reporter "spec" closes with, such as "ℹ pass 12".
+// summaryLine is a line of the summary at the end of the reporter "spec", such as "ℹ pass 12".
 var summaryLine = regexp.MustCompile(`^ℹ (tests|pass|fail|cancelled|skipped|todo) (\d+)$`)
 
 func countNodeSummary(report io.Reader) (tally, error) {
@@ -91,7 +91,8 @@ func countNodeSummary(report io.Reader) (tally, error) {
 		return t, err
 	}
 	if sum := t.passed + t.failed + t.skipped; sum != counts["tests"] || sum == 0 {
-		return t, fmt.Errorf("node --test closed with no summary of its tests (%d of %d counted)", sum, counts["tests"])
+		return t, fmt.Errorf("node --test ended without a summary of its tests (%d of %d counted)", sum,
+			counts["tests"])
 	}
 	return t, nil
 }

@@ -8,8 +8,8 @@ import (
 // writePackage writes the package into dir: the two bundles, the manifest, the type declarations, the script tag, the
 // header for guests in C, README and licence.
 //
-// esm/ and cjs/ each carry a package.json of one line that says how their .js and .d.ts files are to be read. Without
-// it TypeScript would take the declarations of the CommonJS half for those of an ES module.
+// esm/ and cjs/ each have a package.json of one line that says which kind of module their .js and .d.ts files are.
+// Without it TypeScript would take the declarations of the CommonJS half for an ES module's.
 func writePackage(dir string) error {
 	for half, t := range map[string]target{"esm": npmModule, "cjs": npmCommonJS} {
 		if err := buildInto(filepath.Join(dir, half), t); err != nil {

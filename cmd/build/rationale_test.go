@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The code cites the questions of RATIONALE.md that it answers: each question that it cites is there.
+// The code cites questions of RATIONALE.md. Every question that it cites must exist.
 func TestRationaleIsCited(t *testing.T) {
 	t.Chdir("../..")
 	text, err := os.ReadFile("RATIONALE.md")

@@ -15,10 +15,10 @@ import (
 	"github.com/fiberfill/fiberfill/internal/demopage"
 )
 
-// reportScreenshot has the run of the first guest in it, and says so by its timeline.
+// reportScreenshot shows the run of the first guest, with its timeline.
 const reportScreenshot = "web/dist/demo.png"
 
-// reportPatience only ends what hangs: the whole report takes less than a minute.
+// reportPatience only ends a report that hangs: the whole report takes less than a minute.
 const reportPatience = 5 * time.Minute
 
 func reportCommand(*flag.FlagSet) func() error {
@@ -34,10 +34,10 @@ func reportCommand(*flag.FlagSet) func() error {
 	}
 }
 
-// report runs 1,000 fetches with each guest by the page's own controls, prints the table and writes the screenshot. Its
-// error names the guests whose results were not all right.
+// report runs 1,000 fetches with each guest through the page's controls, prints the table and writes the screenshot.
+// Its error names the guests with wrong results.
 func report(ctx context.Context) error {
-	// All that is started here ends with this function, however it returns.
+	// Everything started here ends with this function.
 	ctx, stop := context.WithCancel(ctx)
 	server, err := serveDemo(ctx)
 	if err != nil {
@@ -52,12 +52,12 @@ func report(ctx context.Context) error {
 	defer chromium.Close()
 	fmt.Printf("the demo is at %s, opened in headless Chromium\n\n", server.URL)
 
-	// What is there afterwards is from this run.
+	// Remove an earlier run's screenshot.
 	if err := os.RemoveAll(reportScreenshot); err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "guest\tfibers\tresults right\ttotal ms\tone after another ms\t")
+	fmt.Fprintln(table, "guest\tfibers\tright results\ttotal ms\tsequential ms\t")
 	var failures []error
 	for i, guest := range []struct{ name, value string }{{"C", "c"}, {"WAT", "wat"}, {"Go", "go"}} {
 		settings := demopage.Settings{Guest: guest.value, Fibers: 1000, Latency: 40}
@@ -80,7 +80,7 @@ func report(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// reportRun makes one run in a tab of its own.
+// reportRun runs the demo once, in a tab of its own.
 func reportRun(ctx context.Context, chromium *browser.Browser, url string, settings demopage.Settings,
 	screenshot bool) (demopage.Result, error) {
 	tab, err := chromium.Open(ctx, url+"/")

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// The rules that fiberfill keeps have ids, like A-NEW-1, and a test that checks a rule carries its id in its name. Which
-// rule is tested on which substrate is therefore in the reports of the test runners, and this file reads it off them: every
-// test that ended, in whatever run, is a line of a table of rules by substrates. make test fills the table as it goes
-// along; make rules fills it from the tests that may carry ids: all Go tests of the packages below, because a subtest is
-// not known before it runs, and Node's tests whose names have one.
+// Each rule of fiberfill has an id, such as A-NEW-1, and a test that checks a rule has the id in its name. So the
+// reports of the test runners show which rule is tested on which substrate. This file collects them: every test that
+// ended, in any run, counts in a table of rules by substrates. make test fills the table from all its tests. make rules
+// fills it from the tests that may have ids: all Go tests of the packages below, because subtests are unknown before
+// they run, and Node's tests with an id in the name.
 
 // substrates are the columns of the table. Lowered are modules with stack-switching instructions, which keep their stacks
 // themselves.
 var substrates = []string{"go", "wasm", "jspi", "wazero", "lowered"}
 
-// packages are those whose tests count, by the substrate that they run on. The packages of go are run in wasm, too. A test
-// of another substrate than its package's has that one's name among the elements of its own: TestX/wasm/J-EXP-1.
+// packages maps the packages whose tests count to the substrate that they run on. The packages of go are run in wasm,
+// too. A test for a different substrate has that substrate's name as an element of its own name: TestX/wasm/J-EXP-1.
 var packages = map[string]string{
 	"polyfill":             "go",
 	"polyfill/run":         "go",
@@ -47,7 +47,7 @@ func packagesOf(substrate string) (paths []string) {
 	return paths
 }
 
-// rulesDocument is where the rules stand.
+// rulesDocument contains the rules.
 const rulesDocument = "docs/rules.md"
 
 func rulesCommand(*flag.FlagSet) func() error {
@@ -77,22 +77,22 @@ func rulesCommand(*flag.FlagSet) func() error {
 	}
 }
 
-// ruleTable says what became of the tests of each rule on each substrate.
+// ruleTable holds the results of the tests of each rule on each substrate.
 type ruleTable struct {
 	rules   []string // ids, in the order of the document
 	exempt  []exemption
 	cells   map[[2]string]*ruleCell // by rule and substrate
-	strange map[string]string       // ids of no rule, with a test that carries it
+	strange map[string]string       // ids that are no rules, each with a test named for it
 }
 
 type ruleCell struct {
 	passed   int
 	failed   []string // tests
-	expected string   // a test's source in which a refusal by the rule is expected
-	why      string   // the sentence of the exemption
+	expected string   // a test file that expects a refusal by the rule
+	why      string   // the reason for the exemption
 }
 
-// newRuleTable reads the rules, and what the tests' sources say of those that are exempt.
+// newRuleTable reads the rules, and which refusals the sources of the tests expect.
 func newRuleTable() (*ruleTable, error) {
 	text, err := os.ReadFile(rulesDocument)
 	if err != nil {
@@ -128,13 +128,14 @@ func tableOf(document string, exempt []exemption) *ruleTable {
 	return t
 }
 
-// idsIn returns the ids in the name of a test, where an identifier has _ for -.
+// idsIn returns the ids in the name of a test. In a function's name _ stands for -, in a subtest's for a space.
 func idsIn(name string) []string {
-	name = strings.ReplaceAll(strings.TrimPrefix(name, "Test"), "_", "-")
-	return ruleInName.FindAllString(name, -1)
+	function, subtest, _ := strings.Cut(name, "/")
+	function = strings.ReplaceAll(strings.TrimPrefix(function, "Test"), "_", "-")
+	return ruleInName.FindAllString(function+" "+strings.ReplaceAll(subtest, "_", " "), -1)
 }
 
-// native, wasm and node take the tests that ended in the three runs.
+// native, wasm and node record the tests that ended in the three runs.
 func (t *ruleTable) native(e goEvent) { t.goTest(e, packages[strings.TrimPrefix(e.Package, module)]) }
 
 func (t *ruleTable) wasm(e goEvent) { t.goTest(e, "wasm") }

@@ -8,21 +8,22 @@ import (
 	"strings"
 )
 
-// exemptions are the rules that have no test on a substrate, with why not.
+// exemptions are the rules without a test on some substrate, with the reason.
 var exemptions = []exemption{
-	{"go wasm jspi wazero", "S-*", "These are WebAssembly's own instructions: what has them is a module that has been lowered, and nothing else."},
-	{"lowered", "A-* B-* C-* D-* E-* J-* K-*", "The operations of the other systems are imports: no guest of theirs is lowered."},
-	{"go wazero", "J-EXP-* J-IMP-*", "These are about calls from JavaScript and its Promises. There is none: Go calls exports and is called by imports."},
-	{"wasm", "J-IMP-4", "Go says itself where it waits: what a function returns is there at once, and asyncio.Await of what is no Promise takes " +
-		"a round of the microtasks, as JavaScript's await does."},
-	{"jspi", "J-COST-1", "On JSPI a resume is a microtask: only the engine's stack switching itself could do without."},
+	{"go wasm jspi wazero", "S-*", "These are instructions of WebAssembly itself. Only lowered modules have them."},
+	{"lowered", "A-* B-* C-* D-* E-* J-* K-*", "The operations of the other systems are imports. Their guests are not " +
+		"lowered."},
+	{"go wazero", "J-EXP-* J-IMP-*", "These rules are about JavaScript's calls and Promises. Here Go makes the calls."},
+	{"wasm", "J-IMP-4", "Go code waits explicitly, so a function's result is there at once; asyncio.Await of a value " +
+		"that is no Promise takes a round of microtasks, like JavaScript's await."},
+	{"jspi", "J-COST-1", "On JSPI a resume is a microtask; only native stack switching could do without."},
 }
 
-// refusal is how the tests write what a refused operation says: "fibers1.block refused: ... [A-HDL-4]".
+// refusal matches the expected message of a refused operation in a test: "fibers1.block refused: ... [A-HDL-4]".
 var refusal = regexp.MustCompile(`refused: .*\[(` + ruleID + `)\]`)
 
-// readExpectations notes which refusals the tests of each substrate expect. An exemption of such a rule is void, whatever
-// the names of the tests are.
+// readExpectations notes which refusals the tests of each substrate expect. Such a rule cannot be exempt, whatever its
+// tests are called.
 func (t *ruleTable) readExpectations(files []string) error {
 	for _, file := range files {
 		file = filepath.ToSlash(file)
@@ -49,7 +50,7 @@ func (t *ruleTable) expect(file, source string, columns []string) {
 	}
 }
 
-// columnsOf returns the substrates that the tests in a file run on: none if it has no tests that count.
+// columnsOf returns the substrates that the tests in a file run on; none if the file has no tests that count.
 func columnsOf(file string) []string {
 	switch substrate := packages[path.Dir(file)]; {
 	case strings.HasPrefix(file, "jsglue/") && strings.HasSuffix(file, "_test.mjs"):

@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// exemption is a group of rules that no test checks on some substrates. It ends by itself: a rule that a test there is
-// named for, or whose refusal a test there expects, has to be taken out of the list.
+// exemption is a group of rules that no test checks on some substrates. If a test there is named for one of the rules,
+// or expects its refusal, the exemption is an error.
 type exemption struct {
 	substrates string // names
-	rules      string // ids; J-EXP-* stands for all that begin so
+	rules      string // ids; J-EXP-* stands for all ids with that prefix
 	why        string // a sentence
 }
 
 func (t *ruleTable) print() error { return t.report(os.Stdout) }
 
-// report prints a line a rule, the sums, and what is wrong. Its error says how much is.
+// report prints a line for each rule, the sums, and the problems. It returns an error if there are any.
 func (t *ruleTable) report(w io.Writer) error {
 	problems := t.applyExemptions()
 	for _, id := range slices.Sorted(maps.Keys(t.strange)) {
-		problems = append(problems, fmt.Sprintf("%s is no rule; a test that carries it: %s", id, t.strange[id]))
+		problems = append(problems, fmt.Sprintf("%s is no rule; a test named for it: %s", id, t.strange[id]))
 	}
 	sums := map[[2]string]int{}
 	for _, rule := range t.rules {
@@ -51,7 +51,7 @@ func (t *ruleTable) report(w io.Writer) error {
 		fmt.Fprintln(w, problem)
 	}
 	if bad > 0 {
-		return errors.New("the rules are not all tested and kept: the table says which")
+		return errors.New("some rules are not tested, or not kept: see the table above")
 	}
 	return nil
 }
@@ -68,30 +68,31 @@ func (c *ruleCell) state() string {
 	return "missing"
 }
 
-// applyExemptions writes the sentences into their cells and returns what is wrong with the exemptions themselves.
+// applyExemptions writes the reasons into their cells and returns the problems of the exemptions themselves.
 func (t *ruleTable) applyExemptions() (problems []string) {
+	add := func(format string, values ...any) { problems = append(problems, fmt.Sprintf(format, values...)) }
 	for _, e := range t.exempt {
 		if e.why == "" {
-			problems = append(problems, fmt.Sprintf("the exemption of %s says not why", e.rules))
+			add("the exemption of %s has no reason", e.rules)
 		}
 		for pattern := range strings.FieldsSeq(e.rules) {
 			rules := t.matching(pattern)
 			if len(rules) == 0 {
-				problems = append(problems, fmt.Sprintf("the exemption of %s is of no rule", pattern))
+				add("the exemption of %s matches no rule", pattern)
 			}
 			for _, rule := range rules {
 				for substrate := range strings.FieldsSeq(e.substrates) {
 					cell := t.cells[[2]string{rule, substrate}]
 					switch {
 					case cell == nil:
-						problems = append(problems, fmt.Sprintf("the exemption of %s names %q, which is no substrate", pattern, substrate))
+						add("the exemption of %s names %q, which is no substrate", pattern, substrate)
 					case cell.passed > 0:
-						problems = append(problems, fmt.Sprintf("the exemption of %s on %s is not needed: a test checks it", rule, substrate))
+						add("the exemption of %s on %s is not needed: a test checks the rule", rule, substrate)
 					case cell.expected != "":
-						problems = append(problems, fmt.Sprintf("the exemption of %s on %s is not needed: %s expects its refusal; "+
-							"name the test for the rule", rule, substrate, cell.expected))
+						add("the exemption of %s on %s is not needed: %s expects its refusal; "+
+							"name the test for the rule", rule, substrate, cell.expected)
 					case cell.why != "":
-						problems = append(problems, fmt.Sprintf("%s is exempt twice on %s", rule, substrate))
+						add("%s is exempt twice on %s", rule, substrate)
 					default:
 						cell.why = e.why
 					}
@@ -102,7 +103,7 @@ func (t *ruleTable) applyExemptions() (problems []string) {
 	return problems
 }
 
-// matching returns the rules that a word of an exemption stands for.
+// matching returns the rules that match a pattern of an exemption.
 func (t *ruleTable) matching(pattern string) (rules []string) {
 	prefix, group := strings.CutSuffix(pattern, "*")
 	for _, rule := range t.rules {

@@ -20,7 +20,7 @@ const someRules = `
 Not a rule: - B-NEW-1 stands in the middle of a line.
 `
 
-// goEnds has ends of tests in a package seen, by action and name.
+// goEnds calls seen with ends of tests in a package, given by action and name.
 func goEnds(seen func(goEvent), pkg string, ends ...string) {
 	for _, end := range ends {
 		action, test, _ := strings.Cut(end, " ")
@@ -48,8 +48,9 @@ func TestRuleTableFollowsTheRunners(t *testing.T) {
 	if got := strings.Join(table.rules, " "); got != "K-1 A-NEW-1 A-NEW-2 J-EXP-1 S-NEW-1" {
 		t.Fatalf("the rules are %s", got)
 	}
-	goEnds(table.native, "polyfill/run", "pass TestK_1_one", "pass TestX/A-NEW-1_A-NEW-2_two_of_them", "fail TestY/A-NEW-2/deeper",
-		"skip TestZ/J-EXP-1", "pass TestA_NEW_11", "pass TestXA-NEW-1")
+	goEnds(table.native, "polyfill/run", "pass TestK_1_one", "pass TestX/A-NEW-1_A-NEW-2_two_of_them",
+		"fail TestY/A-NEW-2/deeper", "skip TestZ/J-EXP-1", "pass TestA_NEW_11", "pass TestXA-NEW-1",
+		"pass TestDemo/S-SLEEP_50_ms")
 	goEnds(table.native, "polyfill/run", "pass TestJS/wasm/J-EXP-1_in_a_wasm_of_its_own")
 	goEnds(table.wasm, "polyfill/run", "pass TestK_1_one")
 	goEnds(table.native, "e2e", "pass TestJ_EXP_1_EveryCall")
@@ -69,7 +70,7 @@ func TestRuleTableFollowsTheRunners(t *testing.T) {
 		"rule J-EXP-1 go=missing wasm=pass jspi=pass wazero=missing lowered=missing",
 		"rule S-NEW-1 go=missing wasm=missing jspi=missing wazero=missing lowered=pass",
 		"FAIL A-NEW-2 on go: TestY/A-NEW-2/deeper",
-		"A-NEW-11 is no rule; a test that carries it: TestA_NEW_11",
+		"A-NEW-11 is no rule; a test named for it: TestA_NEW_11",
 		"go               2       0       2       1",
 	)
 }
@@ -96,12 +97,12 @@ func TestRuleTableExemptions(t *testing.T) {
 		exemption exemption
 		want      string
 	}{
-		{exemption{"go", "A-NEW-*", "Stale."}, "the exemption of A-NEW-2 on go is not needed: a test checks it"},
-		{exemption{"go", "A-OLD-1", "Unknown."}, "the exemption of A-OLD-1 is of no rule"},
-		{exemption{"go", "A-OLD-*", "Unknown."}, "the exemption of A-OLD-* is of no rule"},
+		{exemption{"go", "A-NEW-*", "Stale."}, "the exemption of A-NEW-2 on go is not needed: a test checks the rule"},
+		{exemption{"go", "A-OLD-1", "Unknown."}, "the exemption of A-OLD-1 matches no rule"},
+		{exemption{"go", "A-OLD-*", "Unknown."}, "the exemption of A-OLD-* matches no rule"},
 		{exemption{"java", "J-EXP-1", "Unknown."}, `the exemption of J-EXP-1 names "java", which is no substrate`},
 		{exemption{"go", "J-EXP-1", "Again."}, "J-EXP-1 is exempt twice on go"},
-		{exemption{"", "J-EXP-1", ""}, "the exemption of J-EXP-1 says not why"},
+		{exemption{"", "J-EXP-1", ""}, "the exemption of J-EXP-1 has no reason"},
 	} {
 		text, err := reportOf(whole(append(right, wrong.exemption)...))
 		if err == nil {
@@ -114,12 +115,14 @@ func TestRuleTableExemptions(t *testing.T) {
 		t.Error("a missing test is no error")
 	}
 	expecting := whole(right...)
-	expecting.expect("jsglue/x_test.mjs", `[1, "fibers1.new refused: no [A-NEW-1]"], [2, "x refused: null reference [K-1]"]`, []string{"jspi"})
+	source := `[1, "fibers1.new refused: no [A-NEW-1]"], [2, "x refused: null reference [K-1]"]`
+	expecting.expect("jsglue/x_test.mjs", source, []string{"jspi"})
 	text, err = reportOf(expecting)
 	if err == nil {
 		t.Error("an exemption covers a test that expects a refusal")
 	}
-	has(t, text, "the exemption of K-1 on jspi is not needed: jsglue/x_test.mjs expects its refusal; name the test for the rule")
+	has(t, text, "the exemption of K-1 on jspi is not needed: jsglue/x_test.mjs expects its refusal; "+
+		"name the test for the rule")
 	failing := whole(right...)
 	failing.add("wazero", "K-1", false)
 	text, err = reportOf(failing)
@@ -129,7 +132,7 @@ func TestRuleTableExemptions(t *testing.T) {
 	has(t, text, "rule K-1 go=pass wasm=exempt jspi=exempt wazero=FAIL lowered=exempt")
 }
 
-// The reporter tells of real tests in Node what the table reads.
+// The reporter reports real tests in Node the way the table reads them.
 func TestNodeReporter(t *testing.T) {
 	node, err := filepath.Abs("../../node_modules/.bin/node")
 	if err != nil {
@@ -190,7 +193,7 @@ func TestColumnsOf(t *testing.T) {
 	}
 }
 
-// docs/rules.md: each id once, with the anchor that messages link to; each code block is in the file that it names.
+// docs/rules.md has each id once, with the anchor that messages link to. Each code block is in the file that it names.
 func TestRulesDocument(t *testing.T) {
 	t.Chdir("../..")
 	text, err := os.ReadFile(rulesDocument)
@@ -227,7 +230,7 @@ func TestRulesDocument(t *testing.T) {
 	}
 }
 
-// Every rule that a source of the project cites is one: what a trap names can be looked up.
+// Every rule that a source of the project cites exists, so that a reader can look up the rule that a trap names.
 func TestCitedRulesExist(t *testing.T) {
 	t.Chdir("../..")
 	table, err := newRuleTable()
@@ -249,7 +252,7 @@ func TestCitedRulesExist(t *testing.T) {
 			continue
 		}
 		if strings.HasPrefix(filepath.ToSlash(file), "cmd/build/rules") {
-			continue // which has invented ones
+			continue // this file cites invented rules
 		}
 		source, err := os.ReadFile(file)
 		if err != nil {

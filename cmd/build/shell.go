@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// enterRoot changes to the top of the repository, so that every path in this tool is relative to it.
+// enterRoot changes to the root of the repository, so that every path in this tool is relative to it.
 func enterRoot() error {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -23,7 +23,7 @@ func enterRoot() error {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return errors.New("not inside the fiberfill repository: no go.mod of it in this folder or above")
+			return errors.New("not inside the fiberfill repository: its go.mod is neither in this folder nor above it")
 		}
 		dir = parent
 	}
@@ -42,7 +42,7 @@ func run(c *exec.Cmd) error {
 	return nil
 }
 
-// output runs a program and returns what it printed, without the last newline; its complaints go to standard error.
+// output runs a program and returns its standard output without the last newline. Its standard error is passed on.
 func output(name string, args ...string) (string, error) {
 	c := exec.Command(name, args...)
 	c.Stderr = os.Stderr
@@ -61,8 +61,8 @@ func npmTool(name string) (string, error) {
 	return filepath.Abs(filepath.Join("node_modules", ".bin", name))
 }
 
-// sources returns the files of the repository whose names end so, without what is installed and what is built. It does
-// not ask git, so that a copy without a history can be built and tested too.
+// sources returns the files of the repository with the given suffix, without installed and built ones. It does not ask
+// git, so that a copy without a history can be built and tested too.
 func sources(suffix string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
@@ -88,9 +88,9 @@ func writeFile(path string, data []byte) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-// replace has write make a file or a folder under a name of its own, and then puts it in the place of path. Who reads
-// path meanwhile, a test or a page, never finds half of it, though a folder may be absent for a moment, between two
-// renames; a build that fails leaves what was there; and of two builds that run at the same time the later one stays.
+// replace has write make a file or a folder under a temporary name, and then renames it to path. A test or a page that
+// reads path meanwhile never finds half of it, though a folder may be absent for a moment, between two renames. A
+// failed build leaves the old files; of two concurrent builds the later one wins.
 func replace(path string, write func(path string) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -105,13 +105,14 @@ func replace(path string, write func(path string) error) error {
 		return err
 	}
 	for i := 0; ; i++ {
-		// A rename takes the place of a file, but not of a folder, which has to be out of the way. The other build may
-		// have put one there again by then.
+		// A rename replaces a file, but not a folder, which must be moved away first. A concurrent build may put a
+		// folder there again.
 		err := os.Rename(made, path)
 		if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err := os.Rename(path, filepath.Join(aside, fmt.Sprint("old", i))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = os.Rename(path, filepath.Join(aside, fmt.Sprint("old", i)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// sizes is what a bundle weighs, whole and in parts.
+// sizes holds the sizes of a bundle and of its parts.
 type sizes struct {
 	target target
 	raw    int
@@ -19,8 +19,8 @@ type sizes struct {
 	parts  []part
 }
 
-// part is a share of a bundle. What a part weighs in brotli is measured on the part alone, so the parts sum up to a
-// little more than the whole.
+// part is a part of a bundle. Its size in brotli is measured alone, so the parts add up to a little more than the
+// whole.
 type part struct {
 	name   string
 	raw    int // bytes in the bundle
@@ -35,7 +35,7 @@ func brotliSize(text []byte) int {
 	return out.Len()
 }
 
-// measure splits a bundle into its wasm files, its JavaScript as a whole, and each source file of that.
+// measure splits a bundle into its wasm files, its whole JavaScript, and each source file of the JavaScript.
 func measure(t target, text []byte, wasm *wasmParts, metafile string) sizes {
 	s := sizes{target: t, raw: len(text), brotli: brotliSize(text)}
 	script := string(text)

@@ -11,21 +11,20 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// target is one bundle: what goes in, what comes out, and how large it may be.
+// target is one bundle: its sources, its output, and its budget.
 type target struct {
 	entry  string
-	also   []string // further entries; they share with the first what both use, so that there is one of each thing
-	out    string   // of the first; the others lie beside it
+	also   []string // further entries; they share modules with the first, so that each module exists once
+	out    string   // output of the first entry; the others lie beside it
 	format api.Format
 	minify bool
-	budget int // most bytes in brotli; 0: no limit
+	budget int // maximum size in brotli, in bytes; 0: no limit
 }
 
-// scriptBudget is what a page may have to load before its first fiber runs: the decision of the design, 30 KB in
-// brotli.
+// scriptBudget bounds what a page must load before its first fiber runs: 30 KB in brotli, a decision of the design.
 const scriptBudget = 30 * 1024
 
-// proposalsBudget is what guests with fibers of their own may cost on top.
+// proposalsBudget bounds the additional cost of guests with fibers of their own.
 const proposalsBudget = 13 * 1024
 
 var (
@@ -33,7 +32,7 @@ var (
 		entry: "web/src/script.ts", out: "web/dist/fiberfill.js",
 		format: api.FormatIIFE, minify: true, budget: scriptBudget,
 	}
-	// What the script tag loads when a guest imports the operations of a proposal.
+	// The script tag loads this when a guest imports the operations of a proposal.
 	scriptProposals = target{
 		entry: "web/src/proposals.ts", out: "web/dist/fiberfill-proposals.js",
 		format: api.FormatESModule, minify: true, budget: proposalsBudget,
@@ -43,7 +42,7 @@ var (
 		entry: "web/src/actors.ts", out: "web/dist/fiberfill-actors.js",
 		format: api.FormatESModule, minify: true,
 	}
-	// The package is not minified: whoever bundles it minifies, and whoever debugs through it wants to read it.
+	// The package is not minified: bundlers minify it, and people who debug through it want to read it.
 	npmModule = target{
 		entry: "web/src/index.ts", also: []string{"web/src/webassembly.ts", "web/src/polyfill.ts", "web/src/actors.ts"},
 		out: "web/dist/npm/esm/index.js", format: api.FormatESModule,
@@ -54,8 +53,8 @@ var (
 
 func bundleCommand(*flag.FlagSet) func() error { return bundle }
 
-// bundle writes the script tag and the npm package. The folder of the package is made anew each time, so that a file
-// that is no longer built is no longer published.
+// bundle writes the script tag and the npm package. It makes the package's folder anew each time, so that stale files
+// are not published.
 func bundle() error {
 	for _, t := range []target{scriptTag, scriptProposals, scriptActors} {
 		if err := build(t); err != nil {
@@ -65,13 +64,13 @@ func bundle() error {
 	return replace("web/dist/npm", writePackage)
 }
 
-// build writes a target of one file.
+// build builds a target of one file.
 func build(t target) error {
 	return replace(t.out, func(to string) error { return buildInto(filepath.Dir(to), t) })
 }
 
-// buildInto bundles one target into a folder, prints its sizes, and fails when it is over its budget. A bundle over the
-// budget is not written.
+// buildInto bundles one target into a folder and prints its sizes. It fails, and writes nothing, if the bundle is over
+// its budget.
 func buildInto(dir string, t target) error {
 	name := "[name]"
 	if len(t.also) == 0 {
@@ -85,9 +84,11 @@ func buildInto(dir string, t target) error {
 		Splitting:   len(t.also) > 0,
 		Bundle:      true,
 		Format:      t.format,
-		// Only Node's CommonJS loader needs a hint which names a file exports; esbuild writes it for this platform.
-		Platform: map[bool]api.Platform{true: api.PlatformNode, false: api.PlatformNeutral}[t.format == api.FormatCommonJS],
-		// Old enough that an engine without JSPI reaches our error instead of a SyntaxError.
+		// Only Node's CommonJS loader needs a hint which names a file exports; esbuild writes it for the platform node.
+		Platform: map[bool]api.Platform{
+			true: api.PlatformNode, false: api.PlatformNeutral,
+		}[t.format == api.FormatCommonJS],
+		// Old enough that an engine without JSPI reports fiberfill's error instead of a SyntaxError.
 		Target:            api.ES2022,
 		Charset:           api.CharsetASCII,
 		MinifyWhitespace:  t.minify,

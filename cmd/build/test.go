@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// tally counts tests as their runners reported them. A test with subtests counts beside its subtests.
+// tally counts tests as their runners reported them. A test with subtests counts in addition to its subtests.
 type tally struct{ passed, failed, skipped int }
 
 func (t tally) String() string {
@@ -23,10 +23,10 @@ func testCommand(*flag.FlagSet) func() error {
 		if err != nil {
 			return err
 		}
-		// The build comes first, since the tests run over what is built, as a page gets it.
+		// The build comes first, since the tests use the built files, as a page does.
 		return runTests([]runner{
 			{"build", func() (tally, error) { return checked(demo) }},
-			{"checks", func() (tally, error) { return checked(formatted, vetted, typed) }},
+			{"checks", func() (tally, error) { return checked(formatted, narrow, vetted, typed) }},
 			{"go test", func() (tally, error) { return goTests(table.native) }},
 			{"in wasm", func() (tally, error) { return wasmTests(table.wasm) }},
 			{"node --test", func() (tally, error) { return nodeTests(table.node, "") }},
@@ -35,14 +35,13 @@ func testCommand(*flag.FlagSet) func() error {
 	}
 }
 
-// runner runs one kind of tests and counts them. Its error is that of the run; failed tests may be told by either.
+// runner runs one kind of tests and counts them. Failed tests may show in the count, in the error, or in both.
 type runner struct {
 	name string
 	run  func() (tally, error)
 }
 
-// runTests runs all runners, whatever the others say, and closes with one line that sums them up. It does not return if
-// a test failed.
+// runTests runs all runners, even if one fails, and ends with one summary line. If a test failed, it exits the process.
 func runTests(runners []runner) error {
 	var total tally
 	var failures []error
@@ -66,12 +65,12 @@ func runTests(runners []runner) error {
 	}
 	fmt.Printf("\n%s%s\n", lines, total)
 	if len(failures) > 0 {
-		os.Exit(1) // without a word on standard error: the summary is the last line
+		os.Exit(1) // print nothing more: the summary is the last line
 	}
 	return nil
 }
 
-// checked runs checks that are no tests by themselves and counts each as one.
+// checked runs checks that no test runner counts, and counts each as one test.
 func checked(checks ...func() error) (tally, error) {
 	var t tally
 	var failures []error

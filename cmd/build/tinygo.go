@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 )
 
-// TinyGo comes as a Go module and is built here against Debian's LLVM 19, because its releases are large archives from
-// elsewhere and the module comes with a checksum. 0.42.0 does not build this way: one of its dependencies is refused.
+// TinyGo comes as a Go module, which has a checksum, and is built here against Debian's LLVM 19; its releases are large
+// archives from another host. 0.42.0 does not build this way: one of its dependencies is refused.
 const (
 	tinygoModule   = "github.com/tinygo-org/tinygo"
 	tinygoVersion  = "v0.41.1"
 	tinygoChecksum = "h1:Hp1Frc4zQALL88t49XraSZEwkIYEjMOmmurlmsTigzE="
 )
 
-// tinygo returns the folder of a TinyGo that is ready to use (its TINYGOROOT), after building it if need be: about a
-// minute, 1.5 GB, once.
+// tinygo returns the TINYGOROOT of a TinyGo that is ready to use. If need be it builds TinyGo first, which takes about
+// a minute and 1.5 GB, once.
 func tinygo() (root string, err error) {
 	if err := install("llvm"); err != nil {
 		return "", err
@@ -32,8 +32,8 @@ func tinygo() (root string, err error) {
 		return "", err
 	}
 
-	// The module cache is read-only and TinyGo wants to be in its root, so it is copied; half a copy never gets the
-	// name.
+	// The module cache is read-only, and TinyGo must lie in its root, so it is copied. An incomplete copy never gets
+	// the final name.
 	fmt.Println("building TinyGo", tinygoVersion, "in", root)
 	work := root + ".building"
 	if err := os.RemoveAll(work); err != nil {
@@ -42,8 +42,7 @@ func tinygo() (root string, err error) {
 	if err := os.CopyFS(work, os.DirFS(source)); err != nil {
 		return "", err
 	}
-	// A submodule that no module archive contains. TinyGo links the folder into the GOROOT it presents, so it has to
-	// exist.
+	// A git submodule, which the module archive lacks. TinyGo links the folder into its GOROOT, so it must exist.
 	if err := os.MkdirAll(filepath.Join(work, "src", "net"), 0o755); err != nil {
 		return "", err
 	}
@@ -55,9 +54,9 @@ func tinygo() (root string, err error) {
 	return root, os.Rename(work, root)
 }
 
-// downloadTinygo has the go command fetch the module and returns the folder where it lies.
+// downloadTinygo has the go command fetch the module, and returns its folder.
 func downloadTinygo() (dir string, err error) {
-	// In a module of its own: TinyGo is a tool, its requirements are not those of fiberfill.
+	// In a module of its own: TinyGo is a tool, and its requirements are not fiberfill's.
 	work, err := os.MkdirTemp("", "tinygo-module")
 	if err != nil {
 		return "", err

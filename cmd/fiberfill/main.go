@@ -1,5 +1,5 @@
-// Command fiberfill runs the guests of a page on a server: wasm modules whose imports may wait, many calls at once in
-// one instance. `fiberfill --help` says how.
+// Command fiberfill runs a page's guests on a server: wasm modules whose imports may wait, many calls at once in one
+// instance. See `fiberfill --help`.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 //go:embed help.txt
 var help string
 
-// Exit codes beside those of the guest itself and of signals; help.txt lists them.
+// Exit codes, apart from the guest's own and those of signals; help.txt lists them.
 const (
 	exitDone   = 0
 	exitFailed = 1 // a fiber has failed
@@ -23,14 +23,14 @@ const (
 
 func main() { os.Exit(fiberfill(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// fiberfill is the program without the process.
+// fiberfill is the program as a function, for tests. It returns the exit code.
 func fiberfill(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	wrong := func(err error) int {
 		fmt.Fprintf(stderr, "fiberfill: %v\nRun `fiberfill --help` for help.\n", err)
 		return exitUsage
 	}
 	if len(args) == 0 {
-		return wrong(errors.New("there is no command; the one there is: run"))
+		return wrong(errors.New("no command given; the only command is run"))
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
@@ -38,7 +38,7 @@ func fiberfill(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitDone
 	case "run":
 	default:
-		return wrong(fmt.Errorf("there is no command %q; the one there is: run", args[0]))
+		return wrong(fmt.Errorf("unknown command %q; the only command is run", args[0]))
 	}
 	r, err := parseRun(args[1:])
 	switch {

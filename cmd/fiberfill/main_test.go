@@ -16,12 +16,12 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// TestMain makes the test's own binary the program, for the tests that need a process: signals go to one.
+// TestMain makes the test binary act as the program, for tests that need a process, such as those of signals.
 func TestMain(m *testing.M) {
 	if os.Getenv("FIBERFILL_IS_THE_PROGRAM") != "" {
 		main()
 	}
-	if err := os.Chdir("../.."); err != nil { // the examples in help.txt name files from there
+	if err := os.Chdir("../.."); err != nil { // the examples in help.txt name files relative to the root
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -38,7 +38,7 @@ const (
 
 func serve(t *testing.T) *webserver.Server {
 	t.Helper()
-	// The limit is for answers that nobody waits for as the test expects, and that it never releases.
+	// The limit ends a failing test that would never release the server's responses.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	server, err := webserver.Start(ctx, webserver.Options{})
@@ -62,7 +62,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"-h"}, {"help"}, {"run", "--help"}, {"run", "-h"},
 		{"run", "--fibers", "3", "-help"}} {
 		if code, out, errs := program(args...); code != 0 || out != string(golden) || errs != "" {
-			t.Errorf("%v: exit code %d, on stderr %q, and on stdout not what is in help.txt", args, code, errs)
+			t.Errorf("%v: exit code %d, stderr %q, and stdout differs from help.txt", args, code, errs)
 		}
 	}
 	for i, line := range strings.Split(string(golden), "\n") {
@@ -70,7 +70,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("help.txt:%d has %d characters", i+1, len(line))
 		}
 	}
-	// Every flag is explained, and none that there is not.
+	// Every flag is explained, and every explained flag exists.
 	explained := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^  --([a-z-]+) `).FindAllStringSubmatch(string(golden), -1) {
 		explained[m[1]] = true
@@ -86,7 +86,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestHelpExamples runs every example of the help, and finds what it says that is printed.
+// TestHelpExamples runs every example of the help and compares its output.
 func TestHelpExamples(t *testing.T) {
 	server := serve(t)
 	examples := regexp.MustCompile(`(?m)^  \$ fiberfill (.*)\n((?:  [^$\n ].*\n)*)`).FindAllStringSubmatch(help, -1)
@@ -127,9 +127,9 @@ func TestWrongUse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "there is no command; the one there is: run"},
-		{[]string{"walk"}, `there is no command "walk"`},
-		{[]string{"run"}, "there is no wasm file"},
+		{nil, "no command given; the only command is run"},
+		{[]string{"walk"}, `unknown command "walk"`},
+		{[]string{"run"}, "name a wasm file"},
 		{[]string{"run", "--quick", cGuest}, "-quick"},
 		{[]string{"run", "--fibers", "0", cGuest, "trap"}, "at least 1"},
 		{[]string{"run", "--fibers", "many", cGuest, "trap"}, "many"},
@@ -140,7 +140,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "--stacks", "allocator", cGuest, "trap"}, "it exports no malloc"},
 		{[]string{"run", "--stack-pointer", "sp", cGuest, "trap"}, `exports no mutable i32 of this name`},
 		{[]string{"run", "--stack-pointer", "99", cGuest, "trap"}, `has no such global`},
-		{[]string{"run", "--dir", "nowhere", cGuest, "trap"}, "there is no directory nowhere"},
+		{[]string{"run", "--dir", "nowhere", cGuest, "trap"}, "nowhere is not a directory"},
 		{[]string{"run", "--dir", "examples", "--dir", "docs:./", cGuest, "trap"}, "examples is shown as / already"},
 		{[]string{"run", "--env", "NAME", cGuest, "trap"}, "NAME=VALUE"},
 		{[]string{"run", "absent.wasm", "trap"}, "absent.wasm"},
@@ -162,7 +162,8 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", memory, "item"}, "env.memory (a memory)"},
 		{[]string{"run", cGuest}, "name what to call: guest.wasm exports add64(i64, i64) -> i64, addf(f64, f32) -> " +
 			"f64, "},
-		{[]string{"run", cGuest, "items"}, `guest.wasm exports no function "items"; it exports add64(i64, i64) -> i64, `},
+		{[]string{"run", cGuest, "items"},
+			`guest.wasm exports no function "items"; it exports add64(i64, i64) -> i64, `},
 		{[]string{"run", cGuest, "--fibers", "3", "yielding", "1"},
 			`exports no function "--fibers"; flags stand before the file; it exports add64`},
 		{[]string{"run", cGuest, "add64", "1"}, "add64(i64, i64) -> i64: after 1 arguments there is none for i64"},
@@ -215,7 +216,7 @@ func TestThousandFibers(t *testing.T) {
 	}
 }
 
-// A fiber that fails is reported, the others have their results.
+// A failing fiber is reported; the others return their results.
 func TestOneFails(t *testing.T) {
 	server := serve(t)
 	seed := uint64(0)
@@ -237,7 +238,8 @@ func TestOneFails(t *testing.T) {
 
 func TestOverflow(t *testing.T) {
 	code, _, errs := program("run", cGuest, "overflow", "100")
-	advice := regexp.MustCompile(`needs more shadow stack than the 65536 bytes it has: at least \d+\. Ask for more by (--stack-size) (\d+)\n`).FindStringSubmatch(errs)
+	advice := regexp.MustCompile(`needs more shadow stack than the 65536 bytes it has: at least \d+\. ` +
+		`Ask for more by (--stack-size) (\d+)\n`).FindStringSubmatch(errs)
 	if code != exitFailed || advice == nil {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
@@ -250,7 +252,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// A guest with fibers of its own: its calls run one after the other, and what a trap has ended is listed.
+// The calls of a guest with fibers of its own run one after another. After a trap, the fibers that it ended are listed.
 func TestProposal(t *testing.T) {
 	server := serve(t)
 	if code, out, errs := program("run", "--fibers", "3", generators, "nap", "1"); code != 0 ||
@@ -262,8 +264,10 @@ func TestProposal(t *testing.T) {
 	}
 	code, _, errs := program("run", generators, "trap")
 	for _, pattern := range []string{
-		`^fiberfill: fiber trap trapped in export trap: wasm error: unreachable\nwasm stack trace:\n\tgenerators\.wasm\.trapper\(`,
-		`\nThe guest's own fibers at that moment; the trap has ended the active one and the busy ones:\n  FIBER +STATE +FUNCTION\n`,
+		`^fiberfill: fiber trap trapped in export trap: wasm error: unreachable\n` +
+			`wasm stack trace:\n\tgenerators\.wasm\.trapper\(`,
+		`\nThe guest's own fibers at that moment; the trap has ended the active one and the busy ones:\n` +
+			`  FIBER +STATE +FUNCTION\n`,
 		`\n  fibers1 1 +busy +table\[\d+\]\n  fibers1 2 +active +table\[\d+\]\n$`,
 	} {
 		if code != exitFailed || !regexp.MustCompile(pattern).MatchString(errs) {
@@ -291,7 +295,7 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-// A start function ends the command as a fiber does: with the code of its proc_exit, and without a word.
+// proc_exit in a start function ends the command as in a fiber: with the guest's exit code, and without a message.
 func TestExitAtTheStart(t *testing.T) {
 	for _, want := range []byte{0, 7} {
 		exits := "\x00asm\x01\x00\x00\x00" + "\x01\x08\x02\x60\x01\x7f\x00\x60\x00\x00" +
@@ -307,13 +311,14 @@ func TestExitAtTheStart(t *testing.T) {
 	}
 }
 
-// Results that are lost are not a success, as when the disk is full.
+// If results cannot be written, the disk being full for instance, the command fails.
 func TestResultsThatCannotBeWritten(t *testing.T) {
 	reader, full := io.Pipe()
 	reader.CloseWithError(errors.New("no space left on device"))
 	for _, fibers := range []string{"1", "3"} {
 		var errs bytes.Buffer
-		code := fiberfill([]string{"run", "--fibers", fibers, cGuest, "add64", "1", "2"}, strings.NewReader(""), full, &errs)
+		args := []string{"run", "--fibers", fibers, cGuest, "add64", "1", "2"}
+		code := fiberfill(args, strings.NewReader(""), full, &errs)
 		if code != exitFailed || errs.String() != "fiberfill: the results cannot be written: no space left on "+
 			"device\n" {
 			t.Errorf("%s fibers: exit code %d, %q", fibers, code, errs.String())

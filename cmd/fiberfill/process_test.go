@@ -18,7 +18,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// process is the program as one.
+// process is the program, run as a process.
 type process struct {
 	*exec.Cmd
 	t      *testing.T
@@ -28,7 +28,7 @@ type process struct {
 
 func startProcess(t *testing.T, args ...string) *process {
 	t.Helper()
-	// The limit is for a process that hangs.
+	// The limit ends a process that hangs.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	p := &process{Cmd: exec.CommandContext(ctx, os.Args[0], args...), t: t}
@@ -45,7 +45,7 @@ func startProcess(t *testing.T, args ...string) *process {
 	return p
 }
 
-// until reads lines up to one that matches, and returns them all.
+// until reads lines until one matches, and returns them all.
 func (p *process) until(pattern string) (lines []string) {
 	p.t.Helper()
 	for p.lines.Scan() {
@@ -65,7 +65,7 @@ func (p *process) signal(s os.Signal) {
 	}
 }
 
-// end waits for the process and returns its exit code and what else it wrote to its standard error stream.
+// end waits for the process. It returns its exit code and the rest of its standard error.
 func (p *process) end() (int, string) {
 	p.t.Helper()
 	var rest strings.Builder
@@ -102,7 +102,7 @@ func TestTrapAndInterrupt(t *testing.T) {
 	}
 	p.signal(os.Interrupt)
 	code, rest := p.end()
-	if code != 130 || !strings.Contains(rest, "fiberfill: interrupt: the fibers are cancelled") ||
+	if code != 130 || !strings.Contains(rest, "fiberfill: interrupt: cancelling the fibers") ||
 		!strings.Contains(rest, "fiberfill: 3 of 4 fibers were cancelled\n") {
 		t.Errorf("exit code %d, %s", code, rest)
 	}
@@ -111,7 +111,7 @@ func TestTrapAndInterrupt(t *testing.T) {
 	}
 }
 
-// What has been done before the signal is printed.
+// Results from before the signal are printed.
 func TestTerminate(t *testing.T) {
 	server := serve(t)
 	p := startProcess(t, "run", "--fibers", "3", cGuest, "item", server.URL+"/hold?id={i}")
@@ -129,7 +129,8 @@ func TestTerminate(t *testing.T) {
 	}
 }
 
-// The command timeout signals a process and then its group: in half of its runs nothing was cleaned up.
+// The command timeout signals a process and then its group. Taken for two signals, they skipped the cleanup in half of
+// the runs.
 func TestSignalsAtOnceAreOne(t *testing.T) {
 	server := serve(t)
 	p := startProcess(t, "run", "--fibers", "3", cGuest, "item", server.URL+"/hold?id={i}")
@@ -151,7 +152,7 @@ func TestSecondInterrupt(t *testing.T) {
 		p := startProcess(t, "run", stacks, export)
 		p.until(`: log 1 1$`)
 		p.signal(os.Interrupt)
-		p.until(`once more ends the process at once$`)
+		p.until(`a second signal ends the process at once$`)
 		go func() { // one of them comes late enough to be a second one
 			for range time.Tick(atOnce / 10) {
 				if p.Process.Signal(os.Interrupt) != nil {

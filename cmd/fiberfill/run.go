@@ -20,9 +20,9 @@ import (
 	"github.com/fiberfill/fiberfill/internal/guest"
 )
 
-// run is one `fiberfill run`.
+// run is one invocation of `fiberfill run`.
 type run struct {
-	fibers  int // 0: one, without a number
+	fibers  int // 0: one fiber, without a number
 	path    string
 	export  string
 	args    []string
@@ -33,15 +33,15 @@ type run struct {
 
 	guest   *guest.Guest
 	calls   []*guest.Call
-	printed int   // so many of calls
-	lost    error // not nil: the results cannot be printed any more
+	printed int   // how many of calls are printed
+	lost    error // not nil: writing results failed
 
 	trapped, failed bool             // at least one
-	cancelled       int              // so many by a signal
-	exit            *guest.ExitError // not nil: by proc_exit
+	cancelled       int              // how many fibers a signal cancelled
+	exit            *guest.ExitError // not nil: the guest called proc_exit
 }
 
-// flags are those of the command; help.txt explains them.
+// flags returns the command's flags; help.txt explains them.
 func (r *run) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the caller prints
@@ -80,14 +80,14 @@ func parseRun(args []string) (*run, error) {
 		return nil, fmt.Errorf("--fibers %d: it must be at least 1", r.fibers)
 	}
 	if flags.NArg() == 0 {
-		return nil, errors.New("run: there is no wasm file to run")
+		return nil, errors.New("run: name a wasm file to run")
 	}
 	r.path = flags.Arg(0)
 	r.options.Name = filepath.Base(r.path)
 	if flags.NArg() > 1 {
 		r.export, r.args = flags.Arg(1), flags.Args()[2:]
 	}
-	if numbered && r.export == start { // the libraries of C, Rust and Go trap in the second call, or worse
+	if numbered && r.export == start { // the C, Rust and Go libraries trap in the second call, or worse
 		return nil, fmt.Errorf("--fibers %d: the fibers share one instance, and %s is the entry of a program, which "+
 			"runs once in its own; name another export, or start fiberfill once for each", r.fibers, start)
 	}
@@ -100,12 +100,12 @@ func (r *run) addMount(text string) error {
 		m = guest.Mount{Host: host, Guest: in}
 	}
 	if info, err := os.Stat(m.Host); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no directory %s", m.Host)
+		return fmt.Errorf("%s is not a directory", m.Host)
 	}
 	at := func(m guest.Mount) string { return path.Clean("/" + m.Guest) }
 	for _, other := range r.options.Mounts {
-		if at(other) == at(m) { // the runtime would show the last one only
-			return fmt.Errorf("%s is shown as %s already; give one of the two a place of its own, by --dir HOST:GUEST",
+		if at(other) == at(m) { // the runtime would show only the last one
+			return fmt.Errorf("%s is shown as %s already; show one of the two at a different path, by --dir HOST:GUEST",
 				other.Host, at(m))
 		}
 	}
@@ -122,14 +122,14 @@ func (r *run) addVariable(text string) error {
 	return nil
 }
 
-// start is the export of a command of WASI, which takes its arguments from there.
+// start is the entry of a WASI command, which gets its arguments from WASI.
 const start = "_start"
 
 // run returns the exit code.
 func (r *run) run() int {
 	ctx, interrupt := r.untilSignal()
 	defer interrupt.stop()
-	if err := r.prepare(ctx); errors.As(err, &r.exit) { // in the start function
+	if err := r.prepare(ctx); errors.As(err, &r.exit) { // called in the start function
 		return int(r.exit.Code)
 	} else if err != nil {
 		r.say("%v", err)
@@ -187,7 +187,7 @@ func (r *run) prepare(ctx context.Context) error {
 	return nil
 }
 
-// ended is told each fiber that is over.
+// ended is called for each fiber that is over.
 func (r *run) ended(c *guest.Call) {
 	exits := errors.As(c.Err, &r.exit)
 	switch {
@@ -198,14 +198,14 @@ func (r *run) ended(c *guest.Call) {
 		r.say("%v", c.Err)
 	}
 	if trap := (*guest.TrapError)(nil); errors.As(c.Err, &trap) && !r.trapped {
-		r.trapped = true // once: a thousand fibers with the same mistake would print a million lines
+		r.trapped = true // once: a thousand fibers with the same bug would print a million lines
 		r.list(c)
 		r.listProposal(trap.Fibers)
 	}
 	r.print()
 }
 
-// print prints the results that are there, in the order of the fibers' numbers and not in that of their ends.
+// print prints the finished results in the order of the fibers' numbers, not of their ends.
 func (r *run) print() {
 	for ; r.printed < len(r.calls); r.printed++ {
 		c := r.calls[r.printed]
@@ -221,7 +221,7 @@ func (r *run) print() {
 	}
 }
 
-// list prints the fibers at the moment when one has trapped.
+// list prints the fibers at the moment of a trap.
 func (r *run) list(trapped *guest.Call) {
 	live := r.guest.Calls()
 	over := max(0, len(r.calls)-len(live)-1)
@@ -236,7 +236,7 @@ func (r *run) list(trapped *guest.Call) {
 	w.Flush()
 }
 
-// listProposal prints the fibers that the guest has made by the operations of a proposal.
+// listProposal prints the fibers that the guest itself made, by the operations of a proposal.
 func (r *run) listProposal(fibers []guest.ProposalFiber) {
 	if len(fibers) == 0 {
 		return
@@ -255,17 +255,17 @@ func (r *run) say(format string, values ...any) {
 	fmt.Fprintf(r.stderr, "fiberfill: "+format+"\n", values...)
 }
 
-// interruption is what a signal has done.
+// interruption is the state of the signal handling.
 type interruption struct {
-	code atomic.Int32 // the exit code; 0: there was none
+	code atomic.Int32 // the exit code; 0: no signal so far
 	stop func()
 }
 
-// atOnce is how soon behind the first signal a second one is still the same: timeout, the command, signals the process
-// and then the group that it is in.
+// atOnce is how soon after the first signal a second one counts as the same: the command timeout signals the process
+// and then its group.
 const atOnce = 500 * time.Millisecond
 
-// untilSignal returns a context that is cancelled by the first signal to end; the second ends the process.
+// untilSignal returns a context that the first SIGINT or SIGTERM cancels. A second one ends the process.
 func (r *run) untilSignal() (context.Context, *interruption) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -284,7 +284,7 @@ func (r *run) untilSignal() (context.Context, *interruption) {
 				continue
 			}
 			first = time.Now()
-			r.say("%v: the fibers are cancelled; once more ends the process at once", s)
+			r.say("%v: cancelling the fibers; a second signal ends the process at once", s)
 			cancel(fmt.Errorf("%v", s))
 		}
 	}()

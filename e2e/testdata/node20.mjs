@@ -1,4 +1,4 @@
-// Importing works in an engine without JSPI; what needs it says so.
+// Importing works in an engine without JSPI; functions that need JSPI say so.
 import { createRequire } from "node:module";
 
 const told = async (entry, fiberfill) => {

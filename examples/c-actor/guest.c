@@ -1,7 +1,7 @@
 // An actor in C that blocks in the middle of its handler.
 //
-// The first two messages are those of the source document's test. The others each show one thing that an actor can do, for
-// the tests. It uses no C library. Compile it as README.md says.
+// MSG_PING and MSG_SLEEP_TEST are the messages of scenario S-SLEEP. Each of the others shows one thing that an actor
+// can do, for the tests. The guest uses no C library. README.md says how to compile it.
 
 #include "mk.h"
 
@@ -11,13 +11,13 @@ enum {
   MSG_SLEEP_TEST = 204, // sleeps for 50 ms, then MSG_PONG "slept"
   MSG_NO_FIBER = 207,   // "no_fiber": it cannot sleep, being of class none
 
-  MSG_SLEEPS = 300,   // int ms[]: sleeps for each, one after the other, a MSG_SLEEPS with the result after each
+  MSG_SLEEPS = 300,   // int ms[]: sleeps for each in turn; after each, MSG_SLEEPS with the result
   MSG_RECV = 301,     // int capacity: receives a message; MSG_RECV with a struct received
   MSG_READABLE = 302, // int fd, timeout_ms: waits; MSG_READABLE with the result
   MSG_WRITABLE = 303,
   MSG_SELF = 304,     // logs "hello"; MSG_SELF with its own mk_actor
-  MSG_SEND = 305,     // struct { mk_actor to; int type, count; }: sends so many; MSG_SEND with how many were refused
-  MSG_DEEP = 306,     // int levels: 256 bytes of stack a level, and a sleep of 1 ms at the bottom; MSG_DEEP with the sum of all
+  MSG_SEND = 305,     // struct { mk_actor to; int type, count; }: sends messages; MSG_SEND with how many were refused
+  MSG_DEEP = 306,     // int levels: uses 256 bytes of stack a level, sleeps 1 ms at the bottom; MSG_DEEP with a sum
   MSG_END = 307,      // returns 0
   MSG_TRAP = 308,     // int ms: sleeps, then traps
   MSG_BAD = 309,      // sends from an address outside the memory
@@ -28,7 +28,7 @@ struct received {
   char bytes[16];
 };
 
-// Keeps locals on the shadow stack, where another actor could overwrite them, instead of in wasm locals, where nobody can.
+// Keeps locals on the shadow stack, where another actor could overwrite them. In wasm locals they would be safe.
 #define OPAQUE __attribute__((noinline))
 
 OPAQUE static void keep(volatile int *locals, int count, int seed) {

@@ -1,37 +1,37 @@
 // A guest in C for fiberfill: plain functions that wait in the middle.
 //
-// It uses no C library. Nothing in it knows about fibers: fetch_text looks like any function that takes a while. The
-// locals whose address is taken (the body, the reader, the URL) live on the shadow stack in linear memory, which is why
-// every call that waits needs a shadow stack of its own. Compile it as README.md says.
+// It uses no C library, and nothing in it knows about fibers: fetch_text looks like any function that takes a while.
+// The address-taken locals (the body, the reader, the URL) live on the shadow stack in linear memory, which is why
+// every waiting call needs a shadow stack of its own. README.md says how to compile it.
 
 #define IMPORT(module, name) __attribute__((import_module(module), import_name(name)))
 #define EXPORT(name) __attribute__((export_name(name)))
 
-// Keeps a function, and with it the addresses it is given, out of the optimiser's reach: what shall live on the shadow
-// stack must not end up in wasm locals, which nobody can overwrite.
+// Keeps a function, and the addresses passed to it, out of the optimiser's reach. The locals must stay on the shadow
+// stack: in wasm locals, which no other call can overwrite, they would show nothing.
 #define OPAQUE __attribute__((noinline))
 
-// Fetches url and writes its body, at most cap bytes of it, to buf. Returns the length of the whole body. May wait; an
-// HTTP or network error leaves as an exception, straight through the C code, which cannot see it.
+// Fetches url and writes at most cap bytes of the body to buf. Returns the length of the whole body. May wait. An HTTP
+// or network error is an exception that passes straight through the C code, which cannot see it.
 IMPORT("env", "fetch_text") int fetch_text(const char *url, int url_len, char *buf, int cap);
 
-// Tells the page something. Never waits.
+// Logs an event to the page. Never waits.
 IMPORT("env", "log") void tell(int code, int value);
 
 // Lets the other fibers run. Provided by fiberfill.
 IMPORT("fiberfill", "yield") void yield(void);
 
 enum { ASKED = 1, ANSWERED = 2 };                      // codes of tell
-enum { TOO_LONG = -1, NOT_JSON = -2, NOT_MINE = -3 }; // what item returns instead of a value
+enum { TOO_LONG = -1, NOT_JSON = -2, NOT_MINE = -3 }; // returned by item instead of a value
 
-// A reader walks once over the JSON text of one object and keeps the two numbers we want.
+// A reader walks once over the JSON text of one object and keeps the two numbers that the guest wants.
 struct reader {
   const char *at, *end;
-  int wanted; // the id in the URL, or -1: noted before the wait, compared after it
+  int wanted; // the id in the URL, or -1: stored before the wait, compared after it
   int id, value;
 };
 
-// Notes the N of "id=N" in the URL.
+// Stores the N of "id=N" in the URL.
 OPAQUE void want(struct reader *r, const char *url, int url_len) {
   r->wanted = r->id = r->value = -1;
   for (int i = 1; i + 3 < url_len; i++) {
@@ -54,7 +54,7 @@ static int eat(struct reader *r, char c) {
   return 1;
 }
 
-// Skips a string and returns the length of its text, which begins behind *text; -1 if there is none.
+// Skips a string. Returns the length of its text, which starts at *text, or -1 if there is no string.
 static int string(struct reader *r, const char **text) {
   if (!eat(r, '"')) return -1;
   *text = r->at;
@@ -100,7 +100,7 @@ OPAQUE int read_object(struct reader *r) {
 }
 
 // Fetches {"id":17,"value":4711,...} and returns the value, or one of the negative codes above. NOT_MINE means that the
-// id in the answer is not the id in the URL: some other call has written over this one's memory.
+// id in the answer is not the id in the URL: another call has overwritten this call's memory.
 EXPORT("item") int item(const char *url, int url_len) {
   char body[1024];
   struct reader r;
@@ -127,8 +127,8 @@ OPAQUE int append(char *text, int len, int n) {
   return len;
 }
 
-// Fetches `count` items one after the other, the first at base followed by the number from, and returns the sum of
-// their values, or the first negative code. A loop that waits in its middle, and no state machine.
+// Fetches `count` items one after another; the URL is base followed by a number, which starts at from. Returns the sum
+// of their values, or the first negative code. A loop that waits in its middle needs no state machine.
 EXPORT("sum") int sum(const char *base, int base_len, int from, int count) {
   char url[512];
   int total = 0;
@@ -157,8 +157,8 @@ OPAQUE int filled(const int *frame, int count, int with) {
   return 1;
 }
 
-// Uses a kilobyte of shadow stack for each level, yields at the bottom and looks on its way back whether its levels are
-// as it left them. Returns depth, or -1 if they are not.
+// Uses a kilobyte of shadow stack for each level, yields at the bottom, and checks on the way back that the levels are
+// intact. Returns depth, or -1 if they are not.
 EXPORT("overflow") int overflow(int depth) {
   int frame[256];
   fill(frame, 256, depth);
@@ -170,8 +170,8 @@ EXPORT("overflow") int overflow(int depth) {
   return filled(frame, 256, depth) ? depth : -1;
 }
 
-// Recurses without end and without the shadow stack, so that it is the engine's own stack that overflows. The compiler
-// must neither know that there is no end nor turn the call into a jump: hence the test and the work after the call.
+// Recurses without end and without the shadow stack, so that the engine's own stack overflows. The test keeps the
+// compiler from seeing that there is no end, and the work after the call keeps it from making the call a jump.
 static volatile int deepest;
 EXPORT("endless") int endless(int level) {
   if (deepest < 0) return level;
@@ -184,5 +184,7 @@ EXPORT("endless") int endless(int level) {
 EXPORT("trap") void trap(void) { __builtin_trap(); }
 
 // One function each for the number types that item does not use.
-EXPORT("add64") long long add64(long long a, long long b) { return (long long)((unsigned long long)a + (unsigned long long)b); }
+EXPORT("add64") long long add64(long long a, long long b) {
+  return (long long)((unsigned long long)a + (unsigned long long)b);
+}
 EXPORT("addf") double addf(double a, float b) { return a + b; }

@@ -1,5 +1,5 @@
-// The thread scheduler by cont, which is the program of the document, corrected, in C: a queue of continuations, and events of
-// their threads that are resumed, answered or handed on.
+// The document's thread scheduler by cont, corrected, in C: a queue of continuations. The scheduler handles the events
+// of their threads or hands them on.
 
 #include "scenario.h"
 
@@ -34,8 +34,8 @@ static ff_cont newThread(ff_body *body, const void *env) {
 
 static ff_body thread;
 
-// Resumes what is in the queue until it is empty. An event that is not the scheduler's goes on outward, and what is at the
-// forward's label is tested again.
+// Resumes the continuations in the queue until it is empty. An event that is not the scheduler's goes on outward; the
+// event that the forward then returns is tested again.
 static void schedule(ff_table filter) {
   ff_event e;
   while (!empty()) {
@@ -60,7 +60,7 @@ static void schedule(ff_table filter) {
 
 // --- threads
 
-// What the host gives: how often a thread yields, and the place of a thread that it makes first; negative: none.
+// Given by the host: how often a thread yields, and the index of a thread that it makes first; negative: none.
 typedef struct plan {
   int steps, child;
 } plan;
@@ -82,14 +82,14 @@ static ff_types thread(ff_fiber none, void *env, ff_event *e) {
   return 0;
 }
 
-// Runs the first count threads, and those that they make.
+// Runs the first count threads, and the threads that they make.
 EXPORT("run") void run(const plan *threads, int count) {
   plans = threads;
   for (int i = 0; i < count; i++) enqueue(newThread(thread, &plans[i]));
   schedule(on_own);
 }
 
-// --- a thread that asks somebody outside of the scheduler
+// --- a thread that asks outside the scheduler
 
 static ff_types asking(ff_fiber none, void *times, ff_event *e) {
   (void)none;
@@ -108,7 +108,8 @@ static ff_types scheduler(ff_fiber none, void *filter, ff_event *e) {
   return 0;
 }
 
-// Answers, outside of a scheduler, what a thread asks. The scheduler's filter takes the question and hands it on, or does not take it.
+// Answers, outside of a scheduler, a thread's questions. The scheduler's filter either takes a question, and hands it
+// on, or does not take it.
 EXPORT("outside") int outside(int times, int takes) {
   enqueue(newThread(asking, (const void *)times));
   ff_event e;

@@ -1,11 +1,12 @@
-// Generators, threads and arenas by fibers v1: the programs of the document, corrected, in C. Above each stands the line that the
-// document's pseudo-code has for it.
+// Generators, threads and arenas by fibers v1: the document's programs, corrected, in C. The comments quote the lines
+// of the document's pseudo-code.
 
 #include "scenario.h"
 
-enum { SPAWN, IDENTIFY, NEXT, YIELDED, ENDED, RETURNED, GO_AHEAD, PAUSED, CANCEL_THREAD, FINISHED, ANSWERED };  // for tell
+// The events, for tell.
+enum { SPAWN, IDENTIFY, NEXT, YIELDED, ENDED, RETURNED, GO_AHEAD, PAUSED, CANCEL_THREAD, FINISHED, ANSWERED };
 
-// The tags, and the lists of those that an instruction takes, with the places in them.
+// The tags, the lists of tags that an instruction takes, and the indices in these lists.
 static ff_tag identify, yield, next, end;
 static ff_tag go_ahead, cancel_thread, pause_, finish_;
 static ff_table on_identify, on_element, on_next, on_command, on_answer;
@@ -34,7 +35,7 @@ EXPORT("_initialize") void initialize(void) {
 
 // void generator arrayGenerator(fiber *thisTask, int count, int els[])
 static ff_types arrayGenerator(ff_fiber thisTask, void *env, ff_event *e) {
-  array a = *(const array *)env;  // its maker's, who goes on when this one identifies itself
+  array a = *(const array *)env;  // copied, because its maker goes on when this fiber identifies itself
   ff_send(e, identify)->types = FF_REF;
   e->values[0].ref = thisTask;
   fibers1_suspend(thisTask, e, on_next);
@@ -44,7 +45,7 @@ static ff_types arrayGenerator(ff_fiber thisTask, void *env, ff_event *e) {
   return 0;
 }
 
-// The same, which ends by an event instead of its return.
+// The same generator, but it ends with an event instead of returning.
 static ff_types endingGenerator(ff_fiber thisTask, void *env, ff_event *e) {
   arrayGenerator(thisTask, env, e);
   fibers1_retire(thisTask, ff_send(e, end));
@@ -56,11 +57,11 @@ static ff_fiber spawn(ff_body *body, const int *els, int count) {
   ff_event e;
   switch (fibers1_spawn(0, body, &a, &e, on_identify)) {
     case ON_IDENTIFY: return (ff_fiber)e.values[0].ref;
-    default: __builtin_trap();  // it is not to return yet
+    default: __builtin_trap();  // it must not return yet
   }
 }
 
-static ff_fiber generator;  // the last one, for what is asked of it when it has ended
+static ff_fiber generator;  // the last one, for operations on it after its end
 
 static int addAll(ff_body *body, const int *els, int count) {
   tell(0, SPAWN, 0);
@@ -78,7 +79,7 @@ static int addAll(ff_body *body, const int *els, int count) {
       case ON_END:
         tell(0, ENDED, 0);
         return total;
-      default:  // it has returned
+      default:  // the generator has returned
         tell(0, RETURNED, 0);
         return total;
     }
@@ -95,7 +96,7 @@ EXPORT("resumeAgain") void resumeAgain(void) {
   fibers1_resume(generator, ff_send(&e, next), on_element);
 }
 
-// Sends a generator what it does not expect, which traps; it stays as it is until it is released.
+// Sends a generator an event that it does not expect, which traps. The generator keeps its state until it is released.
 EXPORT("sendGoAhead") void sendGoAhead(const int *els, int count) {
   ff_event e;
   generator = spawn(arrayGenerator, els, count);
@@ -110,7 +111,7 @@ EXPORT("release") void release(void) { fibers1_release(generator); }
 static ff_types adderThread(ff_fiber thisThread, void *env, ff_event *e) {
   ff_fiber generator = (ff_fiber)(unsigned long)env;
   int total = 0;
-  if (e->label == ON_CANCEL_THREAD) {  // it has never gone ahead
+  if (e->label == ON_CANCEL_THREAD) {  // cancelled before it first ran
     fibers1_release(generator);
     e->values[0].i32 = 0;
     return FF_I32;
@@ -132,14 +133,14 @@ static ff_types adderThread(ff_fiber thisThread, void *env, ff_event *e) {
 static ff_fiber threads[64];  // $task_table
 static int made;
 
-// Makes a thread, which does not start, over a generator of its own. Returns its place in threads.
+// Makes a thread, unstarted, with a generator of its own. Returns its index in threads.
 EXPORT("newThread") int newThread(const int *els, int count) {
   ff_fiber generator = spawn(arrayGenerator, els, count);
   threads[made] = fibers1_new(FF_I32, on_command, adderThread, (void *)(unsigned long)generator);
   return made++;
 }
 
-// Sends a thread a command. Returns the place of its answer in on_answer, or FF_NEXT, and its total in *e.
+// Sends a thread a command. Returns the index of its answer in on_answer, or FF_NEXT; the total is in *e.
 static int command(int ix, ff_tag tag, ff_event *e) {
   tell(ix, tag == go_ahead ? GO_AHEAD : CANCEL_THREAD, 0);
   int answer = fibers1_resume(threads[ix], ff_send(e, tag), on_answer);
@@ -161,7 +162,7 @@ EXPORT("cancelThread") void cancelThread(int ix) {
   command(ix, cancel_thread, &e);
 }
 
-// A whole thread: goes ahead until it finishes, or k times and then it is cancelled. Returns its total.
+// Runs a whole thread: until it finishes, or k times before it is cancelled. Returns its total.
 EXPORT("runThread") int runThread(const int *els, int count, int k) {
   ff_event e;
   int ix = newThread(els, count);
@@ -171,7 +172,7 @@ EXPORT("runThread") int runThread(const int *els, int count, int k) {
   return e.values[0].i32;
 }
 
-// --- an arena: the threads take turns until the first finishes, and the others are cancelled
+// --- an arena: the threads take turns until the first finishes, then the others are cancelled
 
 static void cancelOthers(int first, int len, int finisher) {
   ff_event e;

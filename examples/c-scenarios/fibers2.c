@@ -1,4 +1,4 @@
-// The generator by fibers v2: the program that the document still has in the words of v1.
+// The generator by fibers v2. The document still has this program in the terms of v1.
 
 #include "scenario.h"
 
@@ -18,7 +18,7 @@ EXPORT("_initialize") void initialize(void) {
   on_element = fibers2_table((ff_tag[]){yield, end}, 2);
 }
 
-// It is made suspended, so it need not identify itself; and its return is the event end.
+// The generator is made suspended, so it need not identify itself. Its return is the event end.
 static ff_types arrayGenerator(ff_fiber thisTask, void *env, ff_event *e) {
   array a = *(const array *)env;
   for (int ix = 0; ix < a.count; ix++)
@@ -27,14 +27,14 @@ static ff_types arrayGenerator(ff_fiber thisTask, void *env, ff_event *e) {
 }
 
 static ff_fiber generator;  // the last one
-static array of;            // what it goes over
+static array of;            // its elements
 
 EXPORT("newGenerator") void newGenerator(const int *els, int count) {
   of = (array){els, count};
   generator = fibers2_new(end, on_next, arrayGenerator, &of);
 }
 
-// Adds up what the last generator yields.
+// Adds up the elements that the last generator yields.
 EXPORT("addElements") int addElements(void) {
   int total = 0;
   ff_event e;
@@ -58,7 +58,7 @@ EXPORT("addAllElements") int addAllElements(const int *els, int count) {
   return addElements();
 }
 
-// Mounts the last generator with what it does not take: nothing happens, and the next instruction is next.
+// Mounts the last generator with an event that it does not take: nothing happens, and execution continues.
 EXPORT("mountGoAhead") void mountGoAhead(void) {
   ff_event e;
   tell(0, MOUNT_GO_AHEAD, 0);

@@ -1,8 +1,9 @@
-;; The generator of fibers v1 and its consumer, as the document writes them in WAT, corrected. What is an instruction there is a call
-;; here, and a handle block with its event blocks is a br_table over what the call returns: the place of the tag in the list.
+;; The generator of fibers v1 and its consumer, as in the document's WAT, corrected. Each instruction of the proposal is
+;; a call here. A handle block with its event blocks is a br_table over the call's result, the index of the tag in the
+;; list.
 ;;
-;; An event is 88 bytes of memory (include/fiberfill.h): its tag at 4, the types of its values at 8, the first value at 24. Every fiber
-;; gets the address of one, $e. What is at which address:
+;; An event is 88 bytes of memory (include/fiberfill.h): its tag at 4, the types of its values at 8, the first value at
+;; 24. Every fiber gets the address of an event, $e. The memory:
 ;;
 ;;      0   the list of tags ($yield $end), as $on-element is made
 ;;   1024   the event of the consumer
@@ -45,7 +46,7 @@
 
   (func (export "inputs") (result i32) (i32.const 4096))
 
-  ;; Makes $e an event with one value, of a type, or of none.
+  ;; Makes $e an event with one value of a type, or without a value.
   (func $send (param $e i32) (param $tag i32) (param $types i32) (param $value i32) (result i32)
     (i32.store offset=4 (local.get $e) (local.get $tag))
     (i32.store offset=8 (local.get $e) (local.get $types))

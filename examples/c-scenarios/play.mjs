@@ -1,16 +1,16 @@
 // Plays a scenario of scenarios.json on fiberfill: in Node, and in a page.
 
-/** What has happened, in words: # is who, $ the value, & the one whose number the value is. */
+/** An event in words: # stands for the fiber, $ for the value, & for the fiber whose number is the value. */
 export function words(template, who, value, names = []) {
   const name = (n) => names[n] ?? n;
   return template.replace(/[#&$]/g, (mark) => (mark === "$" ? value : name(mark === "#" ? who : value)));
 }
 
 /**
- * Plays a scenario with a fresh instance of its guest, a module or its bytes. Returns it with what was seen in place of
- * what is expected. told, if given, is called with each event as it happens: in words, whom it is about, and which it
- * is, negative for a trap; if it returns a Promise the fiber that tells waits for it, and so does the whole scenario.
- * Rejects only if the guest cannot be instantiated.
+ * Plays a scenario with a fresh instance of its guest, a module or its bytes. Returns the scenario with the actual
+ * results in place of the expected ones. told, if given, is called with each event as it happens: the event in words,
+ * the number of its fiber, and the number of the event, negative for a trap. If told returns a Promise, the fiber that
+ * reports the event waits for it, and so does the whole scenario. Rejects only if the guest cannot be instantiated.
  */
 export async function play(fiberfill, module, scenario, events, told) {
   let log = [];

@@ -1,4 +1,4 @@
-// What the guests of the scenarios have in common.
+// Shared by the guests of the scenarios.
 
 #ifndef SCENARIO_H
 #define SCENARIO_H
@@ -10,10 +10,10 @@
 
 IMPORT("env", "log") void log_event(int code, int value);
 
-// Tells the host that something has happened: to whom, what, which is a place in the guest's list in scenarios.json, and a value.
+// Reports an event to the host: the fiber, the event as an index in the guest's list in scenarios.json, and a value.
 static inline void tell(int who, int what, int value) { log_event(who << 8 | what, value); }
 
-// Where the host writes the arrays that it gives to exports.
+// The host writes the array arguments of exports here.
 static int inputs[256];
 EXPORT("inputs") int *input_address(void) { return inputs; }
 

@@ -1,18 +1,21 @@
-// Generators, fibers and arenas by single-use stack references: the programs of the document, corrected, in C.
+// Generators, fibers and arenas by single-use stack references: the document's programs, corrected, in C.
 
 #include "scenario.h"
 
 enum { SWITCH, BIND, YIELDED, ENDED, RESUME, PAUSED, CANCEL, TERMINATED };  // for tell
 
-// The types of the stacks, which are what a coroutine awaits: values, and whether the reference beside them may be null.
+// The types of the stacks. A type is what a coroutine awaits: values, and whether the reference beside them may be
+// null.
 #define TO_CONSUMER FF_I32, 1   // (type $toConsumer (stack (param $val i32) (param (ref null $toGenerator))))
 #define TO_GENERATOR 0, 0       // (type $toGenerator (stack (param (ref $toConsumer))))
 #define FINISH_INIT 0, 0        // (type $finishInit (stack (param (ref $toGenerator))))
-#define INIT_ARRAY_GEN FF_TYPES(FF_I32, FF_I32, FF_I32), 0  // from, to and els, and (ref $finishInit) or (ref $toConsumer)
+// from, to and els, and (ref $finishInit) or (ref $toConsumer)
+#define INIT_ARRAY_GEN FF_TYPES(FF_I32, FF_I32, FF_I32), 0
 
 // --- a generator
 
-static void yieldElements(int from, int to, const int *els, ff_event *e) {  // e->ref is $toConsumer, and a new one after each switch
+// e->ref is $toConsumer, and a new reference after each switch.
+static void yieldElements(int from, int to, const int *els, ff_event *e) {
   for (; from < to; from++) {
     ff_send_i32(e, 0, els[from]);
     stacks_switch(e, TO_GENERATOR);
@@ -30,7 +33,7 @@ static ff_types arrayGenerator(ff_fiber none, void *env, ff_event *e) {
   return 0;
 }
 
-// The one whose arguments are bound: its first switch asks for an element.
+// A generator with bound arguments: its first switch asks for an element.
 static ff_types boundGenerator(ff_fiber none, void *env, ff_event *e) {
   (void)none, (void)env;
   yieldElements(e->values[0].i32, e->values[1].i32, (const int *)(unsigned long)e->values[2].i32, e);
@@ -45,7 +48,7 @@ static void newGenerator(ff_body *body, int from, int to, const int *els, ff_eve
   e->values[2].i32 = (int)(unsigned long)els;
 }
 
-static ff_stack last;  // the last reference to a generator, which its end has used up
+static ff_stack last;  // the last reference to a generator, used up by the generator's end
 
 static int addElements(ff_event *e) {  // e->ref is $toGenerator
   int total = 0;
@@ -89,14 +92,16 @@ EXPORT("switchAgain") void switchAgain(void) {
 
 // --- fibers in an arena
 
-enum { pause, terminate };  // fbrCmd, beside a total
+enum { pause, terminate };  // fbrCmd, with a total
 enum { resume, cancel };    // arenaCmd
 
-#define SCHED FF_I32, 0                    // (type $sched (stack (param i32) (ref $fbr))): a fiber awaits a command
-#define FBR FF_TYPES(FF_I32, FF_I32), 1    // (type $fbr (stack (param i32) (param i32) (ref null $sched))): the arena a total and a code
+// (type $sched (stack (param i32) (ref $fbr))): a fiber awaits a command
+#define SCHED FF_I32, 0
+// (type $fbr (stack (param i32) (param i32) (ref null $sched))): the arena awaits a total and a code
+#define FBR FF_TYPES(FF_I32, FF_I32), 1
 
-// (type $fiber (struct (field $stack mut (ref null $fiberCont)) (field $arena (ref $arena)))): the stack is null while the fiber
-// runs, and when it is over. That of the arena is null while the arena runs.
+// (type $fiber (struct (field $stack mut (ref null $fiberCont)) (field $arena (ref $arena)))): a fiber's stack is null
+// while the fiber runs, and when it is over. The arena's stack is null while the arena runs.
 typedef struct fiber {
   ff_stack stack;
   struct fiber *arena;
@@ -115,7 +120,7 @@ static ff_event *report(fiber *f, int total, int code, ff_event *e) {
   return e;
 }
 
-// Lets the arena go on. Returns its next command.
+// Switches to the arena. Returns the arena's next command.
 static int pauseFiber(fiber *f, int total) {
   ff_event e;
   stacks_switch(report(f, total, pause, &e), SCHED);
@@ -123,8 +128,9 @@ static int pauseFiber(fiber *f, int total) {
   return e.values[0].i32;
 }
 
-// Between an adder and its generator: (type $genCmd (stack (param i32) (ref $genResp))), and back an element and whether there is one.
-// Unlike a null reference a command can also be #cancel, without which the generator of a cancelled adder would be left.
+// An adder sends its generator (type $genCmd (stack (param i32) (ref $genResp))), and gets back an element and whether
+// there is one. A command can also be #cancel, which a null reference cannot express. Without it, the generator of a
+// cancelled adder would be left behind.
 enum { genNext, genCancel };
 #define GEN_CMD FF_I32, 0
 #define GEN_RESP FF_I32, 1
@@ -171,14 +177,15 @@ EXPORT("newFiber") int newFiber(const int *els, int count) {
   return made++;
 }
 
-// Sends fiber ix a command and keeps its new reference, null if it is over. Returns its code, and its total in *total.
+// Sends fiber ix a command and stores its new reference, null if the fiber is over. Returns its code; its total is in
+// *total.
 static int command(int ix, int cmd, int *total) {
   ff_event e;
   tell(ix, cmd == resume ? RESUME : CANCEL, 0);
   ff_send_i32(&e, 0, cmd)->ref = fibers[ix].stack;
   fibers[ix].stack = 0;
   stacks_switch(&e, FBR);
-  if (fibers[ix].stack != 0 || arena.stack != 0) __builtin_trap();  // somebody runs, and has a reference
+  if (fibers[ix].stack != 0 || arena.stack != 0) __builtin_trap();  // another fiber runs, and holds a reference
   fibers[ix].stack = e.ref;
   *total = e.values[0].i32;
   int code = e.values[1].i32;
@@ -187,7 +194,7 @@ static int command(int ix, int cmd, int *total) {
   return code;
 }
 
-// (func $cancelingArena (param $fibers (ref $fiberArray)): the place of the first one, and how many
+// (func $cancelingArena (param $fibers (ref $fiberArray)): the index of the first fiber, and how many
 EXPORT("cancelingArena") int cancelingArena(int first, int len) {
   int total, other;
   if (len <= 0) __builtin_trap();

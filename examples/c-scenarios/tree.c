@@ -1,8 +1,9 @@
-// A tree of schedulers by fibers v1. A leaf that waits for a request suspends; a scheduler all of whose children wait suspends
-// with the requests of all of them, which is its composite promise; the root pauses the whole program, and at each completion enters
-// the child that it concerns, that one its own, down to the leaf. No other is entered.
+// A tree of schedulers by fibers v1. A leaf that waits for a request suspends. When all children of a scheduler wait,
+// the scheduler suspends with all their requests, its composite promise. The root pauses the whole program. At each
+// completion the root enters the child that waits for it, that child enters its own child, and so on down to the leaf.
+// No other fiber is entered.
 //
-// A request is a timer here, and the root has only one thing to wait for, the earliest. So a composite is a set of bits.
+// Here a request is a timer, and the root waits only for the earliest one. So a composite is a set of bits.
 
 #include "scenario.h"
 
@@ -23,8 +24,8 @@ EXPORT("_initialize") void initialize(void) {
   on_request = fibers1_table(&async_request, 1);
 }
 
-// What the host gives: the place of the scheduler that a node belongs to, the root's is negative; and how long its request
-// takes, negative if it then fails, or 0 if the node is a scheduler.
+// Given by the host: the index of the node's scheduler, negative for the root; and how long the node's request takes,
+// negative if it then fails, 0 if the node is a scheduler.
 typedef struct node {
   int parent, ms;
 } node;
@@ -35,13 +36,13 @@ static ff_fiber fibers[32];
 static unsigned waits[32];  // the requests that each node waits for
 static int deadlines[32];
 
-// Enters a child, and notes what it waits for then; nothing if it is over.
+// Enters a child, and records what it waits for then; nothing if it is over.
 static void enter(int who, int child, ff_event *e) {
   tell(who, ENTERS, child);
   waits[child] = fibers1_resume(fibers[child], e, on_request) == ON_REQUEST ? (unsigned)e->values[0].i32 : 0;
 }
 
-// Requests that are complete, and those of them that have failed: what io_notify carries.
+// The payload of io_notify: the requests that are complete, and which of them have failed.
 typedef struct completion {
   unsigned requests, failed;
 } completion;
@@ -53,9 +54,11 @@ static ff_event *notify(ff_event *e, completion c, unsigned of) {
   return e;
 }
 
-static completion notified(const ff_event *e) { return (completion){(unsigned)e->values[0].i32, (unsigned)e->values[1].i32}; }
+static completion notified(const ff_event *e) {
+  return (completion){(unsigned)e->values[0].i32, (unsigned)e->values[1].i32};
+}
 
-// Sleeps until the earliest of the requests is complete, which is the one thing here that waits.
+// Sleeps until the earliest of the requests is complete. This is the only wait of the program.
 static completion pause(unsigned requests) {
   int earliest = 0x7fffffff;
   completion c = {0, 0};
@@ -81,7 +84,7 @@ static void schedule(int who, ff_fiber self) {
     unsigned requests = 0;
     for (int i = 0; i < count; i++)
       if (nodes[i].parent == who) requests |= waits[i];
-    if (requests == 0) return;  // all are over
+    if (requests == 0) return;  // all children are over
     completion complete;
     if (self) {
       tell(who, YIELDS, 0);
@@ -111,7 +114,7 @@ static ff_types leaf(ff_fiber self, void *env, ff_event *e) {
   return 0;
 }
 
-// The first node is the root. Returns when all are over.
+// Runs the tree whose first node is the root. Returns when all nodes are over.
 EXPORT("run") int run(const node *of, int n) {
   nodes = of;
   count = n;

@@ -1,5 +1,5 @@
-// Command go-fetch is one program for two worlds: it fetches items in straight-line code, natively with net/http behind
-// Fetch, and in a page, built for js/wasm, with the page's own fetch.
+// Command go-fetch is one program for two worlds. It fetches items in straight-line code: natively with net/http, and
+// in a page, built for js/wasm, with the page's own fetch.
 package main
 
 import (
@@ -9,8 +9,7 @@ import (
 	"github.com/fiberfill/fiberfill/asyncio"
 )
 
-// item fetches one item and returns its value. It is the whole program; what differs between the worlds is only who
-// calls it.
+// item fetches one item and returns its value. It is the whole program; the two worlds differ only in what calls it.
 func item(f *asyncio.Fiber, url string) (int, error) {
 	resp, err := asyncio.Fetch(f, url)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // main sets the global object goFetch and serves it until its stop is called:
 //
 //	item(url, signal?)  Promise of the value; each call is a fiber, and the AbortSignal cancels it
-//	log()               what the scheduler has done since the first call of log, a line for each event
+//	log()               the scheduler's events since the first call of log, a line each
 //	stop()              cancels all fibers and ends the program
 func main() {
 	ctx, stop := context.WithCancel(context.Background())
@@ -41,5 +41,5 @@ func main() {
 	}))
 	js.Global().Set("goFetch", exports)
 
-	loop.Serve() // returns the cause of stop, which nobody wants to know
+	loop.Serve() // ignore the error: it is the cause from stop
 }

@@ -20,10 +20,11 @@ func start(t *testing.T) *webserver.Server {
 	return server
 }
 
-// The command of the README prints what the server holds.
+// The command in the README prints the server's items.
 func TestCommand(t *testing.T) {
 	const n = 1000
-	out, err := exec.Command("go", "run", ".", "-url", start(t).URL+"/item?ms=20&id=", "-n", fmt.Sprint(n)).CombinedOutput()
+	url := start(t).URL + "/item?ms=20&id="
+	out, err := exec.Command("go", "run", ".", "-url", url, "-n", fmt.Sprint(n)).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

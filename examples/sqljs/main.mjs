@@ -1,4 +1,4 @@
-// node main.mjs [SQL]: serves items.sqlite on the loopback interface, asks it over HTTP, and prints the rows and the
+// node main.mjs [SQL]: serves items.sqlite on the loopback interface, queries it over HTTP, and prints the rows and the
 // traffic.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";

@@ -8,7 +8,7 @@ db.run("PRAGMA page_size = 1024; CREATE TABLE items (id INTEGER PRIMARY KEY, val
 db.run("BEGIN");
 const insert = db.prepare("INSERT INTO items VALUES (?, ?, ?)");
 for (let id = 0; id < 2000; id++) {
-  // The values that the project's test server gives to the items.
+  // The values of the project's test server.
   insert.run([id, Number((BigInt(id) * 2654435761n + 12345n) % 1000003n), `Item ${id}`]);
 }
 insert.free();

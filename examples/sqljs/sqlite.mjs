@@ -1,48 +1,48 @@
 // SQLite from npm (sql.js, unchanged, through Emscripten's own glue) on a database that stays on its server. One import
-// of the module is replaced: fd_read, for the file that is remote, fetches the range of bytes that SQLite wants and has
-// the fiber wait for it. All else is the glue's own.
+// of the module waits: for a remote file, fd_read fetches the range of bytes that SQLite wants, and the fiber waits for
+// it. For everything else the glue is used unchanged.
 //
-// This works with the build sql-wasm-debug, whose imports have names; in the other build they are letters that change
+// This needs the build sql-wasm-debug, whose imports have names. In the other build the names are letters that change
 // from release to release.
 
 const EACCES = 2;
-const EIO = 29; // numbered as in WASI
+const EIO = 29; // WASI's number
 const SEEK_SET = 0;
 const SEEK_CUR = 1;
 const O_ACCMODE = 3;
 const O_RDWR_O_CREAT = 0o102;
 const OK = 0;
 const ROW = 100;
-const TRANSIENT = -1; // as a destructor: SQLite shall copy the value
+const TRANSIENT = -1; // as a destructor: tells SQLite to copy the value
 
 /**
- * Loads SQLite: `initSqlJs` is what sql.js exports, `wasm` the bytes of its sql-wasm-debug.wasm. sql.js makes one
- * instance however often it is asked, so this can be called once for each time the script of sql.js has run.
+ * Loads SQLite. `initSqlJs` is the export of sql.js, `wasm` the bytes of its sql-wasm-debug.wasm. Call it once for each
+ * run of the sql.js script, because sql.js makes only one instance per run.
  */
 export async function load(fiberfill, initSqlJs, wasm) {
   const sqlite = new Sqlite(fiberfill);
   const glue = await new Promise((resolve, reject) => {
     const instantiateWasm = (imports, done) => {
       sqlite.instantiate(wasm, imports).then(done, reject);
-      return {}; // the glue waits for done
+      return {}; // the glue waits for the call of done
     };
     initSqlJs({ instantiateWasm }).then(resolve, reject);
   });
-  // This build asks before each function whether the stack pointer is on the program's one stack. A fiber has a stack
-  // of its own, so all of memory is allowed; that a fiber stays on its own is watched by fiberfill.
+  // This build checks before each function that the stack pointer is on the program's only stack. A fiber has a stack
+  // of its own, so this allows all of memory; fiberfill checks that a fiber stays on its own stack.
   glue.___set_stack_limits(-1, 0);
   return sqlite;
 }
 
-/** The one instance. */
+/** The SQLite instance. */
 class Sqlite {
   #fiberfill;
   #instance;
-  #exports; // as fibers
-  #out = 0; // 8 bytes for what functions of SQLite write to a pointer
-  #scratch = 0; // and 8 for the glue's
+  #exports; // calls are fibers
+  #out = 0; // 8 bytes for output parameters of SQLite's functions
+  #scratch = 0; // 8 bytes for the glue's functions
   #files = new Map(); // remote files by their path in the guest
-  #open = new Map(); // and by the descriptor that they are open under
+  #open = new Map(); // open files by descriptor
   #last = Promise.resolve(); // the end of the last task
 
   constructor(fiberfill) {
@@ -66,7 +66,7 @@ class Sqlite {
     return instance;
   }
 
-  /** Opens the database at a URL, whose server has to know ranges. */
+  /** Opens the database at a URL. The server must support range requests. */
   async open(url) {
     const file = await RemoteFile.at(url);
     return this.task(async () => {
@@ -83,7 +83,7 @@ class Sqlite {
     });
   }
 
-  /** Runs a task when all earlier ones are over: no two fibers may be in SQLite at a time. */
+  /** Runs a task when all earlier ones are over, because only one fiber at a time may be in SQLite. */
   task(run) {
     const result = this.#last.then(run);
     this.#last = result.then(
@@ -93,14 +93,14 @@ class Sqlite {
     return result;
   }
 
-  /** The rows that a statement yields, as objects. Must run as a task. */
+  /** The rows of a statement, as objects. Must run as a task. */
   async rows(connection, file, sql, values) {
-    const guest = this.#exports; // for what may read the file, and so wait, or takes a string
-    const direct = this.#instance.exports; // for what does neither
+    const guest = this.#exports; // for functions that may read the file, and so wait, or that take a string
+    const direct = this.#instance.exports; // for all others
     const fine = (code) => {
       if (code !== OK) throw this.#error(connection, file);
     };
-    // A string is passed as a pointer and a length, which is what prepare_v2 and bind_text want.
+    // A string is passed as a pointer and a length, as prepare_v2 and bind_text expect.
     fine(await guest.sqlite3_prepare_v2(connection, sql, this.#out, 0));
     const statement = this.#answer();
     try {
@@ -124,14 +124,14 @@ class Sqlite {
     this.#instance.exports.sqlite3_close_v2(connection);
   }
 
-  // --- what the guest imports
+  // --- the guest's imports
 
   #openat(glue) {
     return (directory, path, flags, varargs) => {
       const file = this.#files.get(this.#string(path));
       if (!file) return glue.env.__syscall_openat(directory, path, flags, varargs);
       if (flags & O_ACCMODE) return -EACCES; // SQLite then tries to open it read-only
-      // To the glue it is an empty file of that length: so it can be locked and measured, and its position lies there.
+      // To the glue it is a file of zeros of that length, so the glue handles locks, sizes and positions.
       new DataView(this.#memory).setUint32(this.#scratch, 0o600, true);
       const fd = glue.env.__syscall_openat(directory, path, O_RDWR_O_CREAT, this.#scratch);
       if (fd < 0) return fd;
@@ -150,11 +150,12 @@ class Sqlite {
     return this.#fiberfill.suspending(
       (fd, buffers, count, done) => {
         const file = this.#open.get(fd);
-        if (!file) return glue.fd_read(fd, buffers, count, done); // no Promise: does not wait
+        if (!file) return glue.fd_read(fd, buffers, count, done); // returns no Promise, so it does not wait
         const { signal } = this.#fiberfill.current();
         return file.read(position(fd), total(this.#buffers(buffers, count)), signal);
       },
-      // buffers and done point to locals of the C function read: they are there again when the fiber is about to go on.
+      // buffers and done point to locals of the C function read, which are valid again when the fiber is about to go
+      // on.
       (bytes, fd, buffers, count, done) => {
         if (!bytes) return EIO;
         let from = 0;
@@ -168,7 +169,7 @@ class Sqlite {
     );
   }
 
-  /** The memory behind an array of iovec. */
+  /** The memory that an array of iovec describes. */
   #buffers(at, count) {
     const words = new Uint32Array(this.#memory, at, 2 * count);
     return Array.from({ length: count }, (_, i) => new Uint8Array(this.#memory, words[2 * i], words[2 * i + 1]));
@@ -180,7 +181,7 @@ class Sqlite {
     return this.#instance.exports.memory.buffer;
   }
 
-  /** What the guest wrote to #out. */
+  /** The value that the guest wrote to #out. */
   #answer() {
     return new DataView(this.#memory).getUint32(this.#out, true);
   }
@@ -222,7 +223,7 @@ class Sqlite {
     }
   }
 
-  /** SQLite's own words, and behind them, as the cause, why the file could not be read. */
+  /** An Error with SQLite's message. Its cause is why the file could not be read. */
   #error(connection, file) {
     const cause = file.failure;
     file.failure = undefined;
@@ -231,7 +232,7 @@ class Sqlite {
   }
 }
 
-/** A connection. Its queries run one after the other; everything else goes on. */
+/** A connection. Its queries run one after another; everything else goes on. */
 class Database {
   #sqlite;
   #connection;
@@ -244,7 +245,7 @@ class Database {
   }
 
   /**
-   * The rows of one statement as objects; values, which are strings and numbers, take the place of its question marks.
+   * Resolves to the rows of one statement, as objects. values, strings and numbers, replace its question marks.
    */
   query(sql, ...values) {
     return this.#sqlite.task(() => this.#sqlite.rows(this.#connection, this.#file, sql, values));
@@ -254,7 +255,7 @@ class Database {
     return this.#sqlite.task(() => this.#sqlite.close(this.#connection));
   }
 
-  /** How long the file is, how often the server was asked for a piece, and how many bytes came. */
+  /** The size of the file, the number of requests for ranges, and the number of bytes received. */
   get traffic() {
     const { size, requests, received } = this.#file;
     return { size, requests, received };
@@ -280,8 +281,8 @@ class RemoteFile {
   }
 
   /**
-   * Resolves to the bytes from a position on, fewer where the file ends, or to undefined if that fails: SQLite shall
-   * see an I/O error, which it can handle, and no exception, which would tear its frames away under it.
+   * Resolves to the bytes from a position on, fewer at the end of the file. Resolves to undefined on a failure: SQLite
+   * can handle an I/O error, but an exception would unwind its frames.
    */
   async read(from, length, signal) {
     const to = Math.min(from + length, this.size);

@@ -1,4 +1,4 @@
-// SQLite as npm delivers it, on a database behind a real HTTP server.
+// SQLite, unchanged from npm, on a database behind a real HTTP server.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -18,14 +18,14 @@ const wasm = await readFile(require.resolve("sql.js/dist/sql-wasm-debug.wasm"));
 const file = await readFile(new URL("items.sqlite", import.meta.url));
 const value = (id) => Number((BigInt(id) * 2654435761n + 12345n) % 1000003n);
 
-/** The script of sql.js, run anew: it makes one instance only. */
+/** Runs the script of sql.js anew, because one run makes only one instance. */
 function freshGlue() {
   const path = require.resolve("sql.js/dist/sql-wasm-debug.js");
   delete require.cache[path];
   return require(path);
 }
 
-// --- the server: the file with ranges, and the items that the C guest asks for
+// --- the server: the file with ranges, and the items for the C guest
 
 let address, server, traffic, beforeRange, answerRange;
 
@@ -62,7 +62,7 @@ beforeEach(() => {
   answerRange = send;
 });
 
-/** The C guest of examples/c-fetch: its function item. */
+/** The function item of the C guest in examples/c-fetch. */
 async function cGuest() {
   const bytes = (at, length) => new Uint8Array(instance.exports.memory.buffer, at, length);
   const { instance, exports } = await fiberfill.instantiate(
@@ -82,9 +82,9 @@ async function cGuest() {
   return (id) => exports.item(`${address}/item?id=${id}`);
 }
 
-// --- SQLite, with what it needs for its fibers' stacks from its own malloc, and where all fibers have to share one
+// --- SQLite, with stacks from its own malloc, and with one stack that all fibers share
 
-/** The same code, which hides its malloc and might grow its memory itself. */
+/** The same module without its export malloc, and with code that might grow its memory. */
 function hideMalloc(bytes) {
   const module = binaryen.readBinary(bytes);
   module.addFunctionExport(binaryen.getExportInfo(module.getExport("malloc")).value, "hidden");
@@ -122,7 +122,7 @@ for (const [how, runtime] of [
 
   test(`${how}: other fibers run while a query waits`, async () => {
     const [db, item] = [await open(), await cGuest()];
-    // The server answers SQLite only when the C guest has got its answers.
+    // The server responds to SQLite only after the C guest has its responses.
     const asked = Promise.withResolvers();
     const others = Promise.withResolvers();
     beforeRange = () => {
@@ -140,7 +140,7 @@ for (const [how, runtime] of [
     assert.deepEqual(await query, [{ title: "Item 77" }]);
   });
 
-  test(`${how}: queries asked for at once run one after the other`, async () => {
+  test(`${how}: queries made at once run one after another`, async () => {
     const db = await open();
     const ids = [0, 1999, 500, 1500, 1000];
     const [all, ...rows] = await Promise.all([
@@ -185,11 +185,11 @@ for (const [how, runtime] of [
     });
   }
 
-  test(`${how}: files that are not remote are the glue's`, async () => {
+  test(`${how}: the glue handles files that are not remote`, async () => {
     const db = await open();
     await db.query("ATTACH '/local' AS local");
     await db.query("CREATE TABLE local.best AS SELECT id, value FROM items ORDER BY value DESC LIMIT 3");
-    await db.query("DETACH local"); // and with it what SQLite remembers of it
+    await db.query("DETACH local"); // and with it SQLite's cached pages
     await db.query("ATTACH '/local' AS local");
     const { requests } = traffic;
     const rows = await db.query("SELECT value FROM local.best ORDER BY value");

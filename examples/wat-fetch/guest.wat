@@ -1,5 +1,5 @@
-;; A guest written by hand, for fiberfill. It fetches a URL, takes a number out of the JSON that comes back and returns
-;; it, straight down the page: no callback, no promise, no state to put away before the wait and to find again after it.
+;; A hand-written guest for fiberfill. It fetches a URL, takes a number out of the JSON that comes back and returns it,
+;; in straight-line code: no callback, no promise, no state to save before the wait and restore after it.
 ;;
 ;; Two things in it are worth copying into any hand-written guest:
 ;;
@@ -11,22 +11,22 @@
 ;;   2. try_table. An import whose Promise is rejected does not return: the rejection arrives as a WebAssembly
 ;;      exception at the call. $item lets it pass, up to the page's own Promise; $item_or catches it and goes on.
 ;;
-;; Assemble it as README.md says.
+;; README.md says how to assemble it.
 (module
   ;; Fetches the URL of $url_len bytes at $url, writes at most $cap bytes of the body to $buf, and returns the length of
   ;; the whole body. May wait. An HTTP or network error arrives as an exception.
   (import "env" "fetch_text"
     (func $fetch_text (param $url i32) (param $url_len i32) (param $buf i32) (param $cap i32) (result i32)))
 
-  ;; Tells the page something: code 1 = asks, with the length of the URL; 2 = has the value. Never waits.
+  ;; Logs an event to the page: code 1 = asks, with the length of the URL; 2 = has the value. Never waits.
   (import "env" "log" (func $log (param $code i32) (param $value i32)))
 
-  ;; Two pages: the first for constants and for the stack of calls that do not come through fiberfill, the second is
-  ;; free for the embedder (a page that calls this module without fiberfill puts its URL there).
+  ;; Two pages. The first holds constants, and the stack of calls that do not come through fiberfill. The second is free
+  ;; for the embedder: a page that calls this module without fiberfill puts its URL there.
   (memory (export "memory") 2)
-  (data $key (i32.const 16) "\"value\":")    ;; the 8 bytes that stand before the number
+  (data $key (i32.const 16) "\"value\":")    ;; the 8 bytes before the number
 
-  ;; The shadow stack begins at the top of the first page. The name is the compilers' own.
+  ;; The shadow stack begins at the top of the first page. Compilers use this name, too.
   (global $__stack_pointer (mut i32) (i32.const 65536))
 
   ;; item(url, url_len): fetches {"id":17,"value":4711,...} and returns the value; -1 if the body has more than 1,024
@@ -42,8 +42,8 @@
     (local.set $body (i32.sub (global.get $__stack_pointer) (i32.const 1024)))
     (global.set $__stack_pointer (local.get $body))
 
-    ;; Here the fiber waits, and others run through this same function. $body is a wasm local: it lies on the engine's
-    ;; stack and nobody else can reach it. What $body points to is this fiber's own region of the memory.
+    ;; Here the fiber waits, and other fibers run through this same function. $body is a wasm local: it lies on the
+    ;; engine's stack, which no other fiber can reach. It points into this fiber's own region of the memory.
     (local.set $len
       (call $fetch_text (local.get $url) (local.get $url_len) (local.get $body) (i32.const 1024)))
 
@@ -52,7 +52,7 @@
         (then (i32.const -1))
         (else (call $number_after_key (local.get $body) (i32.add (local.get $body) (local.get $len))))))
 
-    ;; Give the bytes back. On the way of an exception nobody does this here: whoever catches puts the pointer back.
+    ;; Give the bytes back. An exception skips this: the function that catches it must restore the pointer.
     (global.set $__stack_pointer (i32.add (local.get $body) (i32.const 1024)))
 
     (call $log (i32.const 2) (local.get $value))
@@ -63,16 +63,16 @@
     (local $sp i32)
     (local.set $sp (global.get $__stack_pointer))
     (block $failed
-      ;; catch_all catches whatever the import was rejected with; which JavaScript value it was is not visible here. It
-      ;; does not catch a trap: no wasm code can.
+      ;; catch_all catches every rejection of the import; wasm cannot see the JavaScript value. It does not catch a
+      ;; trap: no wasm code can.
       (try_table (catch_all $failed)
         (return (call $item (local.get $url) (local.get $url_len)))))
-    ;; The exception has left $item in its middle, with its 1,024 bytes still taken.
+    ;; The exception has left $item in the middle, with its 1,024 bytes still taken.
     (global.set $__stack_pointer (local.get $sp))
     (local.get $default))
 
-  ;; Finds the key between $at and $end and returns the number that follows it, or -2. (The keys of our server's JSON
-  ;; have no white space before the colon; a reader of JSON in general is in ../c-fetch.)
+  ;; Finds the key between $at and $end and returns the number that follows it, or -2. (The keys in the server's JSON
+  ;; have no white space before the colon; ../c-fetch reads JSON in general.)
   (func $number_after_key (param $at i32) (param $end i32) (result i32)
     (local $value i32)
     (local $digit i32)
@@ -88,7 +88,7 @@
         (br $next)))
     (local.set $at (i32.add (local.get $at) (i32.const 8)))
 
-    ;; A character that is not a digit is more than 9 above '0', without sign.
+    ;; A character that is not a digit is more than 9 above '0', as an unsigned number.
     (if (i32.gt_u (i32.sub (i32.load8_u (local.get $at)) (i32.const 48)) (i32.const 9))
       (then (return (i32.const -2))))
     (loop $digits

@@ -1,11 +1,11 @@
 // Package browser finds and drives the real browsers that fiberfill is tested in.
 //
 // Chromium is driven over its debugging protocol: [Start] one for a whole test run, [Browser.Open] a fresh [Tab] for
-// each test, and have the tab evaluate functions. What a page lets escape, an uncaught error or a rejection that nobody
-// handled, is kept until [Tab.Uncaught] is asked, so that a test can fail for it.
+// each test, and have the tab evaluate functions. Uncaught errors and unhandled rejections of the page are kept until
+// [Tab.Uncaught] returns them, so that a test can fail.
 //
-// [Firefox] opens one page in a fresh Firefox and waits until that page has sent its result to a server of the caller.
-// No debugger takes part, so what it shows is what a user sees.
+// [Firefox] opens one page in a fresh Firefox and waits until the page has sent its result to a server of the caller.
+// No debugger is attached, so the page behaves as it does for a user.
 //
 // Both are Debian's packages, chromium and firefox-esr. The variables CHROMIUM and FIREFOX name other executables.
 package browser
@@ -25,9 +25,8 @@ type Browser struct {
 	stop func()
 }
 
-// Start starts a headless Chromium with an empty profile of its own, which is removed with it. Close ends it; so does
-// the end of ctx, and on Linux the end of this process, however it comes. The error says what to install when there is
-// no Chromium.
+// Start starts a headless Chromium with an empty profile, which is removed at its end. Close ends the browser; so does
+// the end of ctx and, on Linux, any end of this process. If there is no Chromium, the error says what to install.
 func Start(ctx context.Context) (*Browser, error) {
 	path, err := find("CHROMIUM", "chromium", "chromium-browser", "google-chrome")
 	if err != nil {
@@ -43,41 +42,40 @@ func Start(ctx context.Context) (*Browser, error) {
 	return b, nil
 }
 
-// Close ends the browser with all its tabs, and returns when it is gone. It may be called more than once.
+// Close ends the browser with all its tabs, and returns when it has exited. It may be called more than once.
 func (b *Browser) Close() { b.stop() }
 
-// flags returns how Chromium is started. The debugging protocol goes over a pipe, so no port is open.
+// flags returns Chromium's command-line flags. The debugging protocol goes over a pipe, so no port is open.
 func flags() []chromedp.ExecAllocatorOption {
 	on := func(name string) chromedp.ExecAllocatorOption { return chromedp.Flag(name, true) }
 	options := []chromedp.ExecAllocatorOption{
-		// the browser that people have, without its window; the old mode was another one
+		// the usual browser without a window; the old headless mode was a different browser
 		chromedp.Flag("headless", "new"),
 		on("no-first-run"),
 		on("no-default-browser-check"),
 
-		// A browser that asks its maker's servers for this and that is slow where there is no network, and its results
-		// depend on the answers.
+		// Requests to the maker's servers are slow where there is no network, and make results depend on the responses.
 		on("disable-background-networking"),
 		on("disable-component-update"),
 		on("disable-sync"),
 		on("disable-quic"),
 
-		// Tabs run side by side and none of them is in front; all of them shall run at full speed.
+		// Tabs run side by side, none in front; all must run at full speed.
 		on("disable-background-timer-throttling"),
 		on("disable-backgrounding-occluded-windows"),
 		on("disable-renderer-backgrounding"),
 
-		// Containers often have a tiny /dev/shm, and tabs crash when it is full.
+		// Containers often have a tiny /dev/shm; tabs crash when it is full.
 		on("disable-dev-shm-usage"),
 
-		// A keyring of the desktop would ask for a password.
+		// The desktop's keyring would ask for a password.
 		chromedp.Flag("password-store", "basic"),
 
 		chromedp.WindowSize(1280, 800),
 	}
-	// Chromium refuses to run its sandbox as root, because a sandbox that root set up does not hold. Continuous
-	// integration often is root, in a container, and the only pages opened here are our own. Everyone else keeps the
-	// sandbox; the explicit false is there because chromedp turns it off by itself otherwise.
+	// Chromium refuses to run its sandbox as root. Continuous integration is often root, in a container, and opens only
+	// our own pages. Everyone else keeps the sandbox; the false must be explicit, because chromedp turns the sandbox
+	// off by default.
 	return append(options, chromedp.Flag("no-sandbox", os.Getuid() == 0))
 }
 

@@ -80,7 +80,7 @@ func TestEvalReturnsWhatWasThrown(t *testing.T) {
 		}
 	}
 	if escaped, err := tab.Uncaught(ctx); err != nil || len(escaped) != 0 {
-		t.Errorf("what Eval returned counts as uncaught: %q, %v", escaped, err)
+		t.Errorf("an error that Eval returned counts as uncaught: %q, %v", escaped, err)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestUncaughtFindsWhatEscapes(t *testing.T) {
 			t.Errorf("%s: %q, %v, want one with %q", function, escaped, err, want)
 		}
 		if escaped, err := tab.Uncaught(ctx); err != nil || len(escaped) != 0 {
-			t.Errorf("%s: told twice: %q, %v", function, escaped, err)
+			t.Errorf("%s: reported twice: %q, %v", function, escaped, err)
 		}
 	}
 	if err := tab.Eval(ctx, `() => escapes.handleLate()`, nil); err != nil {
@@ -124,7 +124,7 @@ func TestUncaughtFindsWhatEscapes(t *testing.T) {
 	}
 }
 
-func TestOpenTellsOfErrorsWhileLoading(t *testing.T) {
+func TestOpenKeepsErrorsWhileLoading(t *testing.T) {
 	ctx := t.Context()
 	server := httptest.NewServer(http.FileServer(http.Dir("testdata")))
 	defer server.Close()
@@ -185,7 +185,10 @@ func TestScreen(t *testing.T) {
 			Dark          bool
 		}
 		err := tab.Eval(ctx,
-			`() => ({ Width: innerWidth, Height: innerHeight, Dark: matchMedia("(prefers-color-scheme: dark)").matches })`, &got)
+			`() => {
+				const dark = matchMedia("(prefers-color-scheme: dark)");
+				return { Width: innerWidth, Height: innerHeight, Dark: dark.matches };
+			}`, &got)
 		if err != nil || got.Width != 390 || got.Height != 844 || got.Dark != dark {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -196,7 +199,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-func TestCrashIsTold(t *testing.T) {
+func TestCrashIsReported(t *testing.T) {
 	tab, ctx := open(t)
 	go chromedp.Do(tab.ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, page.Crash, cdp.Empty{})
@@ -223,7 +226,7 @@ func TestChromiumThatIsNotThere(t *testing.T) {
 	}
 }
 
-// profiles lists the profiles of Firefox that lie about.
+// profiles lists the leftover profiles of Firefox.
 func profiles(t *testing.T) []string {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), "fiberfill-firefox-*"))
@@ -271,7 +274,7 @@ func TestFirefoxThatEndsEarly(t *testing.T) {
 	}
 }
 
-// What the main thread computes is counted, what it waits is not.
+// Computing on the main thread is counted, waiting is not.
 func TestCPU(t *testing.T) {
 	tab, ctx := open(t)
 	cpu := func() time.Duration {
@@ -292,7 +295,7 @@ func TestCPU(t *testing.T) {
 	}
 	computed := cpu() - waited
 	waited -= begin
-	// Others may have had the processor during the 300 ms.
+	// Other processes may have had the processor during the 300 ms.
 	if waited > 100*time.Millisecond || computed < 50*time.Millisecond || computed > 350*time.Millisecond {
 		t.Errorf("%v for waiting, %v for computing", waited, computed)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// CPU returns how much processor time the page's main thread has used for tasks so far: scripts and their microtasks,
-// the answers of fetches, layout, garbage collection. Time in which the thread waited, or waited for a processor, is
-// not in it. The count begins at the first call; only differences mean something.
+// CPU returns how much processor time the page's main thread has used for tasks: scripts and their microtasks,
+// responses of fetches, layout, garbage collection. It excludes time in which the thread waited, even for a processor.
+// The count begins at the first call; only differences mean something.
 func (t *Tab) CPU(ctx context.Context) (used time.Duration, err error) {
 	err = t.do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		domain := performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}
@@ -37,8 +37,8 @@ func (t *Tab) CPU(ctx context.Context) (used time.Duration, err error) {
 }
 
 // Quiet returns when all processes of the browser together have used less than a tenth of a processor for a tenth of a
-// second. A new tab is not: for a second or two the browser prepares the next one, among others, and whoever measures
-// something meanwhile measures that as well. The error is ctx's, or the browser is gone.
+// second. After opening a tab the browser is busy for a second or two, preparing the next tab among other things, which
+// would disturb measurements. The error is ctx's, or says that the browser has exited.
 func (b *Browser) Quiet(ctx context.Context) error {
 	const window = 100 * time.Millisecond
 	tick := time.NewTicker(window)
@@ -53,7 +53,7 @@ func (b *Browser) Quiet(ctx context.Context) error {
 		for _, process := range processes {
 			used += process.CPUTime
 		}
-		// It is less than before if a process has ended.
+		// used shrinks if a process has ended.
 		if before >= 0 && used >= before && used-before < window.Seconds()/10 {
 			return nil
 		}
@@ -66,7 +66,7 @@ func (b *Browser) Quiet(ctx context.Context) error {
 	}
 }
 
-// processes returns what the browser knows of its processes.
+// processes returns the browser's list of its processes.
 func (b *Browser) processes(ctx context.Context) ([]*systeminfo.ProcessInfo, error) {
 	info, err := cdp.Call(ctx, chromedp.FromContext(b.ctx).Browser, systeminfo.GetProcessInfo, cdp.Empty{})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Preferences that keep a fresh Firefox from opening pages of its own and from asking its maker's servers.
+// Preferences that keep a fresh Firefox from opening pages of its own and from contacting its maker's servers.
 const firefoxPreferences = `
 user_pref("app.normandy.enabled", false);
 user_pref("app.update.disabledForTesting", true);
@@ -25,9 +25,10 @@ user_pref("network.connectivity-service.enabled", false);
 user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
 `
 
-// Firefox opens url in a headless Firefox with an empty profile of its own, and returns what result returns. The page
-// has to tell its result by itself, typically by a POST to the server it came from, and result waits for that; its
-// context ends when ctx does or when Firefox ends before its time. Firefox and its profile are gone when this returns.
+// Firefox opens url in a headless Firefox with an empty profile, and returns what result returns. The page must send
+// its result itself, typically by a POST to the server it came from; result waits for that. The context of result ends
+// when ctx does, or when Firefox exits early. When the function Firefox returns, the browser has exited and its profile
+// is removed.
 func Firefox(ctx context.Context, url string, result func(context.Context) ([]byte, error)) ([]byte, error) {
 	path, err := find("FIREFOX", "firefox-esr", "firefox")
 	if err != nil {
@@ -47,7 +48,7 @@ func Firefox(ctx context.Context, url string, result func(context.Context) ([]by
 	firefox := exec.CommandContext(ctx, path, "--headless", "--no-remote", "--profile", profile, url)
 	firefox.Env = append(os.Environ(), "MOZ_CRASHREPORTER_DISABLE=1")
 	firefox.Stdout, firefox.Stderr = &output, &output
-	firefox.WaitDelay = 5 * time.Second // its child processes end after it, and hold its output until then
+	firefox.WaitDelay = 5 * time.Second // its child processes outlive it, and hold its output open
 	if err := firefox.Start(); err != nil {
 		stop(nil)
 		return nil, fmt.Errorf("browser: start Firefox: %w", err)

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// PeakMemory returns the most memory, in bytes, that any process of a page has had so far. A Tab has a process of its
-// own, so after a test that needs much it is the test's. Only on Linux, where the system tells it.
+// PeakMemory returns the peak memory, in bytes, of the largest page process so far. A Tab has a process of its own, so
+// after a memory-hungry test it is that test's peak. It works only on Linux.
 func (b *Browser) PeakMemory(ctx context.Context) (peak int64, err error) {
 	processes, err := b.processes(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (b *Browser) PeakMemory(ctx context.Context) (peak int64, err error) {
 		}
 	}
 	if peak == 0 {
-		return 0, errors.New("browser: no process of a page tells its memory")
+		return 0, errors.New("browser: no page process reports its memory")
 	}
 	return peak, nil
 }

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pin has the main threads of all pages that are open run on the same processor from now on, each other thread where it
-// likes. What is to be compared in two tabs needs that: of two processors of a virtual machine one may share its core
-// with a stranger's, and be slower by half. A page that is opened later is not pinned. Only on Linux; elsewhere it does
+// Pin makes the main threads of all open pages run on the same processor from now on; other threads are not affected.
+// Comparisons between tabs need this: one of two processors of a virtual machine may share its core with another
+// machine, and be slower by half. Pages opened later are not pinned. Pin works only on Linux; elsewhere it does
 // nothing.
 func (b *Browser) Pin(ctx context.Context) error {
 	var ours, one unix.CPUSet
@@ -27,8 +27,8 @@ func (b *Browser) Pin(ctx context.Context) error {
 	}
 	for _, process := range processes {
 		if process.Type == "renderer" {
-			// The number of a process is that of its first thread, on which its page's scripts run. That it has ended
-			// is no error.
+			// A process id is the id of its first thread, which runs the page's scripts. ESRCH: the process has ended,
+			// which is no error.
 			if err := unix.SchedSetaffinity(int(process.ID), &one); err != nil && err != unix.ESRCH {
 				return fmt.Errorf("browser: pin: %w", err)
 			}

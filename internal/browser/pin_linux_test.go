@@ -27,7 +27,7 @@ func TestPinPutsAllPagesOnOneProcessor(t *testing.T) {
 			first = set
 		}
 		if set.Count() != 1 || set != first {
-			t.Errorf("a page's main thread may run on %d processors, and not on one that is the first "+
+			t.Errorf("a page's main thread may run on %d processors, want 1, the same for each page "+
 				"page's", set.Count())
 		}
 	}

@@ -1,13 +1,13 @@
-// Resolves when the page has told of everything that had escaped before the call. A browser tells of a rejection that
-// nobody handled some time after the turn in which it happened, but it tells of them in order: so one is made here, and
-// when that is told the earlier ones have been. A listener of the page's own for "unhandledrejection" sees it too.
+// Resolves when the page has reported every error that had escaped before the call. A browser reports an unhandled
+// rejection some time after it happened, but it reports them in order. So settle makes one: when that is reported, the
+// earlier ones have been. The page's own "unhandledrejection" listeners see it too.
 async function settle() {
   await new Promise((resolve) => setTimeout(resolve)); // timers that are due throw first
   const last = new Error("the last rejection, made by the test harness");
   await new Promise((resolve) => {
     addEventListener("unhandledrejection", function told(event) {
       if (event.reason !== last) return;
-      event.preventDefault(); // it is not an error of the page
+      event.preventDefault(); // this rejection is not the page's error
       removeEventListener("unhandledrejection", told);
       resolve();
     });

@@ -18,9 +18,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Tab is one page in a tab of its own, in a profile of its own: it shares no cache, no storage and no process with
-// other tabs. A process that other tests have used would already have spent some of what Chromium does not give back.
-// One goroutine at a time may use a Tab.
+// Tab is one page in a tab and a profile of its own. It shares no cache, storage or process with other tabs: a process
+// used by earlier tests would already have spent some resources that Chromium does not give back. A Tab must not be
+// used concurrently.
 type Tab struct {
 	ctx  context.Context
 	stop func()
@@ -35,11 +35,11 @@ type exception struct {
 	text string
 }
 
-// ErrCrashed is why a function of a [Tab] fails when the process of its page has ended; the errors wrap it.
+// ErrCrashed is wrapped by the errors of a [Tab] whose page's process has ended.
 var ErrCrashed = errors.New("the tab crashed")
 
-// Open opens url in a new tab and returns when the page has loaded, its module scripts included, except for what they
-// await at top level. Close closes it. The end of ctx ends the opening only.
+// Open opens url in a new tab. It returns when the page has loaded, including its module scripts but not their
+// top-level awaits. Call Close to close the tab. The end of ctx ends only the opening.
 func (b *Browser) Open(ctx context.Context, url string) (*Tab, error) {
 	tabCtx, stop := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	tabCtx, crash := context.WithCancelCause(tabCtx)
@@ -51,8 +51,8 @@ func (b *Browser) Open(ctx context.Context, url string) (*Tab, error) {
 		t.note(event)
 	})
 	if err == nil {
-		// The debugger would tell of every request from now on, by several messages that nobody here reads. They cost
-		// more than what fiberfill adds to a fetch, and that is measured in these tabs.
+		// Without this the debugger would send several messages for every request. They cost more than fiberfill adds
+		// to a fetch, which is measured in these tabs.
 		noNetwork := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 			_, err := cdp.Call(ctx, target, network.Disable, cdp.Empty{})
 			return err
@@ -69,9 +69,9 @@ func (b *Browser) Open(ctx context.Context, url string) (*Tab, error) {
 // Close closes the tab. It may be called more than once.
 func (t *Tab) Close() { t.stop() }
 
-// Eval calls function, the text of a JavaScript function, async or not, in the page with args as JSON, awaits what it
-// returns and decodes that from JSON into result. With a nil result the value is dropped. The error has the text and
-// the stack of what the function threw, and the console's messages so far.
+// Eval calls a JavaScript function, given as text, in the page with args as JSON. It awaits the function's result and
+// decodes it from JSON into result; a nil result drops the value. The error has the text and the stack of the thrown
+// value, and the console's messages so far.
 func (t *Tab) Eval(ctx context.Context, function string, result any, args ...any) error {
 	call := strings.Builder{}
 	for i, arg := range args {
@@ -81,8 +81,8 @@ func (t *Tab) Eval(ctx context.Context, function string, result any, args ...any
 		}
 		fmt.Fprintf(&call, "%s,", text)
 	}
-	// The page makes the JSON, and not the debugger: a value that JSON cannot hold is an error here, and not quietly
-	// something else.
+	// The page makes the JSON, not the debugger, so that a value that JSON cannot hold is an error instead of quietly
+	// changing.
 	expression := fmt.Sprintf("(async (...args) => JSON.stringify(await "+
 		"(\n%s\n)(...args)))(%s)", function, call.String())
 	var text string
@@ -92,9 +92,9 @@ func (t *Tab) Eval(ctx context.Context, function string, result any, args ...any
 			Expression:    expression,
 			AwaitPromise:  &yes,
 			ReturnByValue: &yes,
-			UserGesture:   &yes, // a page may open others only for a person
-			// By default the page's content security policy is lifted while we evaluate, and a test of that policy
-			// would show nothing.
+			UserGesture:   &yes, // a page may open others only on a user's gesture
+			// By default the debugger lifts the page's content security policy for an evaluation, and a test of that
+			// policy would show nothing.
 			AllowUnsafeEvalBlockedByCSP: &no,
 		})
 		if err != nil {
@@ -121,13 +121,13 @@ func (t *Tab) Eval(ctx context.Context, function string, result any, args ...any
 	return nil
 }
 
-// settle declares a function that returns when the page has told of all that had escaped before.
+// settle declares a function that returns when the page has reported every error that had escaped before.
 //
 //go:embed settle.js
 var settle string
 
-// Uncaught returns the uncaught errors and unhandled rejections of the page so far and forgets them. It lets the page
-// finish telling of them first.
+// Uncaught returns the uncaught errors and unhandled rejections of the page so far, each only once. It first waits
+// until the page has reported them all.
 func (t *Tab) Uncaught(ctx context.Context) ([]string, error) {
 	if err := t.Eval(ctx, "() => {\n"+settle+"\nreturn settle() }", nil); err != nil {
 		return nil, err
@@ -142,15 +142,15 @@ func (t *Tab) Uncaught(ctx context.Context) ([]string, error) {
 	return texts, nil
 }
 
-// Messages returns what the page and the browser wrote to the console so far, uncaught errors included, each line with
-// its kind in front: "log: hello".
+// Messages returns the console's messages so far, from the page and the browser, uncaught errors included. Each line
+// begins with its kind: "log: hello".
 func (t *Tab) Messages() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]string(nil), t.messages...)
 }
 
-// Screen makes the page believe in a screen of that size, in CSS pixels, and in a user who likes it dark or light.
+// Screen emulates a screen of the given size, in CSS pixels, and a user's preference for dark or light.
 func (t *Tab) Screen(ctx context.Context, width, height int, dark bool) error {
 	scheme := "light"
 	if dark {
@@ -165,7 +165,7 @@ func (t *Tab) Screen(ctx context.Context, width, height int, dark bool) error {
 		}))
 }
 
-// Screenshot returns what the tab shows now, as PNG.
+// Screenshot returns a PNG of what the tab shows now.
 func (t *Tab) Screenshot(ctx context.Context) (png []byte, err error) {
 	err = t.do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		png, err = chromedp.CaptureScreenshot()(ctx, target)
@@ -174,20 +174,20 @@ func (t *Tab) Screenshot(ctx context.Context) (png []byte, err error) {
 	return png, err
 }
 
-// do runs actions in the tab until they are done, ctx is, or the tab crashes.
+// do runs actions in the tab. It ends when they are done, ctx is done, or the tab crashes.
 func (t *Tab) do(ctx context.Context, actions ...chromedp.Action[chromedp.Void]) error {
 	both, cancel := context.WithCancelCause(t.ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
 	err := chromedp.Do(both, actions...)
 	if err != nil && both.Err() != nil {
-		return context.Cause(both) // says more than "context canceled"
+		return context.Cause(both) // more specific than "context canceled"
 	}
 	return err
 }
 
-// note keeps what an event tells. It runs in the loop that reads the browser's messages, so an event that came before
-// the answer to a command is noted when the command returns.
+// note records an event. It runs in the loop that reads the browser's messages, so an event that came before the
+// response to a command is recorded when the command returns.
 func (t *Tab) note(event any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -198,13 +198,13 @@ func (t *Tab) note(event any) {
 			words = append(words, show(arg))
 		}
 		t.messages = append(t.messages, fmt.Sprintf("%s: %s", e.Type, strings.Join(words, " ")))
-	case *log.EventEntryAdded: // the browser's own: a refused script, a request that failed
+	case *log.EventEntryAdded: // from the browser: a refused script, a failed request
 		t.messages = append(t.messages, fmt.Sprintf("%s: %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
 	case *runtime.EventExceptionThrown:
 		text := describe(e.ExceptionDetails)
 		t.uncaught = append(t.uncaught, exception{e.ExceptionDetails.ExceptionID, text})
 		t.messages = append(t.messages, "uncaught: "+text)
-	case *runtime.EventExceptionRevoked: // a rejection that found a handler after all
+	case *runtime.EventExceptionRevoked: // a rejection that was handled later
 		for i, thrown := range t.uncaught {
 			if thrown.id == e.ExceptionID {
 				t.uncaught = append(t.uncaught[:i], t.uncaught[i+1:]...)
@@ -214,7 +214,7 @@ func (t *Tab) note(event any) {
 	}
 }
 
-// said returns the console's messages as the tail of an error.
+// said returns the console's messages, for the end of an error message.
 func (t *Tab) said() string {
 	messages := t.Messages()
 	if len(messages) == 0 {
@@ -223,7 +223,7 @@ func (t *Tab) said() string {
 	return "\nconsole:\n\t" + strings.Join(messages, "\n\t")
 }
 
-// describe returns the text of an exception: for an Error its stack, for anything else the value.
+// describe returns an exception as text: the stack of an Error, any other value itself.
 func describe(e *runtime.ExceptionDetails) string {
 	if e.Exception == nil {
 		return fmt.Sprintf("%s (%s:%d:%d)", e.Text, e.URL, e.LineNumber+1, e.ColumnNumber+1)

@@ -1,4 +1,4 @@
-// Package demopage uses the demo page as a visitor does, by its own controls, for the end-to-end tests and for the
+// Package demopage drives the demo page through its controls, as a visitor does, for the end-to-end tests and for the
 // report of HEADLESS=1 make demo.
 package demopage
 
@@ -9,8 +9,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/browser"
 )
 
-// Policy is the content security policy that the page is served under: the one that fiberfill promises to work with,
-// and nothing from elsewhere or written into the page.
+// Policy is the content security policy of the page: the strict one that fiberfill promises to work with, without
+// inline code or foreign origins.
 const Policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'"
 
 //go:embed drive.js
@@ -24,12 +24,12 @@ type Settings struct {
 	Failure int    `json:"failure"` // percent
 }
 
-// Result is what the page shows when a run is over, and how its frames came.
+// Result is what the page shows when a run is over, and the timing of its frames.
 type Result struct {
 	Counters struct {
 		Total      float64 // milliseconds
-		Sequential float64 // milliseconds: the sum of what each request took by itself
-		Right      int     // results that are the server's value for the id
+		Sequential float64 // milliseconds: the sum of the requests' own durations
+		Right      int     // results equal to the server's value for the id
 		Done       int     `json:"count-done"`
 		Failed     int     `json:"count-failed"`
 		Cancelled  int     `json:"count-cancelled"`
@@ -37,10 +37,10 @@ type Result struct {
 	}
 	Frames struct {
 		Count   int
-		Rate    float64 // a second, from the start to the last frame of the run
+		Rate    float64 // frames a second, from the start to the last frame of the run
 		Longest float64 // milliseconds without a frame
 	}
-	Status string // the sentence that sums up
+	Status string // the summarising sentence
 }
 
 // Run starts a run in a tab that shows the page, and returns when it is over and all its requests are measured.

@@ -1,8 +1,8 @@
-// What a visitor does with the demo page, by the page's own controls. The page is a window, so that a frame can be
-// driven as well as the page itself.
+// Drives the demo page through its controls, as a visitor does. The page is a window, so that a frame can be driven
+// too.
 
-// Chooses the settings, starts a run, and resolves when it is over and measured: with the counters by their ids, what
-// the page says, and how frames came meanwhile, by a clock of its own.
+// Chooses the settings and starts a run. Resolves when the run is over and measured, with the counters by their ids,
+// the page's status, and the timing of the frames, which drive measures itself.
 async function drive(page, settings) {
   const { document } = page;
   const form = document.getElementById("settings");

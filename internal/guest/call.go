@@ -284,7 +284,7 @@ func (g *Guest) park(wait func() error) (err error) {
 		return wait()
 	}
 	if p.inside != "" {
-		panic(fmt.Errorf("%s must not wait", p.inside))
+		p.refuse("%s must not wait", p.inside)
 	}
 	p.system.Outside(func() { err = wait() })
 	return err

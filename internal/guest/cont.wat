@@ -1,4 +1,4 @@
-;; The operations of system D, cont. See fibers1.wat.
+;; The operations of cont. See fibers1.wat.
 (module $fiberfill
   (import "fiberfill:caught" "caught" (global $caught (mut exnref)))
   (import "fiberfill:host" "event" (func $event (param i32 i32) (result i32)))

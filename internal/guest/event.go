@@ -9,54 +9,45 @@ import (
 
 // The layout of ff_event in include/fiberfill.h.
 const (
-	eventSize   = 88
-	labelAt     = 0
-	tagAt       = 4
-	typesAt     = 8
-	fiberAt     = 12
-	refAt       = 16
-	valuesAt    = 24
-	lastOfTypes = uint64(polyfill.NullRef)
+	eventSize = 88
+	labelAt   = 0
+	tagAt     = 4
+	typesAt   = 8
+	fiberAt   = 12
+	refAt     = 16
+	valuesAt  = 24
 )
 
-// event returns the bytes of the event at an address.
-func (p *proposal) event(at uint64) []byte {
-	b, ok := p.guest.read(uint32(at), eventSize)
+// bytes returns so many bytes of the guest's memory.
+func (p *proposal) bytes(at uint64, size uint32) []byte {
+	b, ok := p.guest.read(uint32(at), size)
 	if !ok {
-		p.refuse(polyfill.OK, "", "its event, %d bytes at %d, is outside the memory", eventSize, uint32(at))
+		p.refuse("address %d is out of the memory's bounds", uint32(at))
 	}
 	return b
 }
 
+// event returns the bytes of the event at an address.
+func (p *proposal) event(at uint64) []byte { return p.bytes(at, eventSize) }
+
 // received returns what an event of the guest's consists of.
 func (p *proposal) received(at uint64) (tag uint32, values []run.Value, ref polyfill.Token) {
 	b := p.event(at)
-	tag, ref = binary.LittleEndian.Uint32(b[tagAt:]), polyfill.TokenOf(binary.LittleEndian.Uint64(b[refAt:]))
-	return tag, p.values(uint32(at), p.types(uint64(binary.LittleEndian.Uint32(b[typesAt:])))), ref
+	return binary.LittleEndian.Uint32(b[tagAt:]), p.values(at, binary.LittleEndian.Uint32(b[typesAt:])), p.ref(at)
 }
 
-// values returns those of an event.
-func (p *proposal) values(at uint32, types polyfill.Types) []run.Value {
-	b := p.event(uint64(at))[valuesAt:]
-	values := make([]run.Value, types.Len())
+// values returns those of an event. What is no list of types makes values that the operation refuses.
+func (p *proposal) values(at uint64, types uint32) []run.Value {
+	b, list := p.event(at)[valuesAt:], polyfill.Types(types)
+	values := make([]run.Value, list.Len())
 	for i := range values {
-		values[i] = run.Raw(types.At(i), binary.LittleEndian.Uint64(b[8*i:]))
+		values[i] = run.Raw(list.At(i), binary.LittleEndian.Uint64(b[8*i:]))
 	}
 	return values
 }
 
-// types returns the list of types that a number stands for.
-func (p *proposal) types(n uint64) polyfill.Types {
-	for rest := uint64(uint32(n)); rest != 0; rest >>= 4 {
-		if rest&15 == 0 || rest&15 > lastOfTypes {
-			p.refuse(polyfill.OK, "", "%#x is no list of types", uint32(n))
-		}
-	}
-	return polyfill.Types(n)
-}
-
-// put writes what has arrived. The rest of the event stays as it is.
-func (p *proposal) put(at uint64, label int32, tag uint32, values []run.Value) {
+// put writes what has arrived: all of an event but the reference to a fiber that an operation has made.
+func (p *proposal) put(at uint64, label int32, tag *run.Tag, ref polyfill.Token, values []run.Value) {
 	b := p.event(at)
 	var types polyfill.Types
 	for i, v := range values {
@@ -64,93 +55,80 @@ func (p *proposal) put(at uint64, label int32, tag uint32, values []run.Value) {
 		binary.LittleEndian.PutUint64(b[valuesAt+8*i:], run.Values(values).Bits(i))
 	}
 	binary.LittleEndian.PutUint32(b[labelAt:], uint32(label))
-	binary.LittleEndian.PutUint32(b[tagAt:], tag)
+	binary.LittleEndian.PutUint32(b[tagAt:], uint32(tag.Number()))
 	binary.LittleEndian.PutUint32(b[typesAt:], uint32(types))
+	p.putRef(at, ref)
 }
 
-func (p *proposal) putFiber(at uint64, f polyfill.Fiber) {
-	binary.LittleEndian.PutUint32(p.event(at)[fiberAt:], uint32(f))
+// arrived writes an event that has come, and returns its label.
+func (p *proposal) arrived(at uint64, e run.Event) uint64 {
+	p.put(at, e.Label, e.Tag, polyfill.Token{}, e.Values)
+	return uint64(uint32(e.Label))
 }
 
-// ref returns the single-use reference in an event of which nothing else is sent.
+// ref returns the single-use reference in an event.
 func (p *proposal) ref(at uint64) polyfill.Token {
 	return polyfill.TokenOf(binary.LittleEndian.Uint64(p.event(at)[refAt:]))
 }
 
-func (p *proposal) putRef(at uint32, ref uint64) {
-	binary.LittleEndian.PutUint64(p.event(uint64(at))[refAt:], ref)
+func (p *proposal) putRef(at uint64, ref polyfill.Token) {
+	binary.LittleEndian.PutUint64(p.event(at)[refAt:], ref.Bits())
 }
 
-// tags are the tags and tables of a guest, as the numbers that it has of them.
+// tagged is a system of package run that has tags, which guests name by their numbers.
+type tagged interface {
+	Tagged(number polyfill.Tag) *run.Tag
+	On(list ...*run.Tag) polyfill.Table
+}
+
+// tags are what the systems with tags have in common.
 type tags struct {
-	p      *proposal
-	tags   []*run.Tag // of number i+1
-	params []polyfill.Types
-	number map[*run.Tag]uint32
-	tables map[polyfill.Table][]*run.Tag
+	*proposal
+	tagged
 }
 
-func newTags(p *proposal) tags {
-	return tags{p: p, number: map[*run.Tag]uint32{}, tables: map[polyfill.Table][]*run.Tag{0: nil}}
-}
-
-func (t *tags) add(tag *run.Tag, params polyfill.Types) uint64 {
-	t.tags, t.params = append(t.tags, tag), append(t.params, params)
-	t.number[tag] = uint32(len(t.tags))
-	return uint64(len(t.tags))
-}
-
-// tag returns the tag of a number, nil for one that is not of this machine: the operation refuses that.
+// tag returns the tag of a number, nil for 0. For a number that no tag has it is one of another system, which the
+// operation refuses.
 func (t *tags) tag(number uint32) *run.Tag {
-	if number == 0 || int64(number) > int64(len(t.tags)) {
-		return nil
+	if tag := t.Tagged(polyfill.Tag(number)); tag != nil || number == 0 {
+		return tag
 	}
-	return t.tags[number-1]
+	return t.exception
 }
 
-// list makes a table of the tags in the guest's memory.
-func (t *tags) list(on func(...*run.Tag) polyfill.Table, at, count uint64) uint64 {
-	b, ok := t.p.guest.read(uint32(at), uint32(min(4*uint64(uint32(count)), 1<<32-1)))
-	if !ok {
-		t.p.refuse(polyfill.OK, "", "the list of %d tags at %d is outside the memory", int32(count), uint32(at))
-	}
-	list := make([]*run.Tag, 0, len(b)/4)
-	for ; len(b) > 0; b = b[4:] {
-		number := binary.LittleEndian.Uint32(b)
-		tag := t.tag(number)
-		if tag == nil {
-			t.p.refuse(polyfill.UnknownTag, "K-3", "%d is no tag that was made here", int32(number))
+// make is the operation that makes a tag: its function takes the types of its parameters, and of its results.
+func (t *tags) make(name string, params int, tag func(params, results polyfill.Types) *run.Tag) operation {
+	return operation{name, params, 1, false, func(s []uint64) {
+		types := [2]polyfill.Types{}
+		for i := range params {
+			types[i] = polyfill.Types(s[i])
+			if !types[i].Valid() {
+				t.refuse("%s", polyfill.NotTypes.Cite("K-4"))
+			}
 		}
-		list = append(list, tag)
-	}
-	table := on(list...)
-	t.tables[table] = list
-	return uint64(table)
+		s[0] = uint64(tag(types[0], types[1]).Number())
+	}}
 }
 
-// table returns the table of a number. The machine itself has nothing to lose by one that nobody has made; the guest
-// should hear of it.
-func (t *tags) table(number uint64) polyfill.Table {
-	table := polyfill.Table(number)
-	if _, ok := t.tables[table]; !ok {
-		t.p.refuse(polyfill.UnknownTag, "K-3", "%d is no table that was made here", int32(number))
-	}
-	return table
-}
-
-// place returns the place of a tag in a table, [polyfill.Next] for nil.
-func (t *tags) place(table polyfill.Table, tag *run.Tag) int32 {
-	for i, other := range t.tables[table] {
-		if other == tag {
-			return int32(i)
+// table is the operation that makes a table of the tags in the guest's memory.
+func (t *tags) table() operation {
+	return operation{"table", 2, 1, false, func(s []uint64) {
+		b := t.bytes(s[0], uint32(min(4*uint64(uint32(s[1])), 1<<32-1)))
+		list := make([]*run.Tag, 0, len(b)/4)
+		for ; len(b) > 0; b = b[4:] {
+			tag := t.Tagged(polyfill.Tag(binary.LittleEndian.Uint32(b)))
+			if tag == nil {
+				t.refuse("%s", polyfill.UnknownTag.Cite("K-3"))
+			}
+			list = append(list, tag)
 		}
-	}
-	return polyfill.Next
+		s[0] = uint64(t.On(list...))
+	}}
 }
 
 // sent returns the tag and the values of the event that an operation sends.
 func (t *tags) sent(at uint64) (*run.Tag, []run.Value) {
-	tag, values, _ := t.p.received(at)
+	tag, values, _ := t.received(at)
 	return t.tag(tag), values
 }
 
@@ -158,14 +136,8 @@ func (t *tags) sent(at uint64) (*run.Tag, []run.Value) {
 func (t *tags) body(f *fiber, env uint64) run.Func {
 	return func(self polyfill.Fiber, first run.Event) []run.Value {
 		if f.id == 0 {
-			t.p.made(f, self)
+			t.made(f, self)
 		}
-		return t.p.start(f, uint64(self), env, func(at uint32) { t.arrived(uint64(at), first) })
+		return t.start(f, uint64(self), env, func(at uint64) { t.arrived(at, first) })
 	}
-}
-
-// arrived writes an event that has come, and returns its label.
-func (t *tags) arrived(at uint64, e run.Event) uint64 {
-	t.p.put(at, e.Label, t.number[e.Tag], e.Values)
-	return uint64(uint32(e.Label))
 }

@@ -5,37 +5,35 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
 
-// newFibers1 is system A. Parameters are in the order of include/fiberfill.h.
+// newFibers1 makes the operations of fibers1. Parameters are in the order of include/fiberfill.h.
 func newFibers1(p *proposal) {
-	v, t := run.NewV1(), newTags(p)
+	v := run.NewFibers1()
+	t := &tags{p, v}
 	p.system = v
 	p.operations = []operation{
-		{"tag", 1, 1, false, func(s []uint64) {
-			params := p.types(s[0])
-			s[0] = t.add(v.Tag("", list(params)...), params)
-		}},
-		{"table", 2, 1, false, func(s []uint64) { s[0] = t.list(v.On, s[0], s[1]) }},
-		{"block", 2, 0, false, func(s []uint64) { v.Block(t.tag(uint32(s[0])), list(p.types(s[1]))...) }},
+		t.make("tag", 1, func(params, _ polyfill.Types) *run.Tag { return v.Tag("", list(params)...) }),
+		t.table(),
+		{"block", 2, 0, false, func(s []uint64) { v.Block(t.tag(uint32(s[0])), list(polyfill.Types(s[1]))...) }},
 		{"new", 4, 1, false, func(s []uint64) {
 			f := p.fiber(s[2])
-			p.made(f, v.New("", p.types(s[0]), t.table(s[1]), t.body(f, s[3])))
+			p.made(f, v.New("", polyfill.Types(s[0]), polyfill.Table(s[1]), t.body(f, s[3])))
 			s[0] = uint64(f.id)
 		}},
 		{"spawn", 5, 1, true, func(s []uint64) {
 			p.event(s[3])
-			s[0] = t.arrived(s[3], v.Spawn("", p.types(s[0]), t.table(s[4]), t.body(p.fiber(s[1]), s[2])))
+			s[0] = t.arrived(s[3], v.Spawn("", polyfill.Types(s[0]), polyfill.Table(s[4]), t.body(p.fiber(s[1]), s[2])))
 		}},
 		{"suspend", 3, 1, true, func(s []uint64) {
 			tag, values := t.sent(s[1])
-			s[0] = t.arrived(s[1], v.Suspend(polyfill.Fiber(s[0]), t.table(s[2]), tag, values...))
+			s[0] = t.arrived(s[1], v.Suspend(polyfill.Fiber(s[0]), polyfill.Table(s[2]), tag, values...))
 		}},
 		{"resume", 3, 1, true, func(s []uint64) {
 			tag, values := t.sent(s[1])
-			s[0] = t.arrived(s[1], v.Resume(polyfill.Fiber(s[0]), t.table(s[2]), tag, values...))
+			s[0] = t.arrived(s[1], v.Resume(polyfill.Fiber(s[0]), polyfill.Table(s[2]), tag, values...))
 		}},
 		{"switch", 4, 1, true, func(s []uint64) {
 			tag, values := t.sent(s[2])
-			s[0] = t.arrived(s[2], v.Switch(polyfill.Fiber(s[0]), polyfill.Fiber(s[1]), t.table(s[3]), tag, values...))
+			s[0] = t.arrived(s[2], v.Switch(polyfill.Fiber(s[0]), polyfill.Fiber(s[1]), polyfill.Table(s[3]), tag, values...))
 		}},
 		{"retire", 2, 0, false, func(s []uint64) {
 			tag, values := t.sent(s[1])

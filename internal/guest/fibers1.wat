@@ -1,4 +1,4 @@
-;; The operations of system A, fibers v1, as a guest imports them: the host does them, and what was thrown at the fiber that waits
+;; The operations of fibers1, as a guest imports them: the host does them, and what was thrown at the fiber that waits
 ;; in one of them is thrown here. See bodies.wat.
 (module $fiberfill
   (import "fiberfill:caught" "caught" (global $caught (mut exnref)))

@@ -1,4 +1,4 @@
-;; The operations of system B, fibers v2. See fibers1.wat.
+;; The operations of fibers2. See fibers1.wat.
 (module $fiberfill
   (import "fiberfill:caught" "caught" (global $caught (mut exnref)))
   (import "fiberfill:host" "tag" (func $tag (param i32) (result i32)))

@@ -41,6 +41,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -233,9 +234,13 @@ func exportTable(binary []byte, table int32) ([]byte, error) {
 	return m.AppendExport(nil, m.FreeName("fiberfill:table"), wasm.KindTable, uint32(table)), nil
 }
 
-// inTable reports whether there is a function of a type at a place of the table.
-func (g *Guest) inTable(place uint32, params, results []api.ValueType) (found bool) {
-	defer func() { found = recover() == nil }()
+// inTable reports whether there is nothing at a place of the table, or a function of the type.
+func (g *Guest) inTable(place uint32, params, results []api.ValueType) (null, is bool) {
+	defer func() {
+		err, _ := recover().(error)
+		null = err != nil && strings.Contains(err.Error(), "invalid table access")
+		is = err == nil
+	}()
 	table.LookupFunction(g.module, uint32(g.table), place, params, results)
 	return
 }

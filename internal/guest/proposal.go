@@ -46,14 +46,14 @@ type proposal struct {
 	exception  *run.Tag     // of all exceptions: the one that is meant is in a global of wasm
 	carrier    api.Function // the call that it has left, which keeps it from the garbage collector
 
-	atTrap  []ProposalFiber    // those there were when the last entry trapped
-	entry   *Call              // that runs; nil: none
-	last    *asyncio.Fiber     // of the calls that have asked for their turn
-	current *fiber             // that runs; nil: the entry itself
-	doing   string             // the operation under way
-	inside  string             // not empty: a function of the guest's runs that must not use the system
-	fibers  []*fiber           // those that are not over, and some that are
-	seen    map[[2]uint32]bool // places of the table, and with how many parameters there is a function
+	atTrap  []ProposalFiber   // those there were when the last entry trapped
+	entry   *Call             // that runs; nil: none
+	last    *asyncio.Fiber    // of the calls that have asked for their turn
+	current *fiber            // that runs; nil: the entry itself
+	doing   string            // the operation under way
+	inside  string            // not empty: a function of the guest's runs that must not use the system
+	fibers  []*fiber          // those that are not over, and some that are
+	seen    map[function]bool // those that there are
 }
 
 // A system is one of those of package run.
@@ -63,6 +63,12 @@ type system interface {
 	Live() int
 	State(f polyfill.Fiber) polyfill.State
 	Outside(f func())
+}
+
+// A function is a place of the guest's table, and what is to be there.
+type function struct {
+	place uint32
+	kind  kind
 }
 
 // A fiber of a proposal.
@@ -82,22 +88,16 @@ type operation struct {
 
 // A Refused operation is one that a rule, or the lack of what it was given, forbids.
 type Refused struct {
-	Operation string // as it is imported: fibers1.resume
-	Reason    string
+	Operation string        // as it is imported: fibers1.resume
+	Reason    string        // with the id of the rule
 	Trap      polyfill.Trap // OK: it is no rule of the proposal that forbids it
-	Rule      string        // its id
 }
 
-func (e *Refused) Error() string {
-	if e.Rule == "" {
-		return fmt.Sprintf("%s refused: %s", e.Operation, e.Reason)
-	}
-	return fmt.Sprintf("%s refused: %s [%s]", e.Operation, e.Reason, e.Rule)
-}
+func (e *Refused) Error() string { return e.Operation + " refused: " + e.Reason }
 
 // refuse ends the operation that runs, and with it the live chain.
-func (p *proposal) refuse(trap polyfill.Trap, rule, format string, args ...any) {
-	panic(&Refused{p.name + "." + p.doing, fmt.Sprintf(format, args...), trap, rule})
+func (p *proposal) refuse(format string, args ...any) {
+	panic(&Refused{Operation: p.name + "." + p.doing, Reason: fmt.Sprintf(format, args...)})
 }
 
 var (
@@ -135,7 +135,7 @@ func (g *Guest) proposed(module, name, signature string) (has, ok bool, err erro
 	short := module[len("fiberfill/"):]
 	if g.proposal == nil {
 		g.proposal = &proposal{guest: g, name: short, exception: run.NewException("an " +
-			"exception"), seen: map[[2]uint32]bool{}}
+			"exception"), seen: map[function]bool{}}
 		found.make(g.proposal)
 	} else if g.proposal.name != short {
 		return false, true, fmt.Errorf("%s imports from fiberfill/%s and from %s: each is a machine of its own, and "+
@@ -219,7 +219,7 @@ func (p *proposal) enter(c *Call, call func() ([]uint64, error)) (results []uint
 		chain = trap.Chain
 		switch {
 		case trap.Panic == nil:
-			err = &Refused{p.name + "." + p.doing, trap.Code.String(), trap.Code, trap.Rule}
+			err = &Refused{trap.Operation, trap.Code.Cite(trap.Rule), trap.Code}
 		case trap.Unwrap() != nil:
 			err = trap.Unwrap()
 		default:
@@ -248,7 +248,7 @@ func narrow(s []uint64) []uint64 {
 func (p *proposal) perform(o *operation, s []uint64) {
 	p.begin(o.name)
 	pointer, current := p.guest.stackPointer(), p.current
-	at := uint32(narrow(s)[0]) // where the operations of system C have their event
+	at := narrow(s)[0] // where the operations of stacks have their event
 	thrown := run.Try(func() { o.do(s) })
 	p.current = current
 	p.guest.setStackPointer(pointer)
@@ -259,8 +259,8 @@ func (p *proposal) perform(o *operation, s []uint64) {
 		s[o.results] = 0
 		if thrown != nil {
 			s[o.results] = 1
-			if back := thrown.Back.Bits(); back != 0 {
-				p.putRef(at, back) // C-THROW-3
+			if thrown.Back != (polyfill.Token{}) {
+				p.putRef(at, thrown.Back) // C-THROW-3
 			}
 		}
 	}
@@ -297,9 +297,9 @@ func (p *proposal) alone(inside, export string, params ...uint64) []uint64 {
 
 // raise calls the function that throws what an operation shall throw elsewhere.
 func (p *proposal) raise(function, env uint64) {
-	p.need(function, 1, 0)
+	p.need(function, ffRaise)
 	if p.alone("the function that throws for "+p.name+"."+p.doing, "call", function, env)[0] == 0 {
-		p.refuse(polyfill.OK, "", "the function at place %d of the table, which is to throw, has returned", function)
+		p.refuse("function %d has thrown nothing", uint32(function))
 	}
 }
 
@@ -310,21 +310,41 @@ func (p *proposal) context() context.Context {
 
 // fiber returns what will be noted of a fiber whose function is at a place of the table.
 func (p *proposal) fiber(body uint64) *fiber {
-	p.need(body, 3, 1)
+	p.need(body, ffBody)
 	return &fiber{body: uint32(body)}
 }
 
-// need looks whether there is a function at a place of the table that takes and returns so many i32.
-func (p *proposal) need(place uint64, params, results int) {
-	key := [2]uint32{uint32(place), uint32(params)}
+// A kind is what a function of the guest's can be good for, as include/fiberfill.h names it.
+type kind struct {
+	name            string
+	params, results int // all of them i32
+}
+
+var (
+	ffBody   = kind{"ff_body", 3, 1}
+	ffRaise  = kind{"ff_raise", 1, 0}
+	ffAdmits = kind{"ff_admits", 2, 1}
+)
+
+// null reports whether there is no function at a place of the table. One of another kind is refused.
+func (p *proposal) null(place uint64, k kind) bool {
+	key := function{uint32(place), k}
 	if p.seen[key] {
-		return
+		return false
 	}
-	if !p.guest.inTable(uint32(place), i32s(params), i32s(results)) {
-		p.refuse(polyfill.OK, "", "there is no function %s at place %d of the table",
-			signed(i32s(params), i32s(results)), uint32(place))
+	null, is := p.guest.inTable(uint32(place), i32s(k.params), i32s(k.results))
+	if !null && !is {
+		p.refuse("function %d is no %s", uint32(place), k.name)
 	}
-	p.seen[key] = true
+	p.seen[key] = is
+	return null
+}
+
+// need refuses a place of the table where there is no function of the kind.
+func (p *proposal) need(place uint64, k kind) {
+	if p.null(place, k) {
+		p.refuse("there is no %s at %d in the guest's table", k.name, uint32(place))
+	}
 }
 
 // made notes a fiber when there is its reference.
@@ -337,24 +357,24 @@ func (p *proposal) made(f *fiber, id polyfill.Fiber) {
 }
 
 // start is the Go function of a fiber: put writes what it is started with.
-func (p *proposal) start(f *fiber, self, env uint64, put func(at uint32)) []run.Value {
+func (p *proposal) start(f *fiber, self, env uint64, put func(at uint64)) []run.Value {
 	g := p.guest
 	g.rest() // the guest's malloc may need it
 	p.inside = "the guest's malloc for a fiber's stack"
 	region, err := g.regions.take(nil)
 	p.inside = ""
 	if err != nil {
-		panic(fmt.Errorf("a fiber cannot start: %w", err))
+		panic(fmt.Errorf("%w: %w", run.ErrNoStack, err))
 	}
 	f.region = region
 	defer g.regions.give(region)
 	p.current = f
-	at := region.high - (eventSize+15)&^15
-	g.setStackPointer(uint64(at))
-	clear(p.event(uint64(at)))
+	at := uint64(region.high - (eventSize+15)&^15)
+	g.setStackPointer(at)
+	clear(p.event(at))
 	put(at)
 	function := p.bodies.ExportedFunction("body")
-	results, err := function.Call(p.context(), uint64(f.body), self, env, uint64(at))
+	results, err := function.Call(p.context(), uint64(f.body), self, env, at)
 	if err != nil {
 		// That its stack was too small is the reason for whatever has come of it.
 		if overflow := p.overflowed(f); overflow != nil {
@@ -370,7 +390,7 @@ func (p *proposal) start(f *fiber, self, env uint64, put func(at uint32)) []run.
 		p.doing, p.carrier = "throw", function
 		run.Throw(p.exception)
 	}
-	return p.values(at, p.types(results[0]))
+	return p.values(at, uint32(results[0]))
 }
 
 // overflowed is why a fiber that has trapped had to, nil if its stack is as it should be, or if others have ended it.

@@ -6,25 +6,25 @@ import (
 	views "github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
-// newStacks is system C. Parameters are in the order of include/fiberfill.h. An event has no tag here.
+// newStacks makes the operations of stacks. Parameters are in the order of include/fiberfill.h. An event has no tag
+// here.
 func newStacks(p *proposal) {
 	v := run.NewStacks()
 	p.system = v
 	arrived := func(at uint64, values run.Values, sender polyfill.Token) {
-		p.put(at, polyfill.Next, 0, values)
-		p.putRef(uint32(at), sender.Bits())
+		p.put(at, polyfill.Next, nil, sender, values)
 	}
 	body := func(f *fiber, env uint64) run.StackFunc {
 		return func(values run.Values, sender polyfill.Token) {
-			p.start(f, 0, env, func(at uint32) { arrived(uint64(at), values, sender) })
+			p.start(f, 0, env, func(at uint64) { arrived(at, values, sender) })
 		}
 	}
 	awaits := func(types, nullable uint64) views.Awaits {
-		return views.Awaits{Values: p.types(types), Nullable: uint32(nullable) != 0}
+		return views.Awaits{Values: polyfill.Types(types), Nullable: uint32(nullable) != 0}
 	}
 	made := func(f *fiber, at uint64, t polyfill.Token) {
 		p.made(f, t.Fiber())
-		p.putRef(uint32(at), t.Bits())
+		p.putRef(at, t)
 	}
 	p.operations = []operation{
 		{"new", 5, 0, false, func(s []uint64) {
@@ -34,7 +34,7 @@ func newStacks(p *proposal) {
 		}},
 		{"new_ref", 5, 0, false, func(s []uint64) {
 			p.event(s[4])
-			if s[2] == 0 {
+			if p.null(s[2], ffBody) {
 				v.NewRef("", awaits(s[0], s[1]), nil) // traps
 			}
 			f := p.fiber(s[2])
@@ -57,7 +57,7 @@ func newStacks(p *proposal) {
 		}},
 		{"bind", 1, 0, false, func(s []uint64) {
 			_, values, to := p.received(s[0])
-			p.putRef(uint32(s[0]), v.Bind(to, values...).Bits())
+			p.putRef(s[0], v.Bind(to, values...))
 		}},
 		{"return_switch", 3, 0, true, func(s []uint64) {
 			_, values, to := p.received(s[0])

@@ -1,4 +1,4 @@
-;; The operations of system C, single-use stack references. See fibers1.wat.
+;; The operations of stacks, single-use stack references. See fibers1.wat.
 (module $fiberfill
   (import "fiberfill:caught" "caught" (global $caught (mut exnref)))
   (import "fiberfill:host" "new" (func $new (param i32 i32 i32 i32 i32)))

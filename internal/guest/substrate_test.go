@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -138,7 +139,7 @@ func codeOf(err error) (polyfill.Trap, error) {
 	if !errors.As(err, &refused) {
 		return polyfill.Unreachable, nil
 	}
-	if refused.Rule == "" || refused.Trap == polyfill.OK {
+	if !strings.HasSuffix(refused.Reason, "]") || refused.Trap == polyfill.OK {
 		return 0, fmt.Errorf("the message names no rule: %w", err)
 	}
 	return refused.Trap, nil

@@ -2,7 +2,8 @@ package leaktest
 
 import "syscall/js"
 
-// yieldToHost gives the event loop control once: from then on there is a goroutine of Go's own, which counts.
+// yieldToHost gives control to the event loop once. That starts a goroutine of the Go runtime, which must be counted
+// before the test.
 func yieldToHost() {
 	called := make(chan struct{})
 	call := js.FuncOf(func(js.Value, []js.Value) any {

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// Goroutines fails the test if at its end, after the cleanups that are registered later, there are more goroutines than
-// now. Of no use to tests that run in parallel.
+// Goroutines fails the test if there are more goroutines at its end, after the cleanups registered later, than now. Do
+// not use it in parallel tests.
 func Goroutines(t testing.TB) {
 	yieldToHost()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		// One that is over may not have been taken off yet, and those of closed connections end on their own account,
-		// so give them way: not for a time, which stands still in a bubble of testing/synctest.
+		// Goroutines may still be ending, those of closed connections for instance, so yield to them. Not for a
+		// duration: time stands still in a testing/synctest bubble.
 		for range 10_000_000 {
 			if runtime.NumGoroutine() <= before {
 				return

@@ -39,9 +39,12 @@ func mutants(path string, source []byte) ([]mutant, error) {
 			continue
 		}
 		at := func(p token.Pos) int { return files.Position(p).Offset }
-		edit := func(from, to token.Pos, replacement string) {
-			was := string(source[at(from):at(to)])
-			name := fmt.Sprintf("%s: %s -> %s", function.Name.Name, short(was), short(replacement))
+		// edit replaces what stands from one place to another, and names it by the whole of it.
+		edit := func(whole ast.Node, from, to token.Pos, replacement string) {
+			before := string(source[at(whole.Pos()):at(from)])
+			after := string(source[at(to):at(whole.End())])
+			was := string(source[at(whole.Pos()):at(whole.End())])
+			name := fmt.Sprintf("%s: %s -> %s", function.Name.Name, short(was), short(before+replacement+after))
 			if count[name]++; count[name] > 1 {
 				name += fmt.Sprintf(" (%d)", count[name])
 			}
@@ -51,7 +54,7 @@ func mutants(path string, source []byte) ([]mutant, error) {
 		negate := func(condition ast.Expr) {
 			if condition != nil {
 				was := string(source[at(condition.Pos()):at(condition.End())])
-				edit(condition.Pos(), condition.End(), "!("+was+")")
+				edit(condition, condition.Pos(), condition.End(), "!("+was+")")
 			}
 		}
 		ast.Inspect(function.Body, func(node ast.Node) bool {
@@ -62,18 +65,18 @@ func mutants(path string, source []byte) ([]mutant, error) {
 				negate(n.Cond)
 			case *ast.BinaryExpr:
 				if other, ok := turned[n.Op]; ok {
-					edit(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String())
+					edit(n, n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String())
 				}
 			case *ast.ExprStmt, *ast.IncDecStmt, *ast.BranchStmt:
-				edit(n.Pos(), n.End(), "")
+				edit(n, n.Pos(), n.End(), "")
 			case *ast.AssignStmt:
 				if n.Tok != token.DEFINE {
-					edit(n.Pos(), n.End(), "")
+					edit(n, n.Pos(), n.End(), "")
 				}
 			case *ast.ReturnStmt:
 				for _, result := range n.Results {
 					if name, ok := result.(*ast.Ident); ok && (name.Name == "true" || name.Name == "false") {
-						edit(name.Pos(), name.End(), map[string]string{"true": "false", "false": "true"}[name.Name])
+						edit(n, name.Pos(), name.End(), map[string]string{"true": "false", "false": "true"}[name.Name])
 					}
 				}
 			}

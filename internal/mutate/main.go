@@ -4,7 +4,7 @@
 //
 // With a text it makes only the edits whose rules or files contain it. There are two kinds:
 //
-//   - A [mutation] is written by hand and breaks rules of systems A to D. For each of these rules a case of the
+//   - A [mutation] is written by hand and breaks rules of the four systems. For each of these rules a case of the
 //     conformance suite that carries its id has to fail. A rule that no mutation breaks is not proved.
 //   - A [mutant] is generated: a condition is negated, a bound is moved, a statement is left out. For each some test of
 //     its [target] has to fail, unless it stands in the list of equivalent ones, with the reason why no test can tell

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The proof takes minutes, so nobody runs it with the tests. What it edits has to be there all the same, and what it proves
-// has to be rules of the suite: else it ends at its first edit.
+// The proof takes long, so nobody runs it with the tests. What it edits has to be there all the same, and what it
+// proves has to be rules of the suite: else it ends at its first edit.
 func TestMutations(t *testing.T) {
 	t.Chdir("../..")
 	known, err := rules()
@@ -29,7 +29,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// The generated edits: each has a name of its own and changes the file, and what the list calls equivalent is among them.
+// The generated edits: each has a name of its own and changes the file, and what is called equivalent is among them.
 func TestMutants(t *testing.T) {
 	t.Chdir("../..")
 	for _, target := range targets {

@@ -25,7 +25,8 @@ var targets = []target{
 	{"./jsglue/stubs", []string{"stubs.go", "trampolines.go", "code.go"}, "^TestBorder", "^$"},
 }
 
-// patience is for a run of tests that takes some seconds. It ends mutants that hang, which is noticing them.
+// patience is for a run of tests that takes some seconds. It ends mutants that hang, which is noticing them; those that
+// take more and more memory meanwhile end at 4 GB.
 const patience = 30 * time.Second
 
 // proveMutants makes the mutants and prints those that no test has noticed. It returns how many of these are not in the
@@ -99,8 +100,8 @@ func (t target) notices(binary string) bool {
 func (t target) fails(binary string, flags ...string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	flags = append(flags, "-test.failfast", "-test.skip", t.skip)
-	run := exec.CommandContext(ctx, binary, flags...)
+	args := append([]string{"-c", `ulimit -d 4000000 && exec "$0" "$@"`, binary}, flags...)
+	run := exec.CommandContext(ctx, "sh", append(args, "-test.failfast", "-test.skip", t.skip)...)
 	run.Dir = t.pkg
 	err := run.Run()
 	var status *exec.ExitError

@@ -1,10 +1,10 @@
-// Package queue has the first-in, first-out queue of the schedulers and of mailboxes.
+// Package queue has the first-in, first-out queue of schedulers and mailboxes.
 package queue
 
-// Queue is a ring that grows by doubling and never shrinks: it allocates only while there are more elements in it than
-// there ever were. The zero Queue is empty. It is not safe for concurrent use.
+// Queue is a ring that grows by doubling and never shrinks: it allocates only to hold more elements than ever before.
+// The zero Queue is empty. A Queue is not safe for concurrent use.
 type Queue[T any] struct {
-	ring []T // the length is zero or a power of two
+	ring []T // its length is zero or a power of two
 	head uint32
 	tail uint32 // tail-head elements are in the queue; both wrap around
 }
@@ -28,18 +28,18 @@ func (q *Queue[T]) First() T { return q.ring[q.head&uint32(len(q.ring)-1)] }
 func (q *Queue[T]) Pop() T {
 	at := q.head & uint32(len(q.ring)-1)
 	v := q.ring[at]
-	q.ring[at] = *new(T) // what it refers to is not kept alive
+	q.ring[at] = *new(T) // do not keep alive what v refers to
 	q.head++
 	return v
 }
 
-// grow is no part of Push, which is copied to wherever something is pushed.
+// grow is separate from Push so that Push is small where it is inlined.
 //
 //go:noinline
 func (q *Queue[T]) grow() {
 	n := 2 * len(q.ring)
 	if n == 0 {
-		n = 8 // there may be a queue for each of many actors
+		n = 8 // small, because each actor has a queue
 	}
 	ring := make([]T, n)
 	count := uint32(q.Len())

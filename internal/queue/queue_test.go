@@ -43,7 +43,7 @@ func TestQueueIsFirstInFirstOut(t *testing.T) {
 	}
 }
 
-// The ring grows to what is in the queue at one time, not to what ever was.
+// The ring grows with the elements in it at one time, not with all that ever passed through.
 func TestQueueDoesNotGrowWithUse(t *testing.T) {
 	var q Queue[int]
 	for i := range 100_000 {

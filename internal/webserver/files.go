@@ -29,7 +29,7 @@ func files(tree fs.FS, opt Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		if t, ok := mediaTypes[path.Ext(r.URL.Path)]; ok {
-			h.Set("Content-Type", t) // the file server takes a type that is already there
+			h.Set("Content-Type", t) // the file server keeps a type that is set already
 		}
 		// A page that was just rebuilt must not meet the script of an hour ago.
 		h.Set("Cache-Control", "no-cache")

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// held are the items of /hold that are asked for or released. A test of an order must not rely on latencies: it holds
-// all answers and releases them one by one.
+// held are the items of /hold that were requested or released. A test of an order must not rely on latencies: it holds
+// all responses and releases them one by one.
 type held struct {
 	mu    sync.Mutex
-	gates map[uint64]chan struct{} // by id; closed when the item is released, and it stays so
+	gates map[uint64]chan struct{} // by id; closed, for good, when the item is released
 }
 
 func (h *held) gate(id uint64) chan struct{} {
@@ -30,13 +30,13 @@ func (h *held) open(id uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	select {
-	case <-gate: // already
+	case <-gate: // released already
 	default:
 		close(gate)
 	}
 }
 
-// hold answers for /hold.
+// hold serves /hold.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, q.body())
 }
 
-// release answers for /release.
+// release serves /release.
 func (s *Server) release(w http.ResponseWriter, r *http.Request) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Value returns the value of the item with the given id: what /item answers, and what a test expects.
+// Value returns the value of the item with the given id: /item responds with it, and tests expect it.
 func Value(id uint64) uint64 {
 	return (id*2654435761 + 12345) % 1000003
 }
 
-// Latency returns how long the server waits before it answers for id: between half of mean and one and a half times
-// mean, evenly spread over the ids, and always the same for the same seed, id and mean.
+// Latency returns how long the server waits before it responds for id: between half of mean and one and a half times
+// mean, evenly spread over the ids. It depends only on seed, id and mean.
 func Latency(seed, id uint64, mean time.Duration) time.Duration {
 	if mean <= 0 {
 		return 0
@@ -22,14 +22,14 @@ func Latency(seed, id uint64, mean time.Duration) time.Duration {
 	return mean/2 + time.Duration(mix(seed, id, 1)%uint64(mean+1))
 }
 
-// Fails reports whether /item answers HTTP 500 for id when percent of all ids shall fail. It is always the same for the
-// same seed, id and percent, and an id that fails at one percentage fails at every higher one.
+// Fails reports whether /item responds with HTTP 500 for id when percent of all ids should fail. It depends only on its
+// arguments, and an id that fails at one percentage fails at every higher one.
 func Fails(seed, id, percent uint64) bool {
 	return mix(seed, id, 2)%100 < percent
 }
 
-// mix spreads its arguments over 64 bits (the finaliser of SplitMix64). Latency and failure use different salts, else
-// the slow ids would be the ones that fail.
+// mix spreads its arguments over 64 bits (the finaliser of SplitMix64). Latency and failure use different salts;
+// otherwise the slow ids would be the ones that fail.
 func mix(seed, id, salt uint64) uint64 {
 	x := seed*0x9E3779B97F4A7C15 + id*0xD1B54A32D192ED03 + salt
 	x ^= x >> 30
@@ -39,13 +39,13 @@ func mix(seed, id, salt uint64) uint64 {
 	return x ^ x>>31
 }
 
-// query is what the client chose.
+// query holds the client's choices.
 type query struct {
 	id, seed, fail uint64
 	mean           time.Duration
 }
 
-// maxMean bounds what a mistyped latency can cost; above it the arithmetic could also overflow.
+// maxMean bounds the cost of a mistyped latency, and keeps the arithmetic from overflowing.
 const maxMean = 10 * time.Minute
 
 func parseQuery(values url.Values) (q query, err error) {
@@ -79,7 +79,7 @@ func (q query) body() string {
 	return fmt.Sprintf("{\"id\":%d,\"value\":%d,\"title\":\"Item %d\"}\n", q.id, Value(q.id), q.id)
 }
 
-// item answers for /item.
+// item serves /item.
 func (s *Server) item(w http.ResponseWriter, r *http.Request) {
 	q, ok := s.delay(w, r)
 	if !ok {
@@ -94,8 +94,8 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, q.body())
 }
 
-// cut answers for /cut: it promises the whole body, sends half of it and closes the connection. The half is flushed,
-// because a connection that closes before the headers came may be retried by a browser, which would not be a cut.
+// cut serves /cut: it announces the whole body, sends half of it and closes the connection. It flushes the half,
+// because a browser may retry a connection that closes before the headers came.
 func (s *Server) cut(w http.ResponseWriter, r *http.Request) {
 	q, ok := s.delay(w, r)
 	if !ok {
@@ -109,7 +109,7 @@ func (s *Server) cut(w http.ResponseWriter, r *http.Request) {
 	dropConnection()
 }
 
-// never answers for /never.
+// never serves /never.
 func (s *Server) never(w http.ResponseWriter, r *http.Request) {
 	s.traffic.enter()
 	defer s.traffic.leave(abandoned)
@@ -117,15 +117,15 @@ func (s *Server) never(w http.ResponseWriter, r *http.Request) {
 	dropConnection()
 }
 
-// dropConnection does not return. A handler that just returned would have answered 200, with an empty body; that
-// matters when the server ends while a client still waits.
+// dropConnection does not return. A handler that just returned would respond with 200 and an empty body; that matters
+// when the server ends while a client still waits.
 func dropConnection() {
-	panic(http.ErrAbortHandler) // the one way of net/http; it is not logged
+	panic(http.ErrAbortHandler) // net/http's only way to do this; it is not logged
 }
 
-// delay reads the query, counts the request as in flight and waits its latency. When it returns true the caller answers
-// and leaves the traffic; when false the query was refused and that is answered. It does not return if the client went
-// away.
+// delay reads the query, counts the request as in flight and waits for its latency. If it returns true, the caller
+// responds and leaves the traffic. If it returns false, delay has refused the query and responded. It does not return
+// if the client went away.
 func (s *Server) delay(w http.ResponseWriter, r *http.Request) (query, bool) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {

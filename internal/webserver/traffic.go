@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// Stats counts the requests to /item, /cut, /hold and /never since the server started. Requests for files, and those
-// that were refused because of their query, are not counted.
+// Stats counts the requests to /item, /cut, /hold and /never since the server started. Requests for files, and requests
+// refused for their query, are not counted.
 type Stats struct {
 	Requests     int `json:"requests"`     // that arrived
-	InFlight     int `json:"inFlight"`     // that wait for their answer now
+	InFlight     int `json:"inFlight"`     // that wait for their response now
 	MostInFlight int `json:"mostInFlight"` // the largest InFlight so far
-	Abandoned    int `json:"abandoned"`    // whose client went away before the answer
+	Abandoned    int `json:"abandoned"`    // whose client went away before the response
 }
 
-// traffic keeps the counts and tells waiters about changes.
+// traffic keeps the counts and notifies waiters of changes.
 type traffic struct {
 	mu      sync.Mutex
 	now     Stats
@@ -67,16 +67,16 @@ func (t *traffic) watch() (Stats, <-chan struct{}) {
 	return t.now, t.changed
 }
 
-// Stats returns the counts of this moment. An answer may have reached the client an instant before its request stops
-// counting as in flight; to see the end of something use [Server.Await].
+// Stats returns the current counts. A response may reach the client an instant before its request stops counting as in
+// flight; use [Server.Await] to wait for a state.
 func (s *Server) Stats() Stats {
 	now, _ := s.traffic.watch()
 	return now
 }
 
-// Await returns the counts as soon as they are such that enough returns true for them: at once, if they are already. It
-// is how a test waits for "the request has arrived" or "the client has gone" without guessing a time. The error is that
-// of ctx, and comes with the last counts.
+// Await blocks until enough returns true for the counts, and returns those counts. With it a test waits for "the
+// request has arrived" or "the client has gone" without guessing a time. If ctx ends first, Await returns the last
+// counts and an error that wraps ctx's.
 func (s *Server) Await(ctx context.Context, enough func(Stats) bool) (Stats, error) {
 	for {
 		now, changed := s.traffic.watch()

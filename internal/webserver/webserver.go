@@ -1,9 +1,8 @@
 // Package webserver is the HTTP server behind the demo page and the end-to-end tests.
 //
-// It is a real server on a real socket, so that a fiber that waits for it waits for the network and for nothing
-// simulated. What it adds to an ordinary one is that its misbehaviour is chosen by the client and repeatable: how long
-// an answer takes and whether it fails follow from the numbers in the request, so the same page asks for the same
-// weather tomorrow.
+// It is a real server on a real socket, so a fiber that waits for it waits for the network. Unlike an ordinary server,
+// its misbehaviour is repeatable and chosen by the client: the numbers in a request determine how long the response
+// takes and whether it fails.
 //
 //	GET  /item?id=N&ms=MEAN&fail=PERCENT&seed=S   one item as JSON after [Latency]; HTTP 500 where [Fails] says so
 //	GET  /cut?id=N&ms=MEAN&seed=S                 the same, but the connection is cut in the middle of the body
@@ -14,7 +13,7 @@
 //	POST /report                                  hands its body to [Server.Report]; how a page in a browser without
 //	                                              a debugger attached tells its result
 //
-// All else is looked up in the file trees of [Options.Files].
+// Everything else is looked up in the file trees of [Options.Files].
 package webserver
 
 import (
@@ -26,7 +25,8 @@ import (
 	"net/http"
 )
 
-// Options says what a server serves beside its own routes, and with which headers. The zero value serves no files.
+// Options says which files a server serves, apart from its own routes, and with which headers. The zero value serves no
+// files.
 type Options struct {
 	// Files maps a URL path prefix to the tree served below it: "/" or, with both slashes, "/examples/". The longest
 	// prefix wins.
@@ -37,7 +37,7 @@ type Options struct {
 	ContentSecurityPolicy string
 
 	// CrossOriginIsolated sends the two headers that make a page cross-origin isolated, which gives it
-	// SharedArrayBuffer and a finer performance.now. Off unless asked for, because most pages of most users are not.
+	// SharedArrayBuffer and a finer performance.now. It is off by default, because most users' pages are not isolated.
 	CrossOriginIsolated bool
 }
 
@@ -53,8 +53,8 @@ type Server struct {
 	err     error // why serving ended early; read after ended is closed
 }
 
-// Start listens on a port of the loopback interface that the system chooses, and serves until ctx is done. Then it
-// closes every connection, also those that still wait for an answer. An error means that it could not listen, or that a
+// Start listens on a port of the loopback interface, chosen by the system, and serves until ctx is done. Then it closes
+// every connection, even those that still wait for a response. An error means that it could not listen, or that a
 // prefix in opt.Files is not of the form "/" or "/name/".
 func Start(ctx context.Context, opt Options) (*Server, error) {
 	s := &Server{reports: make(chan []byte), ended: make(chan struct{})}
@@ -79,7 +79,7 @@ func Start(ctx context.Context, opt Options) (*Server, error) {
 	}
 	s.URL = "http://" + listener.Addr().String()
 
-	// Requests inherit ctx, so handlers that wait leave when the server ends and not only when their client does.
+	// Requests inherit ctx, so waiting handlers return when the server ends, not only when their client leaves.
 	server := &http.Server{Handler: mux, BaseContext: func(net.Listener) context.Context { return ctx }}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	go func() {
@@ -93,14 +93,15 @@ func Start(ctx context.Context, opt Options) (*Server, error) {
 	return s, nil
 }
 
-// Wait returns when the server has ended: nil after its context was done, else the reason. It may be called often.
+// Wait waits until the server has ended. It returns nil after its context was done, else the reason. It may be called
+// repeatedly.
 func (s *Server) Wait() error {
 	<-s.ended
 	return s.err
 }
 
-// Report returns the body of the next POST to /report, waiting for it. Each body is returned once; the client's POST is
-// answered when it was. The error is that of ctx, or says that the server ended.
+// Report waits for the next POST to /report and returns its body. Each body is returned once; the client gets its
+// response then. The error wraps ctx's, or says that the server has ended.
 func (s *Server) Report(ctx context.Context) ([]byte, error) {
 	select {
 	case body := <-s.reports:

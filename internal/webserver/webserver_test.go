@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// start runs a server for one test, and sees it end. The context it returns bounds every wait of the test.
+// start runs a server for one test and checks that it ends. The context it returns bounds every wait of the test.
 func start(t *testing.T, opt Options) (*Server, context.Context) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -269,7 +269,7 @@ func TestReport(t *testing.T) {
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := s.Report(gone); !errors.Is(err, context.Canceled) {
-		t.Errorf("error = %v, want that of the context", err)
+		t.Errorf("error = %v, want the context's", err)
 	}
 }
 
@@ -297,9 +297,11 @@ func TestFilesHaveTheirTypes(t *testing.T) {
 		if got := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || got != want || len(body) != 1 {
 			t.Errorf("%s: %d %q, want 200 %q", path, resp.StatusCode, got, want)
 		}
-		for _, name := range []string{"Content-Security-Policy", "Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy"} {
+		for _, name := range []string{
+			"Content-Security-Policy", "Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy",
+		} {
 			if got := resp.Header.Get(name); got != "" {
-				t.Errorf("%s: %s: %s, which nobody asked for", path, name, got)
+				t.Errorf("%s: %s: %s, without the option for it", path, name, got)
 			}
 		}
 	}

@@ -1,22 +1,22 @@
 package wheel
 
-// Answer is what a blocking call is told.
+// Answer is the wheel's answer to a blocking call.
 type Answer int32
 
 const (
-	NotRunning Answer = -2 // the caller is not the actor that runs: a mistake of the caller, who has to say so
+	NotRunning Answer = -2 // the caller is not the running actor: a bug that the substrate reports
 	Refused    Answer = -1 // the actor has no fiber: the call returns -1 at once (E-SLEEP-2)
 	AtOnce     Answer = 0  // the call succeeds at once
 	Park       Answer = 1  // the actor is blocked: the substrate suspends it and calls Back
 )
 
-// Sleep blocks an actor for ms milliseconds; less than none are none, and none are a step (E-SLEEP-3).
+// Sleep blocks an actor for at least ms milliseconds; zero or less means at least one step (E-SLEEP-3).
 func (w *Wheel) Sleep(id ID, ms int32, now Time) Answer {
 	return w.block(id, Timer, true, now+Time(max(0, ms))*Millisecond)
 }
 
-// Recv takes the oldest message out of the mailbox (E-RECV-2), at AtOnce now, after Park when the actor is resumed: the
-// substrate takes it out of its queue then.
+// Recv takes the oldest message out of the mailbox (E-RECV-2). At AtOnce the substrate takes the message out of its
+// queue now, at Park when the actor is resumed.
 func (w *Wheel) Recv(id ID) Answer {
 	if a := w.running; a != nil && a.id == id && a.fiber != 0 && a.mail > 0 {
 		a.mail--
@@ -25,8 +25,8 @@ func (w *Wheel) Recv(id ID) Answer {
 	return w.block(id, Mail, false, 0)
 }
 
-// Wait blocks an actor until Ready, for timeoutMs milliseconds at most; zero or less is for ever (E-FD-2). What the
-// call returns then is Result.
+// Wait blocks an actor until Ready, for at most timeoutMs milliseconds; zero or less means no limit (E-FD-2). Result
+// gives the result of the call.
 func (w *Wheel) Wait(id ID, timeoutMs int32, now Time) Answer {
 	if timeoutMs <= 0 {
 		return w.block(id, Outside, false, 0)
@@ -47,7 +47,7 @@ func (w *Wheel) block(id ID, cause Cause, timed bool, deadline Time) Answer {
 	return Park
 }
 
-// Waits returns how many waits an actor has begun, which is the number of the last one.
+// Waits returns how many waits an actor has begun, which is also the number of the last wait.
 func (w *Wheel) Waits(id ID) uint32 {
 	if a := w.find(id); a != nil {
 		return a.waits
@@ -55,9 +55,8 @@ func (w *Wheel) Waits(id ID) uint32 {
 	return 0
 }
 
-// Ready tells that what the given wait of an actor is for is ready. It counts if the next scan sees it: if the time is
-// over in that scan too, the wait has succeeded (E-FD-3). For a wait that is over it does nothing. It reports whether
-// it counts.
+// Ready completes the given wait of an actor. The next scan sees it; if the wait has timed out in that scan too, it
+// still succeeds (E-FD-3). Ready returns false, and does nothing, if the wait is over.
 func (w *Wheel) Ready(id ID, wait uint32) bool {
 	a := w.find(id)
 	if a == nil || !a.blocked || a.cause != Outside || a.waits != wait {
@@ -67,8 +66,7 @@ func (w *Wheel) Ready(id ID, wait uint32) bool {
 	return true
 }
 
-// Result returns what the blocking call of a resumed actor returns: 0, or -1 for a wait whose time was over first
-// (E-FD-1).
+// Result returns the result of a resumed actor's blocking call: 0, or -1 for a wait that timed out (E-FD-1).
 func (w *Wheel) Result(id ID) int32 {
 	if a := w.find(id); a != nil && a.cause == Outside && !a.ready {
 		return -1

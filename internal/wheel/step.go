@@ -1,16 +1,16 @@
 package wheel
 
-// Command is what the substrate has to do.
+// Command tells the substrate what to do.
 type Command int32
 
 const (
 	Over   Command = iota // the step is over
-	Enter                 // call the handler with the oldest message of the mailbox, which leaves it
-	Resume                // let the blocking call return that the handler stands in
+	Enter                 // take the oldest message out of the mailbox and call the handler with it
+	Resume                // let the handler's blocking call return
 )
 
-// Begin begins a step with the scan of those that are blocked (E-STEP-1). Whose condition is met is no longer blocked,
-// and goes on in the next step. The step before must be over.
+// Begin begins a step by scanning the blocked actors (E-STEP-1). An actor whose condition is met is no longer blocked;
+// it goes on in the next step. The step before must be over.
 func (w *Wheel) Begin(now Time) {
 	w.due, w.woken = w.woken, w.due[:0]
 	w.at, w.given, w.come = 0, false, false
@@ -28,8 +28,8 @@ func (w *Wheel) Begin(now Time) {
 	w.blocked = blocked
 }
 
-// wake puts an actor where it belongs among those that go on: by deadline, those without one last; then by ID
-// (E-STEP-4). Mostly that is the end; a library's sort would be a quarter of the wasm.
+// wake inserts an actor into woken, which is sorted by deadline, actors without one last, and then by ID (E-STEP-4). It
+// is inserted by hand because a library's sort would be a quarter of the wasm.
 func (w *Wheel) wake(a *actor) {
 	low, high := 0, len(w.woken)
 	for low < high {
@@ -55,8 +55,8 @@ func (a *actor) before(b *actor) bool {
 	return a.id < b.id
 }
 
-// Next returns what comes next in a step: those that the scan before has found are resumed, and then one message is
-// delivered, to the actor that has been ready for one for longest. The actor runs until Back.
+// Next returns the next command of a step. First it resumes the actors that the previous scan found; then it delivers
+// one message, to the actor that has been ready longest. The actor runs until Back.
 func (w *Wheel) Next() (Command, ID) {
 	for w.at < len(w.due) {
 		a := w.find(w.due[w.at])
@@ -87,14 +87,14 @@ func (w *Wheel) run(what Command, a *actor) (Command, ID) {
 	w.running = a
 	if a.fiber != 0 {
 		if _, trap := w.Fibers.Enter(a.fiber); trap != 0 {
-			panic("wheel: enter a fiber") // a mistake of this package
+			panic("wheel: enter a fiber") // a bug in this package
 		}
 	}
 	return what, a.id
 }
 
-// Back tells that the actor that was running has given control back: it has parked, or its handler has ended and
-// returned whether it stays alive; a trap counts as no. It reports whether the actor is over (E-LIFE-1); then the
+// Back tells the wheel that the running actor has given control back: it has parked, or its handler has ended. alive is
+// the handler's result; after a trap it is false. Back reports whether the actor is over (E-LIFE-1); if so, the
 // substrate drops its messages and its stack.
 func (w *Wheel) Back(alive bool) (over bool) {
 	a := w.running
@@ -117,7 +117,7 @@ func (w *Wheel) Back(alive bool) (over bool) {
 	return false
 }
 
-// Abort tells that the running actor is gone and will not come back, stack and all, and that the step is over.
+// Abort tells the wheel that the running actor is lost, with its stack, and that the step is over.
 func (w *Wheel) Abort() {
 	w.Fibers.Unwind()
 	w.running, w.at, w.given = nil, len(w.due), true
@@ -126,8 +126,8 @@ func (w *Wheel) Abort() {
 // More reports whether the next step has something to do even if no time passes.
 func (w *Wheel) More() bool { return len(w.woken) > 0 || w.ready.Len() > 0 || w.come }
 
-// Idle returns for how long no step will do anything; ok is false if that is for ever. Where the substrate has to look
-// whether things outside are ready, poll is how often; negative: it is told.
+// Idle returns how long no step will do anything. ok is false if no deadline ends that time. poll is how often the
+// substrate polls waits for something outside; negative if it does not poll but is told.
 func (w *Wheel) Idle(now, poll Time) (d Time, ok bool) {
 	shorten := func(by Time) {
 		if by = max(0, by); !ok || by < d {
@@ -149,6 +149,6 @@ func (w *Wheel) Idle(now, poll Time) (d Time, ok bool) {
 	return d, ok
 }
 
-// Blocked returns those that are blocked, in the order in which they parked. Some may be over. The slice is good until
-// the next step.
+// Blocked returns the blocked actors, in the order in which they parked. Some may be over. The slice is valid until the
+// next step.
 func (w *Wheel) Blocked() []ID { return w.blocked }

@@ -5,13 +5,13 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// ID names an actor for ever. They count up from 1.
+// ID names an actor. IDs count up from 1 and are never reused.
 type ID int64
 
-// Time is in nanoseconds, since a moment that the substrate chooses.
+// Time is a time in nanoseconds, since a moment that the substrate chooses.
 type Time int64
 
-// Millisecond is the unit of what guests ask for.
+// Millisecond is the unit of guests' times.
 const Millisecond Time = 1_000_000
 
 // Class is the size of a stack in bytes (E-CLASS-1).
@@ -24,73 +24,73 @@ const (
 	C128 Class = 131072
 )
 
-// Verdict is the answer to an operation from outside. All but OK change nothing (K-2).
+// Verdict is the answer to an operation from outside. Refused operations change nothing (K-2).
 type Verdict int32
 
 const (
 	OK          Verdict = iota
-	NoActor             // it is over, or never was
+	NoActor             // the actor is over, or never existed
 	MailboxFull         // E-MSG-3
 	BadClass            // E-CLASS-2
-	BadMailbox          // less than room for one message
+	BadMailbox          // the mailbox has no room for a message
 	Closed
-	NoMemory // no further fiber, or no further ID
-	Later    // of Stop: the actor runs, and ends when it comes back
+	NoMemory // too many fibers
+	Later    // of Stop: the actor is running, and ends at Back
 )
 
-// Wheel is all actors of one runtime. The zero Wheel has none.
+// Wheel holds all actors of one runtime. The zero Wheel has none.
 type Wheel struct {
 	Fibers polyfill.Machine
 
 	live   []*actor // by ID
-	spare  []*actor // records of actors that are over, for others
+	spare  []*actor // records of actors that are over, for reuse
 	last   ID
 	closed bool
 
-	// IDs, because an actor can be over while it stands in one of these.
-	ready   queue.Queue[ID] // have a message and no handler that runs, in the order in which that came to be
+	// These hold IDs, because an actor in them may be over.
+	ready   queue.Queue[ID] // have a message and no running handler, in the order in which they became ready
 	blocked []ID            // in the order in which they parked
 	woken   []ID            // unblocked by the last scan, in the order in which they go on
-	due     []ID            // those of the scan before: this step resumes them
-	at      int             // so many of due are done
+	due     []ID            // found by the previous scan: this step resumes them
+	at      int             // how many of due are done
 	given   bool            // this step has delivered its message
-	come    bool            // what somebody waits for has come since the last scan
+	come    bool            // a wait has completed since the last scan
 	running *actor
 }
 
-// actor is what the wheel knows of one.
+// actor is what the wheel knows of an actor.
 type actor struct {
 	id       ID
 	class    Class
 	native   bool
 	fiber    polyfill.Fiber // 0: none
 	mail     int32          // messages in the mailbox
-	room     int32          // for so many
-	queued   bool           // stands in Wheel.ready
+	room     int32          // for how many
+	queued   bool           // is in Wheel.ready
 	handling bool           // a call of the handler has begun and not ended
 	blocked  bool
-	stopping bool // was stopped while it ran
+	stopping bool // stopped while it ran
 
-	// What it waits for, or has waited for last: whichever comes first.
+	// The current wait, or the last one. It ends at its cause or at its deadline, whichever comes first.
 	cause    Cause
-	ready    bool // something outside is
+	ready    bool // Ready was called
 	timed    bool // there is a deadline
 	deadline Time
 	waits    uint32 // waits begun
 }
 
-// Cause is what an actor waits for, beside a deadline.
+// Cause is what an actor waits for, apart from a deadline.
 type Cause int32
 
 const (
 	Timer   Cause = iota // nothing else
 	Mail                 // a message
-	Outside              // what only the substrate can see
+	Outside              // something that only the substrate can see
 )
 
-// Spawn makes an actor with room for mailbox messages, and its fiber, now (E-SPAWN-2). A native actor has class None.
-// The verdict is one of OK, BadClass, BadMailbox, Closed and NoMemory. The substrate allocates the stack; if it cannot
-// it calls Stop.
+// Spawn makes an actor with room for mailbox messages, and its fiber (E-SPAWN-2). A native actor has class None. The
+// verdict is OK, BadClass, BadMailbox, Closed or NoMemory. The substrate then allocates the stack; if that fails, it
+// calls Stop.
 func (w *Wheel) Spawn(class Class, native bool, mailbox int32) (ID, Verdict) {
 	switch {
 	case class != None && class != C32K && class != C64K && class != C128:
@@ -123,7 +123,7 @@ func (w *Wheel) record() *actor {
 	return a
 }
 
-// place returns where in live the actor is, or would be.
+// place returns the actor's index in live, or the index where it would be.
 func (w *Wheel) place(id ID) int {
 	low, high := 0, len(w.live)
 	for low < high {
@@ -144,8 +144,8 @@ func (w *Wheel) find(id ID) *actor {
 	return nil
 }
 
-// Send counts a message into a mailbox; if it is told OK the substrate puts it there. The other verdicts are NoActor
-// and MailboxFull. The sender never blocks.
+// Send counts a message into a mailbox. At OK the substrate puts the message there. The other verdicts are NoActor and
+// MailboxFull. The sender never blocks.
 func (w *Wheel) Send(to ID) Verdict {
 	a := w.find(to)
 	switch {
@@ -160,8 +160,8 @@ func (w *Wheel) Send(to ID) Verdict {
 	return OK
 }
 
-// enqueue puts a into the queue if it can be given a message and is not in it. One whose handler has not ended cannot
-// (E-MSG-1, E-MSG-2).
+// enqueue puts a into the ready queue, unless it is there, has no message, or its handler has not ended (E-MSG-1,
+// E-MSG-2).
 func (w *Wheel) enqueue(a *actor) {
 	if !a.queued && !a.handling && a.mail > 0 {
 		a.queued = true
@@ -170,7 +170,7 @@ func (w *Wheel) enqueue(a *actor) {
 }
 
 // Stop ends an actor. At OK it is over, and the substrate drops its messages and its stack without running it
-// (E-LIFE-2). At Later it runs now, and Back will say that it is over. NoActor: it is over, or has been stopped.
+// (E-LIFE-2). At Later it is running, and Back will report that it is over. At NoActor it is over, or has been stopped.
 func (w *Wheel) Stop(id ID) Verdict {
 	a := w.find(id)
 	switch {
@@ -184,10 +184,10 @@ func (w *Wheel) Stop(id ID) Verdict {
 	return OK
 }
 
-// Close says that there will be no further actors. The substrate stops those that there are.
+// Close refuses further actors. The substrate stops the existing ones.
 func (w *Wheel) Close() { w.closed = true }
 
-// end takes an actor that does not run out of the world.
+// end removes an actor that is not running.
 func (w *Wheel) end(a *actor) {
 	if a.fiber != 0 {
 		w.Fibers.Kill(a.fiber) // after Abort it is over already
@@ -198,7 +198,7 @@ func (w *Wheel) end(a *actor) {
 	w.spare = append(w.spare, a)
 }
 
-// Info is what there is to know of an actor.
+// Info describes an actor.
 type Info struct {
 	Class    Class
 	Native   bool
@@ -207,7 +207,7 @@ type Info struct {
 	Mailbox  int32 // messages that wait
 }
 
-// Info returns what there is to know of an actor; ok is false if it is over or never was.
+// Info describes an actor. ok is false if the actor is over or never existed.
 func (w *Wheel) Info(id ID) (info Info, ok bool) {
 	a := w.find(id)
 	if a == nil {
@@ -220,7 +220,7 @@ func (w *Wheel) Info(id ID) (info Info, ok bool) {
 	return info, true
 }
 
-// Newest returns the actor that was spawned last of those that are alive, or 0.
+// Newest returns the actor spawned last of those alive, or 0.
 func (w *Wheel) Newest() ID {
 	if len(w.live) == 0 {
 		return 0
@@ -228,7 +228,7 @@ func (w *Wheel) Newest() ID {
 	return w.live[len(w.live)-1].id
 }
 
-// Running returns the actor that runs, or 0.
+// Running returns the running actor, or 0.
 func (w *Wheel) Running() ID {
 	if w.running == nil {
 		return 0

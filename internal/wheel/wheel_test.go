@@ -2,7 +2,7 @@ package wheel
 
 import "testing"
 
-// The rules are tested on the substrates, package asyncio/actors first. Here is what no substrate shows.
+// The rules are tested on the substrates, first in package asyncio/actors. These tests cover what no substrate shows.
 
 // step does a step; run is called for each actor that runs and returns whether it stays alive.
 func step(w *Wheel, now Time, run func(what Command, id ID) bool) {
@@ -31,17 +31,17 @@ func TestReady_counts_for_the_wait_that_it_names(t *testing.T) {
 		if !w.Ready(id, 1) || w.Ready(id, 2) || w.Ready(99, 1) {
 			t.Error("Ready counts for another wait than the one that has begun")
 		}
-		step(&w, 10*Millisecond, run) // the time is over too
+		step(&w, 10*Millisecond, run) // the timeout has passed too
 		if w.Ready(id, 1) {
 			t.Error("Ready counts for a wait that is over")
 		}
-		step(&w, 10*Millisecond, run) // resumed; waits again
+		step(&w, 10*Millisecond, run) // resumes the actor, which waits again
 		if w.Ready(id, 1) || w.Waits(id) != 2 {
 			t.Error("Ready of the first wait counts for the second")
 		}
 		step(&w, 30*Millisecond, run)
 		if w.Ready(id, 2) {
-			t.Error("Ready counts after the scan has seen that the time is over")
+			t.Error("Ready counts after the scan has seen the timeout")
 		}
 		step(&w, 30*Millisecond, run)
 		if len(results) != 2 || results[0] != 0 || results[1] != -1 {
@@ -50,7 +50,7 @@ func TestReady_counts_for_the_wait_that_it_names(t *testing.T) {
 	})
 }
 
-// Else a substrate that is told, and does not look, would sleep for ever.
+// Otherwise a substrate that is told, and does not poll, would sleep for ever.
 func TestMore_counts_what_is_ready_since_the_scan(t *testing.T) {
 	t.Run("E-FD-3", func(t *testing.T) {
 		var w Wheel
@@ -77,7 +77,7 @@ func TestMore_counts_what_is_ready_since_the_scan(t *testing.T) {
 	})
 }
 
-func TestA_blocking_call_of_one_who_does_not_run(t *testing.T) {
+func TestA_blocking_call_of_an_actor_that_does_not_run(t *testing.T) {
 	t.Run("K-7", func(t *testing.T) {
 		var w Wheel
 		one, _ := w.Spawn(C32K, false, 1)
@@ -97,7 +97,7 @@ func TestA_blocking_call_of_one_who_does_not_run(t *testing.T) {
 	})
 }
 
-// A thousand actors that come, block, talk and go again and again leave the tables as large as they were.
+// A thousand actors that are spawned, block, send and end, again and again, do not make the tables grow.
 func TestSteps_allocate_nothing_and_records_are_used_again(t *testing.T) {
 	var w Wheel
 	now := Time(0)

@@ -4,10 +4,9 @@
 // # The wire contract
 //
 // The other side is jsglue/src/actors/wheel.ts; the two files change together. An actor crosses the border as its ID, a
-// positive i32; times are milliseconds, and fractions of one count. Answers and verdicts are the numbers of package
-// wheel.
+// positive i32. Times are milliseconds, with fractions. Answers and verdicts are the numbers of package wheel.
 //
-// No function calls out, so none can be re-entered. A trap in here is a bug of ours.
+// No function calls out, so none can be re-entered. A trap in here is a bug in fiberfill.
 package main
 
 import (
@@ -20,7 +19,7 @@ var w wheel.Wheel
 
 func at(ms float64) wheel.Time { return wheel.Time(ms * float64(wheel.Millisecond)) }
 
-// spawn returns the ID, or a verdict with the sign changed.
+// spawn returns the ID of a new actor, or a verdict with the sign changed.
 //
 //go:wasmexport spawn
 func spawn(class int32, native bool, mailbox int32) int32 {
@@ -50,7 +49,7 @@ func newest() int32 { return int32(w.Newest()) }
 //go:wasmexport begin
 func begin(now float64) { w.Begin(at(now)) }
 
-// next returns the ID of the actor to enter, that of the one to resume with the sign changed, or 0 when the step is
+// next returns the ID of the actor to enter, the ID of the one to resume with the sign changed, or 0 when the step is
 // over.
 //
 //go:wasmexport next
@@ -68,7 +67,7 @@ func back(alive bool) bool { return w.Back(alive) }
 //go:wasmexport more
 func more() bool { return w.More() }
 
-// idle returns for how many milliseconds no step will do anything, or -1 for ever.
+// idle returns for how many milliseconds no step will do anything, or -1 if none ever will.
 //
 //go:wasmexport idle
 func idle(now, poll float64) float64 {
@@ -112,7 +111,7 @@ func blocked(id int32) bool {
 	return info.Blocked
 }
 
-// deadline returns that of a blocked actor; 0: none.
+// deadline returns the deadline of a blocked actor, or 0 if there is none.
 //
 //go:wasmexport deadline
 func deadline(id int32) float64 {
@@ -120,7 +119,7 @@ func deadline(id int32) float64 {
 	return ms(info.Deadline)
 }
 
-// mailbox returns how many messages wait for an actor, or -1 if it is over.
+// mailbox returns how many messages wait for an actor, or -1 if the actor has ended.
 //
 //go:wasmexport mailbox
 func mailbox(id int32) int32 {
@@ -131,7 +130,7 @@ func mailbox(id int32) int32 {
 	return info.Mailbox
 }
 
-// live returns how many fibers are not over.
+// live returns how many fibers have not ended.
 //
 //go:wasmexport live
 func live() int32 { return int32(w.Fibers.Live()) }

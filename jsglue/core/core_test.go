@@ -16,7 +16,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/fiberfill/fiberfill/asyncio"
-	"github.com/fiberfill/fiberfill/internal/conformance"
+	"github.com/fiberfill/fiberfill/internal/schedtest"
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
@@ -86,6 +86,10 @@ func bit(b bool) uint64 {
 
 var f64 = api.EncodeF64
 
+func (s *shipped) command(export string, args ...uint64) asyncio.Command {
+	return asyncio.Command(s.fiber(export, args...))
+}
+
 func (s *shipped) Init(budget float64, soft, hard int32) {
 	s.call("init", f64(budget), api.EncodeI32(soft), api.EncodeI32(hard))
 }
@@ -98,20 +102,20 @@ func (s *shipped) Begin() (polyfill.Fiber, bool) {
 	f := s.fiber("begin")
 	return f, f != 0 && s.fiber("running") == f
 }
-func (s *shipped) Wait(now float64) asyncio.Command  { return s.fiber("wait", f64(now)) }
-func (s *shipped) Yield(now float64) asyncio.Command { return s.fiber("yield", f64(now)) }
-func (s *shipped) Turn(now float64) asyncio.Command  { return s.fiber("turn", f64(now)) }
+func (s *shipped) Wait(now float64) asyncio.Command  { return s.command("wait", f64(now)) }
+func (s *shipped) Yield(now float64) asyncio.Command { return s.command("yield", f64(now)) }
+func (s *shipped) Turn(now float64) asyncio.Command  { return s.command("turn", f64(now)) }
 func (s *shipped) Wanted() bool                      { return s.call("wanted") != 0 }
 func (s *shipped) Live() int                         { return int(int32(s.call("live"))) }
 func (s *shipped) StartLog()                         { s.call("log_start") }
 func (s *shipped) Drop(f polyfill.Fiber) bool        { return s.call("drop", uint64(f)) != 0 }
 
 func (s *shipped) Sleep(until, now float64) asyncio.Command {
-	return s.fiber("sleep", f64(until), f64(now))
+	return s.command("sleep", f64(until), f64(now))
 }
 
 func (s *shipped) Finish(trap bool, now float64) asyncio.Command {
-	return s.fiber("finish", bit(trap), f64(now))
+	return s.command("finish", bit(trap), f64(now))
 }
 
 func (s *shipped) Notify(f polyfill.Fiber, wait uint32) bool {
@@ -135,7 +139,7 @@ func (s *shipped) Log() []asyncio.Record {
 // The whole specification of the scheduler, on the core that is shipped.
 func TestShippedCore(t *testing.T) {
 	runtime, compiled := compile(t)
-	conformance.Run(t, func(t *testing.T) conformance.Unused { return open(t, runtime, compiled) })
+	schedtest.Run(t, func(t *testing.T) schedtest.Unused { return open(t, runtime, compiled) })
 }
 
 // plain is the same scheduler as Go runs it.
@@ -147,7 +151,7 @@ func (p *plain) Live() int { return p.Machine.Live() }
 func TestShippedCoreAgainstSource(t *testing.T) {
 	runtime, compiled := compile(t)
 	for range 3 {
-		conformance.Differential(t, new(plain), open(t, runtime, compiled), 30_000)
+		schedtest.Differential(t, new(plain), open(t, runtime, compiled), 30_000)
 	}
 }
 

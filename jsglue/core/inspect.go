@@ -140,8 +140,8 @@ func trampolines(n int32, tail bool) int32 {
 // stubs returns the size of module B, likewise.
 //
 //go:wasmexport stubs
-func appendStubs(n int32, pointer, copies, regions bool) int32 {
-	opt := stubs.Options{StackPointer: pointer, Copies: copies, Regions: regions}
+func appendStubs(n int32, pointer, regions bool) int32 {
+	opt := stubs.Options{StackPointer: pointer, Regions: regions}
 	return give(stubs.AppendStubs(nil, &module, source[:n], opt))
 }
 

@@ -152,7 +152,8 @@
     (unreachable))
 
   ;; resume. Returns with $state 0 and the outcome, or with $state 1: then the caller saves its frame.
-  (func (export "resume") (param $k (ref null $cont)) (param $suspends (ref null $tags)) (param $switches (ref null $tags))
+  (func (export "resume") (param $k (ref null $cont)) (param $suspends (ref null $tags))
+    (param $switches (ref null $tags))
     (call $go (call $take (local.get $k)) (local.get $suspends) (local.get $switches)))
 
   ;; resume_throw and resume_throw_ref: the same, but the innermost frame throws.
@@ -231,7 +232,8 @@
   ;; Runs a stack from its leaf on, frame by frame, until it has returned, has been captured, or one further out is
   ;; meant.
   (func $run (param $s (ref $stack))
-    (local $f (ref null $frame)) (local $next (ref null $frame)) (local $t (ref null $stack)) (local $c (ref null $stack))
+    (local $f (ref null $frame)) (local $next (ref null $frame))
+    (local $t (ref null $stack)) (local $c (ref null $stack))
     (local $x exnref) ;; what the frames throw, each where it stands
     (local.set $f (struct.get $stack $leaf (local.get $s)))
     (local.set $x (global.get $exn))

@@ -4,11 +4,27 @@
 //
 // # The wire contract
 //
-// The other side is jsglue/src/proposals/systems.ts; the two change together. use says first which of the systems it is. Fibers,
-// tags, tables and lists of types cross the border as their 32 bits, single-use references as two times 32. Every
-// operation returns its trap, 0 if there is none, and has left its answer in the four words at out: who runs now, at
-// which label, and the number of a reference, of which the fiber stands in the last word. explain writes why the last
-// operation was refused. Booleans are 0 and 1.
+// The other side is jsglue/src/proposals/systems.ts; the two change together. use says first which of the systems it
+// is. Fibers, tags, tables and lists of types cross the border as their 32 bits, single-use references as two times 32.
+// Booleans are 0 and 1.
+//
+// Every operation returns its trap, 0 if there is none, and has left what follows in the plan, which lies at plan as 32
+// bits a word:
+//
+//	 0 From      who has issued the operation; 0 is the root
+//	 1 To        who runs now
+//	 2 Delivers  0 values, 1 an exception, 2 nothing, 3 a question
+//	 3 Label     -1 the next instruction
+//	 4 Tag
+//	 5 Types
+//	 6 Made      a fiber
+//	 7 Token     a single-use reference: the fiber that it denotes,
+//	 8           and its number
+//	 9 Ends      where the list of the fibers that have ended lies,
+//	10           and its length: who carries the plan out empties it
+//
+// [polyfill.Plan] says what they mean. What an operation makes of which nobody runs (new, bind, tag, table, br_on_evt)
+// is in Made or in Token. explain writes why the last operation was refused.
 //
 // Values never come here: they go from one event of the guest to the other. As with the scheduler no function calls
 // out; a trap in here is a bug of ours.
@@ -18,10 +34,6 @@ import (
 	"unsafe"
 
 	"github.com/fiberfill/fiberfill/polyfill"
-	"github.com/fiberfill/fiberfill/polyfill/cont"
-	"github.com/fiberfill/fiberfill/polyfill/fibers1"
-	"github.com/fiberfill/fiberfill/polyfill/fibers2"
-	"github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
 type (
@@ -32,24 +44,14 @@ type (
 	token = polyfill.Token
 )
 
-// The places in out.
-const (
-	outTo = iota
-	outLabel
-	outNumber // of a single-use reference: of the sender, or newly made
-	outFiber  // that it denotes; or the tag as which results arrive
-	outWords
-)
-
 var (
 	system  int32 // as in use
 	machine *polyfill.Machine
 	events  *polyfill.Events
+	next    *polyfill.Plan
 
-	out       [outWords]uint32
-	operation uint8 // the last one, for explain
-	buffer    []byte
-	list      []tag
+	text []byte
+	list []tag
 )
 
 // use chooses the system: 1 fibers1, 2 fibers2, 3 stacks, 4 cont.
@@ -59,24 +61,46 @@ func use(which int32) {
 	system = which
 	switch which {
 	case 1:
-		machine, events = &v1.Machine, &v1.Events
+		machine, events, next = &ofFibers1.Machine, &ofFibers1.Events, &ofFibers1.Plan
 	case 2:
-		machine, events = &v2.Machine, &v2.Events
+		machine, events, next = &ofFibers2.Machine, &ofFibers2.Events, &ofFibers2.Plan
 	case 3:
-		machine, events = &coroutines.Machine, new(polyfill.Events)
+		machine, events, next = &ofStacks.Machine, new(polyfill.Events), &ofStacks.Plan
 	case 4:
-		machine, events = &continuations.Machine, &continuations.Events
+		machine, events, next = &ofCont.Machine, &ofCont.Events, &ofCont.Plan
 	}
 }
 
-//go:wasmexport out
-func outAt() *uint32 { return &out[0] }
+//go:wasmexport plan
+func plan() uintptr { return uintptr(unsafe.Pointer(next)) }
+
+// made leaves a number that an operation has made in the plan.
+func made[N ~uint32](n N, trap polyfill.Trap) int32 {
+	next.Made = fiber(n)
+	return int32(trap)
+}
+
+// minted leaves a single-use reference in the plan.
+func minted(t token, trap polyfill.Trap) int32 {
+	next.Token = t
+	return int32(trap)
+}
+
+func reference(f, number uint32) token { return polyfill.TokenOf(uint64(number)<<32 | uint64(f)) }
+
+func event(t, payload uint32) polyfill.Event {
+	return polyfill.Event{Tag: tag(t), Payload: types(payload)}
+}
 
 // --- tags and tables
 
 //go:wasmexport tag
-func newTag(params, results uint32) uint32 {
-	return uint32(events.NewTag(types(params), types(results)))
+func newTag(params, results uint32) int32 {
+	t := events.NewTag(types(params), types(results))
+	if t == 0 {
+		return int32(polyfill.NotTypes)
+	}
+	return made(t, polyfill.OK)
 }
 
 // tags returns where n tags are to be written, for table.
@@ -89,89 +113,122 @@ func tags(n int32) uintptr {
 	return uintptr(unsafe.Pointer(&list[0]))
 }
 
-// newTable returns the number of the list of the first n of tags, -1 if one of them is not a tag.
+// newTable makes the table of the first n of tags.
 //
 //go:wasmexport table
 func newTable(n int32) int32 {
 	t, ok := events.NewTable(list[:n]...)
 	if !ok {
-		return -1
+		return int32(polyfill.UnknownTag)
 	}
-	return int32(t)
+	return made(t, polyfill.OK)
 }
 
-// --- the machine
+// --- what all systems have
 
-//go:wasmexport active
-func active() uint32 { return uint32(machine.Active()) }
+// enter begins an entry. It returns the fiber that the entry is, 0 if it is below all fibers and has no reference.
+//
+//go:wasmexport enter
+func enter() uint32 {
+	if system != 3 {
+		return 0
+	}
+	f, _ := ofStacks.Enter()
+	return uint32(f)
+}
 
-//go:wasmexport parent
-func parent(f uint32) uint32 { return uint32(machine.Parent(fiber(f))) }
+// leave ends an entry.
+//
+//go:wasmexport leave
+func leave() {
+	machine.Unwind()
+	if system == 3 {
+		ofStacks.Leave()
+	}
+}
 
-//go:wasmexport leaf
-func leaf(f uint32) uint32 { return uint32(machine.Leaf(fiber(f))) }
+// host says that frames of the host are on the active fiber's stack (1), or no longer (-1). Only stacks bears them,
+// until an operation would park the stack.
+//
+//go:wasmexport host
+func host(frames int32) int32 {
+	if system != 3 {
+		return int32(polyfill.HostFrames)
+	}
+	ofStacks.Host(frames)
+	return int32(polyfill.OK)
+}
+
+// returned is the end of the function of the active fiber, which has returned values of these types.
+//
+//go:wasmexport returned
+func returned(results uint32) int32 {
+	switch system {
+	case 1:
+		return int32(ofFibers1.Returned(types(results)))
+	case 2:
+		return int32(ofFibers2.Returned(types(results)))
+	case 3:
+		return int32(ofStacks.Returned(types(results)))
+	}
+	return int32(ofCont.Returned(types(results)))
+}
+
+// threw is the same of one that an exception has left.
+//
+//go:wasmexport threw
+func threw() int32 {
+	switch system {
+	case 1:
+		return int32(ofFibers1.Threw())
+	case 2:
+		return int32(ofFibers2.Threw())
+	case 3:
+		return int32(ofStacks.Threw())
+	}
+	return int32(ofCont.Threw())
+}
+
+// unwind is what follows a trap.
+//
+//go:wasmexport unwind
+func unwind() { next.Unwind(machine) }
+
+// abandon is what follows a plan that cannot be carried out: there is no stack for who should run.
+//
+//go:wasmexport abandon
+func abandon() { next.Abandon(machine) }
+
+// end ends a suspended fiber on behalf of the embedder, and adds to Ends.
+//
+//go:wasmexport end
+func end(f uint32) int32 { return int32(next.End(machine, fiber(f))) }
 
 //go:wasmexport state
 func state(f uint32) int32 { return int32(machine.State(fiber(f))) }
-
-//go:wasmexport kill
-func kill(f uint32) int32 { return int32(machine.Kill(fiber(f))) }
-
-//go:wasmexport unwind
-func unwind() { machine.Unwind() }
-
-// --- messages
 
 // explain writes the words for a trap of the last operation, and the rule behind them, and returns their length; they
 // are at text.
 //
 //go:wasmexport explain
 func explain(code int32) int32 {
-	trap := polyfill.Trap(code)
-	rule := ""
+	t := polyfill.Trap(code)
+	var rule string
 	switch system {
 	case 1:
-		rule = fibers1.Explain(fibers1.Operation(operation), trap)
+		rule = ofFibers1.Rule(t)
 	case 2:
-		rule = fibers2.Explain(fibers2.Operation(operation), trap)
+		rule = ofFibers2.Rule(t)
 	case 3:
-		rule = stacks.Explain(stacks.Operation(operation), trap)
+		rule = ofStacks.Rule(t)
 	case 4:
-		rule = cont.Explain(cont.Operation(operation), trap)
+		rule = ofCont.Rule(t)
 	}
-	buffer = append(buffer[:0], trap.String()...)
-	if rule != "" {
-		buffer = append(buffer, " ["...)
-		buffer = append(buffer, rule...)
-		buffer = append(buffer, ']')
-	}
-	return int32(len(buffer))
+	text = t.AppendCited(text[:0], rule)
+	return int32(len(text))
 }
 
 //go:wasmexport text
-func text() *byte { return &buffer[0] }
-
-// --- for the four systems
-
-// moved leaves a transition in out, with no reference.
-func moved(to polyfill.Transition, trap polyfill.Trap) int32 {
-	out = [outWords]uint32{outTo: uint32(to.To), outLabel: uint32(to.Label)}
-	return int32(trap)
-}
-
-// minted leaves a single-use reference in out, after what moved has left.
-func minted(t token, trap polyfill.Trap) int32 {
-	bits := t.Bits()
-	out[outFiber], out[outNumber] = uint32(bits), uint32(bits>>32)
-	return int32(trap)
-}
-
-func reference(f, number uint32) token {
-	return polyfill.TokenOf(uint64(number)<<32 | uint64(f))
-}
-
-func event(t, payload uint32) polyfill.Event {
-	return polyfill.Event{Tag: tag(t), Payload: types(payload)}
-}
+func textAt() *byte { return &text[0] }
 
 func main() {}

@@ -1,19 +1,19 @@
-// What fiberfill itself has to say when something goes wrong. What the user's own code throws or rejects with never
-// becomes a FiberError: it reaches the user's Promise unchanged, by identity.
+// fiberfill's own errors. What the user's code throws or rejects with never becomes a FiberError: it reaches the user's
+// Promise unchanged, by identity.
 
 /** The stable codes of {@link FiberError}; a message may change, a code does not. */
 export type FiberErrorCode =
   | "no-jspi" // the engine has no JavaScript Promise Integration
   | "not-wasm" // the engine does not accept the bytes as a module
   | "unsupported-module" // the engine accepts the module, our parser does not
-  | "not-a-response" // a streaming function was given something else than a Response
+  | "not-a-response" // a streaming function was given something other than a Response
   | "wrong-mime-type" // the Response is not application/wasm
   | "bad-response" // the server answered with an error status, or the body broke off
-  | "foreign-module" // a WebAssembly.Module that fiberfill.compile has not made
+  | "foreign-module" // a WebAssembly.Module that fiberfill did not compile
   | "missing-import" // the import object lacks something that the module asks for
   | "bad-import" // the engine refused the import object
   | "bad-guest" // a guest with fibers of its own lacks what they need
-  | "load-failed" // the code that such guests need cannot be loaded
+  | "load-failed" // the code that such guests need could not be loaded
   | "unknown-export"
   | "bad-argument"
   | "no-memory" // no room for a region or a fiber
@@ -21,15 +21,15 @@ export type FiberErrorCode =
   | "stack-overflow" // the guest recursed too deeply for the engine's stack
   | "region-overflow" // the guest used more shadow stack than its region has
   | "cannot-suspend" // a wait where the engine cannot suspend
-  | "deadlock" // fibers wait for each other in a circle
+  | "deadlock" // fibers wait for each other in a cycle
   | "cancelled" // cancel() without a reason, or by an arena
   | "released" // release()
-  | "cancel-ignored" // the guest has swallowed its cancellation for good
-  | "core-trap"; // the scheduler itself failed: a bug of ours
+  | "cancel-ignored" // the guest kept ignoring its cancellation
+  | "core-trap"; // the scheduler itself failed: a bug in fiberfill
 
 /**
- * A trap, or a refusal of fiberfill's. `code` is stable, `fiber` is the name of the fiber that it is about, if it is
- * about one, and `cause` is the engine's own error where there is one.
+ * A trap, or a refusal by fiberfill. `code` is stable. `fiber` is the name of the fiber concerned, if there is one.
+ * `cause` is the engine's own error, if there is one.
  */
 export class FiberError extends Error {
   override readonly name = "FiberError";
@@ -46,7 +46,7 @@ export class FiberError extends Error {
   readonly fiber?: string;
 }
 
-/** What instanceof says, of any value: a revoked Proxy, which may be thrown like all else, cannot be asked. */
+/** instanceof, for any value. A revoked Proxy may be thrown like anything else, and throws when it is asked. */
 export function isA<T>(value: unknown, kind: new (...args: any[]) => T): value is T {
   try {
     return value instanceof kind;
@@ -55,7 +55,7 @@ export function isA<T>(value: unknown, kind: new (...args: any[]) => T): value i
   }
 }
 
-/** The engine's words for an error, for use inside a message of ours. */
+/** Returns an error's text, for use inside a message of ours. */
 export function words(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -1,4 +1,4 @@
-// The platform's own WebAssembly. fiberfill/polyfill puts another into its place on the global, and what is made here
-// for guests must not become guests of that.
+// The platform's own WebAssembly. fiberfill/polyfill replaces the global, and what fiberfill makes for guests must not
+// become guests of the replacement.
 
 export const WebAssembly = globalThis.WebAssembly;

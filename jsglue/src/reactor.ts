@@ -1,12 +1,12 @@
-// The Go programs behind the TypeScript: the scheduler, the machine of the proposals, the rules of actors. Each imports
-// nothing, and is initialised before anything else of it is called.
+// Loads the Go programs behind the TypeScript: the scheduler, the machine of the proposals, the rules of actors. Each
+// imports nothing, and is initialised before anything else in it is called.
 
 import { WebAssembly } from "./platform.js";
 
 /**
- * Returns what makes instances of a program from its bytes. It is compiled once, with the first of them, at once:
- * engines compile functions when they are first called, so that this takes less time than a compilation on another
- * thread takes to report.
+ * Returns a function that makes instances of a program. The program is compiled once, synchronously, with the first
+ * instance: engines compile functions when they are first called, so this takes less time than another thread would
+ * take to report its compilation.
  */
 export function reactor<T>(bytes: Uint8Array): () => T {
   let module: WebAssembly.Module | undefined;

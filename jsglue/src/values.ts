@@ -1,4 +1,4 @@
-// What a value is that somebody has passed: whoever has made it, and whatever it does when it is asked.
+// Questions about values that a caller has passed: objects from any window, with any behaviour when inspected.
 
 import { WebAssembly } from "./platform.js";
 
@@ -6,22 +6,25 @@ export function isObject(value: unknown): value is Record<string, any> {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-/** For any Promise: one of the user's may have a `then` of its own, which may call back at once, or throw. */
+/** For any Promise: the user's may have a `then` of its own, which may call back at once, or throw. */
 export const { then } = Promise.prototype;
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return isObject(value) && typeof (value as PromiseLike<unknown>).then === "function";
 }
 
-/** The bytes of a value that has some, which may be shared with others. Throws if they are detached. */
+/**
+ * Returns the bytes of a buffer or a view, shared with the caller; undefined for any other value. Throws if they are
+ * detached.
+ */
 export function viewOf(value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   return isBuffer(value) ? new Uint8Array(value) : undefined;
 }
 
 /**
- * Whether a value is an object of a class of the platform, also one that another window has made, which instanceof
- * denies; and not one that only has the prototype. getter is one of the class: it refuses all others.
+ * Whether a value is an object of a platform class. Unlike instanceof, accepts one from another window, and refuses one
+ * that only has the prototype. `getter` is a getter of the class: it throws for any other object.
  */
 export function has(platform: { prototype: object }, getter: string, value: unknown): boolean {
   try {
@@ -32,7 +35,7 @@ export function has(platform: { prototype: object }, getter: string, value: unkn
   }
 }
 
-/** Whether a value is a module, whoever has made it. */
+/** Whether a value is a module, from any window. */
 export function isModule(value: unknown): value is WebAssembly.Module {
   try {
     WebAssembly.Module.customSections(value as WebAssembly.Module, "");
@@ -44,7 +47,7 @@ export function isModule(value: unknown): value is WebAssembly.Module {
 
 function isBuffer(value: any): value is ArrayBuffer {
   try {
-    // The name first: what is no buffer is not to cost an exception, since arguments of calls are asked, too.
+    // The name first: arguments of calls come by here, and what is not a buffer must not cost an exception.
     const name = value[Symbol.toStringTag];
     return (
       (name === "ArrayBuffer" && has(ArrayBuffer, "byteLength", value)) ||
@@ -55,13 +58,13 @@ function isBuffer(value: any): value is ArrayBuffer {
   }
 }
 
-/** Whether the bytes of a value have gone to another owner. */
+/** Whether the bytes of a value have been transferred to another owner. */
 export function detached(value: unknown): boolean {
   const buffer = ArrayBuffer.isView(value) ? value.buffer : value;
   return isBuffer(buffer) && buffer.detached;
 }
 
-/** What a value is, in words. */
+/** Describes a value in words. */
 export function describe(value: unknown): string {
   if (value === null) return "null";
   if (typeof value !== "object") return typeof value;
@@ -73,5 +76,5 @@ export function describe(value: unknown): string {
   }
 }
 
-/** A number, or what there is in its place: a text that looks like one is none. */
+/** Returns a number as it is; anything else in words, since a string may look like a number. */
 export const shown = (value: unknown): string => (typeof value === "number" ? String(value) : describe(value));

@@ -1,6 +1,7 @@
 package stubs
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -89,11 +90,6 @@ func TestBorder(t *testing.T) {
 	write(t, filepath.Join(dir, "b.wasm"), AppendStubs(nil, guest, waits, Options{StackPointer: true}))
 	write(
 		t,
-		filepath.Join(dir, "copies.wasm"),
-		AppendStubs(nil, guest, waits, Options{StackPointer: true, Copies: true}),
-	)
-	write(
-		t,
 		filepath.Join(dir, "regions.wasm"),
 		AppendStubs(nil, guest, waits, Options{StackPointer: true, Regions: true}),
 	)
@@ -120,5 +116,77 @@ func runBorder(t *testing.T, dir string) {
 	if !regexp.MustCompile(`(?m)^# pass [1-9]`).Match(out) ||
 		regexp.MustCompile(`(?m)^# (skipped|todo) [1-9]`).Match(out) {
 		t.Fatalf("not all tests ran:\n%s", out)
+	}
+}
+
+// The memory that stubs share with the guest is imported as it is: a shared one as shared.
+func TestSharedMemory(t *testing.T) {
+	guest := parse(t, []byte("\x00asm\x01\x00\x00\x00"+
+		"\x05\x04\x01\x03\x01\x02"+ // one memory of 1 to 2 pages, shared
+		"\x07\x0a\x01\x06memory\x02\x00"))
+	path := filepath.Join(t.TempDir(), "b.wasm")
+	write(t, path, AppendStubs(nil, guest, nil, Options{StackPointer: true, Regions: true}))
+	program := `const { readFileSync } = require("fs");
+		const module = new WebAssembly.Module(readFileSync(process.argv[1]));
+		const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
+		const memory = new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true });
+		const pointer = new WebAssembly.Global({ value: "i32", mutable: true }, 0);
+		const js = new Proxy({}, { get: () => () => {} });
+		const exports = new Proxy({}, { get: (_, name) => (name === "memory" ? memory : pointer) });
+		try { new WebAssembly.Instance(module, { js, guest: exports }); } catch (error) {
+			if (/memory/.test(error.message)) throw error;
+		}
+		if (!shared) throw new Error("no memory is imported");`
+	if out, err := exec.Command(node(t), "-e", program, path).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Values of one type, of whatever exports, cross the border by one function.
+func TestOneFunctionForEachType(t *testing.T) {
+	guest := parse(t, read(t, filepath.Join("testdata", "border.wasm")))
+	b := AppendStubs(nil, guest, waits, Options{})
+	for _, name := range []string{"arg:7f", "result:7f", "arg:7e", "arg:7c"} {
+		if n := strings.Count(string(b), name); n != 1 {
+			t.Errorf("%d functions are called %s, want 1", n, name)
+		}
+	}
+}
+
+// A trampoline jumps by a tail call, unless the engine cannot suspend a stack with one on it.
+func TestTrampolinesTail(t *testing.T) {
+	guest := parse(t, read(t, filepath.Join("testdata", "border.wasm")))
+	tail, plain := AppendTrampolines(nil, guest, waits, true), AppendTrampolines(nil, guest, waits, false)
+	if len(tail) != len(plain) {
+		t.Fatalf("%d bytes with tail calls, %d without", len(tail), len(plain))
+	}
+	calls := 0
+	for i := range tail {
+		if tail[i] != plain[i] {
+			calls++
+			if tail[i] != wasm.OpReturnCallRef || plain[i] != wasm.OpCallRef {
+				t.Errorf("byte %d is %#x with tail calls, %#x without", i, tail[i], plain[i])
+			}
+		}
+	}
+	if calls != 5 {
+		t.Errorf("%d calls differ, want one for each of the 5 imports that wait", calls)
+	}
+}
+
+// Imports beyond the marks count as 0, and marks beyond the imports as nothing.
+func TestMarksOfAnotherLength(t *testing.T) {
+	guest := parse(t, read(t, filepath.Join("testdata", "border.wasm")))
+	for _, c := range []struct{ marks, same []byte }{
+		{[]byte{0, 1}, []byte{0, 1, 0, 0, 0, 0}},
+		{nil, []byte{0, 0, 0, 0, 0, 0}},
+		{append(bytes.Clone(waits), 1, 1), waits},
+	} {
+		if !bytes.Equal(AppendTrampolines(nil, guest, c.marks, true), AppendTrampolines(nil, guest, c.same, true)) {
+			t.Errorf("the trampolines of %v are not those of %v", c.marks, c.same)
+		}
+		if !bytes.Equal(AppendStubs(nil, guest, c.marks, Options{}), AppendStubs(nil, guest, c.same, Options{})) {
+			t.Errorf("the stubs of %v are not those of %v", c.marks, c.same)
+		}
 	}
 }

@@ -110,7 +110,8 @@ func (b *builder) writeStub(j uint32) {
 	b.rest()
 	params(&b.Writer, exn)
 	b.Op(wasm.OpCall, b.firstWait+j)
-	b.restore(exn + 1)
+	b.pointer(exn + 1)
+	b.resumed()
 	b.Raw(caught)
 	b.Op(wasm.OpLocalSet, exn)
 	b.pointer(exn + 1)
@@ -122,7 +123,7 @@ func (b *builder) writeStub(j uint32) {
 	params(&b.Writer, exn)
 	b.Op(wasm.OpCall, b.firstDirect+j)
 	b.Raw("\x0f\x0b") // return end
-	b.copyBack()      // not before: the fiber that the core has named may be another one than was refused
+	b.resumed()       // not before: the fiber that the core has named may be another one than was refused
 	b.Op(wasm.OpLocalGet, exn)
 	b.Raw("\x0a\x0b") // throw_ref end
 	b.Close(body)
@@ -133,35 +134,31 @@ func (b *builder) writeStub(j uint32) {
 //go:noinline
 func (b *builder) rest() {
 	if b.opt.StackPointer {
-		b.Op(wasm.OpGlobalGet, globalBase)
+		b.Op(wasm.OpGlobalGet, globalRest)
 		b.Op(wasm.OpGlobalSet, globalSP)
 	}
 }
 
-// ended takes the fiber that has ended off the stack.
+// ended tells that the fiber has ended, and puts the stack pointer where it rests then.
 //
 //go:noinline
 func (b *builder) ended() {
-	if b.opt.Copies {
-		b.Op(wasm.OpLocalGet, runner)
-		b.Op(wasm.OpCall, funcEnded)
-	}
+	b.Op(wasm.OpGlobalGet, globalShared)
+	b.Raw("\x04\x40") // if
+	b.Op(wasm.OpLocalGet, runner)
+	b.Op(wasm.OpCall, funcEnded)
+	b.Byte(wasm.OpEnd)
 	b.rest()
 }
 
-// restore gives the fiber its stack back; its pointer is in the local.
+// resumed tells that the fiber has gone on.
 //
 //go:noinline
-func (b *builder) restore(saved uint32) {
-	b.copyBack()
-	b.pointer(saved)
-}
-
-//go:noinline
-func (b *builder) copyBack() {
-	if b.opt.Copies {
-		b.Op(wasm.OpCall, funcRestore)
-	}
+func (b *builder) resumed() {
+	b.Op(wasm.OpGlobalGet, globalShared)
+	b.Raw("\x04\x40") // if
+	b.Op(wasm.OpCall, funcResumed)
+	b.Byte(wasm.OpEnd)
 }
 
 // pointer puts the stack pointer back; it is in the local. In the next one is where the region begins.

@@ -37,7 +37,7 @@
 // # Module B: thunks
 //
 // For export k of the guest, if it is a function; k counts exports of all kinds; with lines in brackets only if fibers
-// have regions, in braces only if they have none and the stack is copied:
+// have regions:
 //
 //	(func (export "t<k>") (param $runner externref)
 //	  try_table (catch_all_ref $failed)
@@ -46,14 +46,14 @@
 //	    <result>... := guest.<k>(js.arg:<type>($runner, 0), js.arg:<type>($runner, 1), ...)
 //	    js.result:<type>($runner, 0, <result>) ...
 //	    [look]
-//	    {js.ended($runner)}               the frames below are put back, before any other JavaScript runs
-//	    sp := js.base
+//	    if worker.shared { js.ended($runner) }   what it has on other stacks is given back, before JavaScript runs
+//	    sp := js.rest
 //	    return
 //	  $failed:
 //	  worker.exn := the exception
 //	  [look]
-//	  {js.ended($runner)}
-//	  sp := js.base
+//	  if worker.shared { js.ended($runner) }
+//	  sp := js.rest
 //	  js.failed($runner))
 //
 // A thunk is what a worker (jsglue/worker.wat) calls, with the runner: the JavaScript object that holds the arguments of
@@ -65,18 +65,17 @@
 //
 // # Module B: stubs
 //
-// For function import i of type T that is marked, with lines in brackets only if fibers have regions, in braces only if
-// they have none and the stack is copied:
+// For function import i of type T that is marked, with lines in brackets only if fibers have regions:
 //
 //	(func (type T)
 //	  saved := sp
 //	  parked := saved                     exported: where the stack of the fiber that parks ends
 //	  [look]                              and keep low
 //	  try_table (catch_all_ref $thrown)
-//	    sp := js.base                     the engine calls JavaScript from here, which may call the guest
+//	    sp := js.rest                     the engine calls JavaScript from here, which may call the guest
 //	    wait.<i>(<each parameter>)        Suspending; its results stay on the operand stack
-//	    {js.restore()}                    the bytes from saved to base
 //	    sp := saved                       [and low]
+//	    if worker.shared { js.resumed() } the fiber gets back what else it has on shadow stacks
 //	    return
 //	  $thrown:
 //	  sp := saved                         [and low]
@@ -84,7 +83,7 @@
 //	  if js.refused(i)                    true where the engine refused to suspend; may throw another exception
 //	    direct.<i>(<each parameter>)      the same import, for a call that does not have to wait
 //	    return
-//	  {js.restore()}
+//	  if worker.shared { js.resumed() }
 //	  throw_ref the exception)
 //
 // The exported global low is where the running fiber's region begins. To look is to compare the 64 bytes that lie there
@@ -97,8 +96,10 @@
 // called, as it also prepares the arguments).
 //
 // B's start function does slots.s<i> := stub for every i. All else that B imports is said in the lines above; "guest"
-// "sp" is the stack pointer, "js" "base" its value at rest (mutable in braces: frames of fibers that wait may lie above
-// it), "js" "size" how many bytes a region has, "worker" "exn" the global of the shared worker.wasm.
+// "sp" is the stack pointer, "js" "rest" where it is when no fiber runs (a global: frames of fibers that wait may lie
+// above), "js" "size" how many bytes a region has, "worker" "exn" and "worker" "shared" globals of worker.wasm, of which
+// there is one instance. shared is 0 as long as each fiber has all its frames in its own region, so that nobody needs to
+// be told; src/guest/stack.ts sets it.
 //
 // # What fails, and how
 //
@@ -108,8 +109,8 @@
 //     SuspendError at the call of wait.<i>, before any function of ours. It arrives in refused, and the stub may still
 //     call the import directly.
 //   - A trap: nothing in wasm can catch it. Neither failed nor refused is called, the stack pointer stays where it was,
-//     and the worker's promise rejects: JavaScript sets the pointer back to base and starts another worker.
-//   - start may throw (no region is left, an argument is wrong): failed gets the exception. restore must not.
+//     and the worker's promise rejects: JavaScript sets the pointer back to rest and starts another worker.
+//   - start may throw (no region is left, an argument is wrong): failed gets the exception. resumed and ended must not.
 //   - An export or import with v128 or exnref: JavaScript has no such values, so the call throws a TypeError, as
 //     without us.
 package stubs

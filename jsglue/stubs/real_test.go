@@ -23,7 +23,6 @@ const parsed = "../../internal/wasm/testdata/"
 var allOptions = []Options{
 	{},
 	{StackPointer: true},
-	{StackPointer: true, Copies: true},
 	{StackPointer: true, Regions: true},
 }
 

@@ -17,20 +17,21 @@ const (
 	untouched = "\xf1\xc9\xef\xf8\x90\x9e\xf9\x8d\x0f"
 )
 
-// Indices in module B of what is always there. Types follow those of the guest; restore and ended are there only if
-// Copies, touched only if there are regions (never both), as is size; the stack pointer only if StackPointer.
+// Indices in module B of what is always there. Types follow those of the guest; touched is there only if there are
+// regions, as is size; the stack pointer and where it rests only if StackPointer.
 const (
 	funcStart   = 0
 	funcFailed  = 1
 	funcRefused = 2
-	funcRestore = 3
+	funcResumed = 3
 	funcEnded   = 4
-	funcTouched = 3
+	funcTouched = 5
 
-	globalExn  = 0
-	globalSP   = 1
-	globalBase = 2
-	globalSize = 3
+	globalExn    = 0
+	globalShared = 1
+	globalSP     = 2
+	globalRest   = 3
+	globalSize   = 4
 
 	typeTell   = 0 // [] -> []
 	typeJob    = 1 // [externref] -> []
@@ -43,7 +44,6 @@ const (
 // Options say what module B has to save for a fiber that waits.
 type Options struct {
 	StackPointer bool // the guest has a shadow stack: its pointer
-	Copies       bool // fibers have no region of their own: the used part of the stack
 
 	// Regions says that each fiber has a region, which is looked at for an overflow. It needs the stack pointer.
 	Regions bool
@@ -132,12 +132,10 @@ func (b *builder) writeImports() {
 	b.function(b.types + typeJob)
 	b.Raw("\x02js\x07refused")
 	b.function(b.types + typeAsk)
-	if b.opt.Copies {
-		b.Raw("\x02js\x07restore")
-		b.function(b.types + typeTell)
-		b.Raw("\x02js\x05ended")
-		b.function(b.types + typeJob)
-	}
+	b.Raw("\x02js\x07resumed")
+	b.function(b.types + typeTell)
+	b.Raw("\x02js\x05ended")
+	b.function(b.types + typeJob)
 	if b.opt.Regions {
 		b.Raw("\x02js\x07touched")
 		b.function(b.types + typeTell)
@@ -186,15 +184,13 @@ func (b *builder) writeImports() {
 
 	b.Raw("\x06worker\x03exn\x03\x69")
 	b.global(1)
+	b.Raw("\x06worker\x06shared\x03\x7f")
+	b.global(1)
 	if b.opt.StackPointer {
 		b.Raw("\x05guest\x02sp\x03\x7f")
 		b.global(1)
-		b.Raw("\x02js\x04base\x03\x7f")
-		if b.opt.Copies {
-			b.global(1)
-		} else {
-			b.global(0)
-		}
+		b.Raw("\x02js\x04rest\x03\x7f")
+		b.global(1)
 		if b.opt.Regions {
 			b.Raw("\x02js\x04size\x03\x7f")
 			b.global(0)

@@ -1,4 +1,4 @@
-// fiberfill/actors: actors in wasm, their stacks and their ends. Run over web/dist/npm in Node 26.
+// fiberfill/actors: actors in wasm, their stacks and how they end. Run over web/dist/npm in Node 26.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -32,7 +32,7 @@ test("E-SPAWN-1 a handler of another type is refused at the spawn, whatever the 
   runtime.close();
 });
 
-test("E-LIFE-2 nothing of a guest runs that is stopped while it is blocked; who would wake it is told", async () => {
+test("E-LIFE-2 a guest that is stopped while blocked runs no more code, and its wait's signal aborts", async () => {
   let signal;
   const { runtime, answers, ended, from, steps } = await world({
     ready: (fd, write, s) => ((signal = s), new Promise(() => {})),
@@ -78,20 +78,20 @@ test("E-LIFE-2 a guest that catches everything does not run either", async () =>
   assert.deepEqual([ran, answers], [[], []]);
 });
 
-// The engine gives back no stack that is merely forgotten: Node ends with some 32,000.
-test("E-SPAWN-2 E-LIFE-2 stacks are given back: of actors that end, are stopped while they are blocked, and while they are idle", async () => {
+// Engines do not free a stack that is merely forgotten: Node ends with some 32,000.
+test("E-SPAWN-2 E-LIFE-2 stacks are freed when actors end, and when they are stopped blocked or idle", async () => {
   const { runtime, from } = await world();
   for (let i = 0; i < 36_000; i++) {
     const id = runtime.spawn(guest, { stack: 32768 });
     if (i % 3 < 2) from(id, [204, 307][i % 3]);
     await runtime.step();
     if (i % 3 !== 1) assert(runtime.stop(id));
-    if (i % 1000 === 0) await new Promise((resolve) => setTimeout(resolve)); // the engine's
+    if (i % 1000 === 0) await new Promise((resolve) => setTimeout(resolve)); // the engine's turn
   }
   assert.equal(runtime.fibers, 0);
 });
 
-test("E-LIFE-1 how actors end is told, and traps carry the reason", async () => {
+test("E-LIFE-1 the runtime reports how actors end, and traps carry the reason", async () => {
   const { runtime, ended, from, steps } = await world();
   const deep = runtime.spawn(guest, { stack: 32768 });
   const trap = runtime.spawn(guest, { stack: 32768 });
@@ -118,7 +118,7 @@ test("E-LIFE-1 how actors end is told, and traps carry the reason", async () => 
 
 // A function with one local writes one word in 16 bytes.
 test("E-CLASS-1: a stack overflow is found in every word below the stack", async () => {
-  // Writes to the word so many bytes below its stack pointer.
+  // Writes to the word `n` bytes below its stack pointer.
   const module = await compileActor(
     assemble(`(module
     (memory (export "memory") 1)
@@ -142,7 +142,7 @@ test("E-CLASS-1: a stack overflow is found in every word below the stack", async
   runtime.close();
 });
 
-test("E-HOST-1 a function of the program's own that returns a Promise blocks the actor; class none gets -1", async () => {
+test("E-HOST-1 an import that returns a Promise blocks the actor; an actor without a stack gets -1", async () => {
   const plain = file("../../asyncio/actors/wasm/testdata/plain.wasm");
   const module = await compileActor(plain, {
     imports: { twice: (_, n) => new Promise((resolve) => setTimeout(resolve, 5, 2 * n)) },
@@ -167,7 +167,7 @@ test("E-HOST-1 a function of the program's own that returns a Promise blocks the
   runtime.close();
 });
 
-// The test runner takes a rejection that nobody asks for as a failure, and Node ends with it.
+// The test runner counts an unhandled rejection as a failure, and Node ends with it.
 test("E-HOST-1 a wait that is refused leaves no rejection behind", async () => {
   const plain = file("../../asyncio/actors/wasm/testdata/plain.wasm");
   const { runtime, answers, from } = await world();
@@ -180,11 +180,11 @@ test("E-HOST-1 a wait that is refused leaves no rejection behind", async () => {
   for (const twice of [waits, rejected]) from(runtime.spawn(await compileActor(plain, { imports: { twice } })), 1);
   await runtime.run(() => answers.length === 3);
   for (const { type } of answers) assert.equal(type, -1);
-  await new Promise((resolve) => setImmediate(resolve)); // rejections are reported
+  await new Promise((resolve) => setImmediate(resolve)); // unhandled rejections are reported now
   runtime.close();
 });
 
-test("E-SPAWN-2 stack and payloads come from the guest's allocator where it has one; without room the spawn fails", async () => {
+test("E-SPAWN-2 stack and payloads come from the guest's allocator if any; with no room spawn fails", async () => {
   const { runtime, answers, ended, from, steps } = await world();
   const id = runtime.spawn(await compileActor(file("../../asyncio/actors/wasm/testdata/malloc.wasm")), {
     stack: 65536,
@@ -216,7 +216,7 @@ test("E-SPAWN-2 stack and payloads come from the guest's allocator where it has 
   assert.equal(ended.get(none).code, "no-memory");
 });
 
-// What the demo page runs: last, since its clock is the real one, and what runs for the first time takes long.
+// What the demo page runs. It comes last, since its clock is the real one, and the first run of any code takes long.
 for (const clock of ["real", "virtual"]) {
   for (const stack of [32768, 65536, 131072, 0]) {
     test(`S-SLEEP E-TEST-1 as the page runs it, by the ${clock} clock, class ${stack}`, async () => {

@@ -1,5 +1,5 @@
-// Plays a scenario of examples/c-actor/scenarios.txt on fiberfill/actors; see there for the commands. It is the same in
-// Node and in a page (e2e), and returns the script with what was seen.
+// Plays a scenario of examples/c-actor/scenarios.txt on fiberfill/actors; that file explains the commands. It is the
+// same in Node and in a page (e2e). Returns the script with what happened.
 
 /** The scenarios of the file: titles and scripts. */
 export function scenarios(text) {
@@ -15,7 +15,7 @@ export function scenarios(text) {
 const quote = (bytes) => JSON.stringify(new TextDecoder().decode(bytes));
 const words = (bytes) => Array.from(new Int32Array(bytes.slice(0, bytes.length & ~3).buffer)).join(" ");
 
-/** What the tester's answers are: words or numbers. */
+/** Shows a payload of the tester's answers: words or numbers. */
 function payload({ type, payload }) {
   if (type < 300) return quote(payload);
   if (type === 301) return `${words(payload.slice(0, 12))} ${quote(payload.slice(12))}`;
@@ -26,7 +26,7 @@ export async function play({ Runtime, VirtualClock }, module, script) {
   const seen = [];
   const clock = new VirtualClock();
   const see = (text) => seen.push(`    t=${clock.now()} ${text}`);
-  const descriptors = new Map(); // what is ready, and who waits
+  const descriptors = new Map(); // descriptors that are ready, and who waits for them
   const descriptor = (key) => {
     if (!descriptors.has(key)) descriptors.set(key, { ready: false, waiters: new Set() });
     return descriptors.get(key);
@@ -100,7 +100,7 @@ export async function play({ Runtime, VirtualClock }, module, script) {
       const d = descriptor(`${fd} ${way}`);
       d.ready = true;
       for (const resolve of d.waiters) resolve();
-      await new Promise((resolve) => setTimeout(resolve)); // it is told in a microtask or two
+      await new Promise((resolve) => setTimeout(resolve)); // a microtask or two until the waiter is told
     },
     unready: (fd, way) => void (descriptor(`${fd} ${way}`).ready = false),
     fibers: () => see(`${runtime.fibers} fibers`),
@@ -119,7 +119,7 @@ export async function play({ Runtime, VirtualClock }, module, script) {
   return result;
 }
 
-/** Answers a ping with a pong; it cannot block. */
+/** Answers a ping with a pong. It cannot block. */
 function answering(host, { type, source }) {
   if (type === 200) return host.send(source, 201, "pong") === 0;
   const result = host.sleepMs(10);

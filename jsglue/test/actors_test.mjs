@@ -10,14 +10,14 @@ const { compileActor } = actors;
 
 test("importing touches no global", () => assert.deepEqual(Object.getOwnPropertyNames(globalThis), before));
 
-// The same scenarios, with the same outcome, as in Go on wazero: asyncio/actors/wasm.
+// The same scenarios, with the same outcomes, as in Go on wazero: asyncio/actors/wasm.
 const all = scenarios(file("../../examples/c-actor/scenarios.txt").toString());
 assert(all.length > 20);
 for (const { title, script } of all) {
   test(title, async () => assert.equal(await play(actors, guest, script), script));
 }
 
-test("S-SLEEP by the real clock: the order, and not before the deadline", async () => {
+test("S-SLEEP by the real clock: in order, and not before the deadline", async () => {
   const { runtime, answers, from, text } = await world({ clock: actors.realClock() });
   const sleeper = runtime.spawn(guest, { stack: 32768 });
   const other = runtime.spawnNative((host, { source }) => host.send(source, 201, "pong") === 0);
@@ -35,7 +35,7 @@ test("S-SLEEP by the real clock: the order, and not before the deadline", async 
   runtime.close();
 });
 
-test("S-SLEEP by the virtual clock: run skips the time in which nobody does anything", async () => {
+test("S-SLEEP by the virtual clock: run skips the time in which nothing happens", async () => {
   const { runtime, clock, answers, from, text } = await world();
   const sleeper = runtime.spawn(guest, { stack: 32768 });
   from(sleeper, 300, 3_600_000);
@@ -45,7 +45,7 @@ test("S-SLEEP by the virtual clock: run skips the time in which nobody does anyt
   assert.equal(text()[1], "slept");
 });
 
-test("E-MSG-1 a mailbox with 100,000 messages is emptied in order, and each is taken out at once", async () => {
+test("E-MSG-1 a mailbox with 100,000 messages is emptied in order, and taking one out is quick", async () => {
   const { runtime } = await world();
   let n = 0;
   const id = runtime.spawnNative((_, { type }) => type === n++, { room: 100_000 });
@@ -58,7 +58,7 @@ test("E-MSG-1 a mailbox with 100,000 messages is emptied in order, and each is t
   runtime.close();
 });
 
-test("E-MSG-1 what is no message is refused, and nothing of it is in the mailbox", async () => {
+test("E-MSG-1 an invalid message is refused, and leaves nothing in the mailbox", async () => {
   const { runtime, ended } = await world();
   const heard = [];
   const id = runtime.spawnNative(
@@ -108,7 +108,7 @@ test("E-MSG-1 the payload is the receiver's own copy, whatever kind of bytes it 
   runtime.close();
 });
 
-test("E-LIFE-2 what is no number of an actor stops none", async () => {
+test("E-LIFE-2 a value that is not an actor's number stops no actor", async () => {
   const { runtime, ended } = await world();
   const id = runtime.spawnNative(() => true);
   for (const other of [undefined, null, "", String(id), id + 0.5, id + 2 ** 32, -id, {}, NaN]) {
@@ -139,7 +139,7 @@ test("E-LIFE-1 a handler that throws undefined has thrown", async () => {
   runtime.close();
 });
 
-test("E-LIFE-1 others are not concerned when ended throws: the step, and close, are finished first", async () => {
+test("E-LIFE-1 when ended throws, the step or close is finished first", async () => {
   const over = [];
   const boom = (id, error) => {
     over.push(id);
@@ -164,7 +164,7 @@ test("E-LIFE-1 others are not concerned when ended throws: the step, and close, 
   assert.equal(runtime.fibers, 0);
 });
 
-test("E-SLEEP-3 E-FD-2 milliseconds that are no whole number, or too many, are refused instead of cut off", async () => {
+test("E-SLEEP-3 E-FD-2 a fraction of a millisecond, or too many of them, is refused and not truncated", async () => {
   const plain = file("../../asyncio/actors/wasm/testdata/plain.wasm");
   const { runtime, ended, from } = await world();
   const odd = [0.5, NaN, Infinity, 2 ** 31, 2 ** 32 + 5, -(2 ** 40), undefined, "5", 5n];
@@ -205,7 +205,7 @@ test("run sleeps until something outside is ready or sends, and says so when not
   runtime.close();
 });
 
-test("E-FD-3 run goes on with what gets ready while a step is under way", async () => {
+test("E-FD-3 run goes on when something becomes ready during a step", async () => {
   let open;
   const clock = { ...actors.realClock(), sleep: () => Promise.reject(new Error("it sleeps")) };
   const { runtime, answers, from } = await world({ clock, ready: () => new Promise((resolve) => (open = resolve)) });
@@ -219,13 +219,14 @@ test("E-FD-3 run goes on with what gets ready while a step is under way", async 
   runtime.close();
 });
 
-test("run is not idle when the condition, or the page in its turn, has sent something", async () => {
+test("run is not idle if the condition, or the page in its turn, sent something", async () => {
   const { runtime } = await world();
   let heard = 0;
   let asked = 0;
   const id = runtime.spawnNative(() => {
     if (heard++ !== 1) return true;
-    for (const start = performance.now(); performance.now() - start < 20;); // longer than run takes before it gives the page a turn
+    // Longer than run works before it gives the page a turn.
+    for (const start = performance.now(); performance.now() - start < 20;);
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => (port1.close(), runtime.send(id, 3));
     port2.postMessage(0);
@@ -241,14 +242,14 @@ test("run is not idle when the condition, or the page in its turn, has sent some
   runtime.close();
 });
 
-test("a run, or a step, beside a run is refused, and the run hears of everything", async () => {
+test("a second run, or a step, during a run is refused, and the run misses nothing", async () => {
   const { runtime, from } = await world({ clock: actors.realClock(), ready: () => new Promise(() => {}) });
   let heard = 0;
   const id = runtime.spawnNative(() => ++heard > 0);
   from(runtime.spawn(guest, { stack: 32768 }), 302, 7, 0); // so that there is something to wait for
   const run = runtime.run(() => heard === 2);
   for (const wanted of [1, 2]) {
-    await new Promise((resolve) => setImmediate(resolve)); // it sleeps
+    await new Promise((resolve) => setImmediate(resolve)); // now it sleeps
     await assert.rejects(
       runtime.run(() => true),
       code("in-step"),
@@ -304,12 +305,10 @@ test("misuse is refused with a code", async () => {
   assert.throws(() => runtime.spawn(guest), code("closed"));
 });
 
-test("the program in README.md", async () => {
-  const [, program] = /```js\n(import { compileActor[^`]*)```/.exec(file("../../README.md").toString());
+test("the program in docs/actors.md", async () => {
+  const [, program] = /```js\n(import { compileActor[^`]*)```/.exec(file("../../docs/actors.md").toString());
   const AsyncFunction = (async () => {}).constructor;
   const body = program.replace(/import ({.*}) from "fiberfill\/actors";/, "const $1 = actors;") + "return heard;";
-  assert.equal(
-    await new AsyncFunction("actors", "bytes", body)(actors, file("../../examples/c-actor/guest.wasm")),
-    "slept",
-  );
+  const fetch = async (path) => new Response(file(`../..${path}`));
+  assert.equal(await new AsyncFunction("actors", "fetch", body)(actors, fetch), "slept");
 });

@@ -1,4 +1,4 @@
-// What the tests of fiberfill/actors have in common.
+// What the tests of fiberfill/actors share.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ export { actors };
 export const file = (path) => readFileSync(new URL(path, import.meta.url));
 export const guest = await actors.compileActor(file("../../examples/c-actor/guest.wasm"));
 
-/** A runtime with a tester, whose answers it keeps. */
+/** A runtime with a tester, which keeps the answers it gets. */
 export async function world(options = {}) {
   const clock = options.clock ?? new actors.VirtualClock();
   const answers = [];

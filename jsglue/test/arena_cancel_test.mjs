@@ -1,4 +1,4 @@
-// Arenas that are cancelled: fibers do not outlive their scope, and end one after the other.
+// Cancelled arenas: fibers do not outlive their arena, and end one after another.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -9,7 +9,7 @@ const { all, arena, race } = fiberfill;
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"));
 
-test("a race that is cancelled ends as all arenas do, the last started first, and who ends first has won it", async () => {
+test("a cancelled race ends the last started first, as every arena, and the first to end wins it", async () => {
   const g = await waitingGuest();
   const fibers = [g.call("careful", "a")(0, 0), g.call("careful", "b")(1, 0), g.call("swallow", "c")(2)];
   const result = race(fibers);
@@ -24,7 +24,7 @@ test("a race that is cancelled ends as all arenas do, the last started first, an
   assert.deepEqual(g.trail.slice(4), ["e 1", "e 2", "d 1", "d 2"]);
 });
 
-test("children end before their parents, the last started first, through arenas in arenas and guests that wait for arenas", async () => {
+test("children end before parents, the last first, through nested arenas and guests that wait for arenas", async () => {
   const g = await waitingGuest();
   const reason = { any: "reason" };
   g.onWait = (n) => {
@@ -51,7 +51,7 @@ test("children end before their parents, the last started first, through arenas 
     await a.go(g.call("careful", "last")(4, 2));
   });
   await began(g, 0, 1, 2, 4, 5, 6, 7);
-  // A completion after the cancellation ends no wait: only its turn does.
+  // A completion after the cancellation does not end the wait: only the fiber's turn to end does.
   outer.cancel(reason);
   for (const n of [0, 1, 2, 4, 6, 7]) g.gate(n).resolve(n);
   assert.equal(await rejection(outer), reason);
@@ -63,7 +63,7 @@ test("children end before their parents, the last started first, through arenas 
   assert.ok(g.trail.indexOf("the arena's function ends") < g.trail.indexOf("parent 1"));
 });
 
-test("a sleeping fiber, and one whose I/O is in the inbox, end in their turn, too", async () => {
+test("a sleeping fiber, and one whose I/O is in the inbox, also end in their turn", async () => {
   const g = await waitingGuest();
   const result = arena(async (a) => {
     a.go(g.call("sleeping", "sleeper")(1));
@@ -73,20 +73,20 @@ test("a sleeping fiber, and one whose I/O is in the inbox, end in their turn, to
     g.gate(0).resolve(0);
     a.cancel("enough");
     const now = performance.now();
-    while (performance.now() < now + 3); // the sleeper's time is over before the last one has cleaned up
+    while (performance.now() < now + 3); // the sleeper is due before the last fiber has cleaned up
     await last;
   });
   assert.equal(await rejection(result), "enough");
   assert.deepEqual(g.trail, ["last 1", "last 2", "inbox 1", "inbox 2"]);
 });
 
-test("a fiber whose arena is over before its own turn to end comes ends in its turn, too", async () => {
+test("a fiber whose arena ends before its own turn to end still ends in its turn", async () => {
   const g = await waitingGuest();
   const ways = {
-    // The inner arena ends as it is told, without a fiber that has to wait for its turn.
+    // The inner arena ends as soon as it is told: no fiber of it has to wait for its turn.
     told: () =>
       arena((a) => new Promise((_, reject) => a.signal.addEventListener("abort", () => reject(a.signal.reason)))),
-    // It is over, and the fiber not yet told, when the outer one is cancelled.
+    // It has ended, but the fiber has not been told, when the outer arena is cancelled.
     "in the inbox": () => arena(() => g.gate(2).promise),
   };
   for (const [how, inner] of Object.entries(ways)) {
@@ -108,7 +108,7 @@ test("a fiber whose arena is over before its own turn to end comes ends in its t
   }
 });
 
-test("an AbortSignal cancels an arena, with its reason; a timeout is one", async () => {
+test("an AbortSignal cancels an arena with its reason; a timeout is such a signal", async () => {
   const g = await waitingGuest();
   const controller = new AbortController();
   const stopped = [
@@ -122,7 +122,7 @@ test("an AbortSignal cancels an arena, with its reason; a timeout is one", async
   assert.equal((await rejection(late)).name, "TimeoutError");
 });
 
-test("with a signal that is aborted already nothing starts, and the function is not called", async () => {
+test("with a signal that has already aborted, nothing starts and the function is not called", async () => {
   const g = await waitingGuest();
   const signal = AbortSignal.abort("never");
   const results = [
@@ -164,7 +164,7 @@ test("cancelled twice, after its end, and without a reason", async () => {
   assert.equal(bare.signal.reason, await rejection(bare));
 });
 
-test("the signal of an arena that is over is aborted, whenever it was asked for first", async () => {
+test("the signal of an arena that has ended is aborted, whenever it was first read", async () => {
   for (const make of [() => arena(() => 1), () => all([]), () => arena(() => Promise.reject(2))]) {
     const [before, after] = [make(), make()];
     const { signal } = before;
@@ -175,7 +175,7 @@ test("the signal of an arena that is over is aborted, whenever it was asked for 
   }
 });
 
-test("who hears that an arena, or a member of it, is cancelled may cancel the arena again", async () => {
+test("a listener of an arena's, or of a member's, signal may cancel the arena again", async () => {
   const g = await waitingGuest();
   for (const hears of ["arena", "a", "b"]) {
     g.trail.length = 0;
@@ -190,7 +190,7 @@ test("who hears that an arena, or a member of it, is cancelled may cancel the ar
   }
 });
 
-test("who catches the cancellation and returns has the arena resolve", async () => {
+test("a function that catches the cancellation and returns makes the arena resolve", async () => {
   const g = await waitingGuest();
   const result = all([g.exports.swallow(0), g.exports.swallow(1)]);
   await began(g, 0, 1);
@@ -202,7 +202,7 @@ test("who catches the cancellation and returns has the arena resolve", async () 
   assert.equal(await fallback, "fallback");
 });
 
-test("a guest that waits again for ever does not keep its arena", async () => {
+test("a guest that swallows its cancellation for ever does not keep its arena from ending", async () => {
   const g = await waitingGuest();
   const result = all([g.call("forever", "mule")(0)]);
   await began(g, 0);
@@ -211,7 +211,7 @@ test("a guest that waits again for ever does not keep its arena", async () => {
   assert.deepEqual([error.code, error.fiber, error.cause], ["cancel-ignored", "mule", "enough"]);
 });
 
-test("what is started while the arena ends, or after it, ends too", async () => {
+test("a fiber that is started while the arena ends, or after, is cancelled too", async () => {
   const g = await waitingGuest();
   let late, tooLate, self;
   const result = arena(async (a) => {
@@ -225,7 +225,7 @@ test("what is started while the arena ends, or after it, ends too", async () => 
   result.cancel("over");
   assert.equal(await rejection(result), "over");
   tooLate = self.go(g.exports.wait(2));
-  assert.match((await rejection(tooLate)).message, /the arena is over/);
+  assert.match((await rejection(tooLate)).message, /the arena has ended/);
   assert.deepEqual([late.state, tooLate.state, g.calls], ["cancelled", "cancelled", 1]);
 });
 

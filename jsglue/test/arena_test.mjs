@@ -1,4 +1,4 @@
-// Arenas: what they resolve to, what becomes of failures, and who may not belong to one.
+// Arenas: what they resolve to, what becomes of failures, and what may not belong to one.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -17,11 +17,11 @@ test("all resolves with the values in the order of the fibers", async () => {
   assert.deepEqual(await result, [10, 20, 30]);
 });
 
-test("all of nobody is over at once", async () => {
+test("all without members resolves at once", async () => {
   assert.deepEqual(await all([]), []);
 });
 
-test("all: the first failure ends the others, the last started first, one after the other; those not started never do", async () => {
+test("all: the first failure ends the others one by one, the last first; the unstarted never start", async () => {
   const g = await waitingGuest();
   const boom = new Error("boom");
   const names = ["a", "b", "c", "d"];
@@ -62,7 +62,7 @@ test("all keeps the first error and attaches the others", async () => {
   );
 });
 
-test("all: two failures in one microtask drain are both told", async () => {
+test("all: two failures in one microtask drain are both reported", async () => {
   const g = await waitingGuest();
   const [first, second] = [new Error("first"), new Error("second")];
   const result = all([g.exports.wait(0), g.exports.wait(1)]);
@@ -74,7 +74,7 @@ test("all: two failures in one microtask drain are both told", async () => {
   assert.deepEqual(error.suppressed, [second]);
 });
 
-test("all with a member that somebody else cancels rejects: there is a value missing", async () => {
+test("all rejects if a member is cancelled from elsewhere: its value is missing", async () => {
   const g = await waitingGuest();
   const [a, b] = [g.exports.wait(0), g.exports.wait(1)];
   const result = all([a, b]);
@@ -84,7 +84,7 @@ test("all with a member that somebody else cancels rejects: there is a value mis
   assert.equal(b.state, "cancelled");
 });
 
-test("race settles as the first that is over, and ends the others in their order", async () => {
+test("race settles as its first member to end, and ends the others in their order", async () => {
   const g = await waitingGuest();
   const fibers = ["a", "b", "c", "d"].map((name, n) => g.call("careful", name)(n, 1));
   const result = race(fibers);
@@ -92,10 +92,10 @@ test("race settles as the first that is over, and ends the others in their order
   g.gate(2).resolve(7);
   assert.equal(await result, 7);
   assert.deepEqual(g.trail, ["a 1", "a 2", "b 1", "b 2", "d 1", "d 2"]);
-  assert.match((await rejection(fibers[3])).message, /has won the race/);
+  assert.match((await rejection(fibers[3])).message, /won the race/);
 });
 
-test("race: a failure is a finish", async () => {
+test("race: a failure wins, too", async () => {
   const g = await waitingGuest();
   const boom = new Error("boom");
   const result = race([g.exports.wait(0), g.exports.wait(1)]);
@@ -105,7 +105,7 @@ test("race: a failure is a finish", async () => {
   assert.equal(boom.suppressed, undefined);
 });
 
-test("race tells what a loser fails with", async () => {
+test("race reports a loser's own failure", async () => {
   const g = await waitingGuest();
   const result = race([g.call("clumsy", "loser")(0), g.exports.wait(1)]);
   await began(g, 0, 1);
@@ -114,7 +114,7 @@ test("race tells what a loser fails with", async () => {
   assert.deepEqual([error.code, error.fiber], ["trap", "loser"]);
 });
 
-test("race of nobody rejects, and of a hundred thousand the first wins and no other starts", async () => {
+test("race without members rejects; of a hundred thousand the first wins and no other starts", async () => {
   assert.equal((await rejection(race([]))).code, "bad-argument");
   const g = await waitingGuest();
   g.onWait = (n) => n;
@@ -122,7 +122,7 @@ test("race of nobody rejects, and of a hundred thousand the first wins and no ot
   assert.equal(g.calls, 1);
 });
 
-test("an arena is over when its function and all its fibers are", async () => {
+test("an arena ends when its function and all its fibers have ended", async () => {
   const g = await waitingGuest();
   const order = [];
   const go = Promise.withResolvers();
@@ -144,7 +144,7 @@ test("an arena is over when its function and all its fibers are", async () => {
   assert.deepEqual(order, ["called at once", 0, "value"]);
 });
 
-test("when the function returns what it has not awaited is cancelled, and that is no failure", async () => {
+test("fibers that the function did not await are cancelled when it returns, and that is no failure", async () => {
   const g = await waitingGuest();
   let left;
   const result = arena(async (a) => {
@@ -162,7 +162,7 @@ test("when the function returns what it has not awaited is cancelled, and that i
 });
 
 for (const thrown of [new Error("own"), "a text", undefined, null, 0n, Object.freeze(new Error("frozen"))]) {
-  test(`when the function throws ${String(thrown)} the fibers are cancelled and it is kept by identity`, async () => {
+  test(`when the function throws ${String(thrown)} fibers are cancelled and the arena rejects with it`, async () => {
     const g = await waitingGuest();
     const fibers = [];
     const result = arena(async (a) => {
@@ -184,7 +184,7 @@ for (const thrown of [new Error("own"), "a text", undefined, null, 0n, Object.fr
   });
 }
 
-test("a failure that nobody has asked for is the arena's; one that somebody has is not", async () => {
+test("a failure that nobody handles is the arena's; one that somebody handles is not", async () => {
   const g = await waitingGuest();
   const boom = new Error("boom");
   const untold = arena(async (a) => {
@@ -204,7 +204,7 @@ test("a failure that nobody has asked for is the arena's; one that somebody has 
   assert.equal(await told, "fine");
 });
 
-test("what fails while the arena ends is attached to the function's error", async () => {
+test("a failure while the arena ends is attached to the function's error", async () => {
   const g = await waitingGuest();
   const own = new Error("own");
   const result = arena(async (a) => {
@@ -223,7 +223,7 @@ test("what fails while the arena ends is attached to the function's error", asyn
   );
 });
 
-test("an error that passes through two arenas carries what has failed in both", async () => {
+test("an error that passes through two arenas carries the failures of both", async () => {
   const g = await waitingGuest();
   const own = new Error("own");
   const inner = arena(async (a) => {
@@ -238,7 +238,7 @@ test("an error that passes through two arenas carries what has failed in both", 
   );
 });
 
-test("more errors than a text can carry are told as unhandled rejections", async () => {
+test("when the error is a string, further errors become unhandled rejections", async () => {
   const g = await waitingGuest();
   const errors = await escaped(async () => {
     const result = all([g.call("clumsy", "x")(0)]);
@@ -259,7 +259,7 @@ test("more errors than a text can carry are told as unhandled rejections", async
   );
 });
 
-test("an error whose message is no text ends its arena like any other", async () => {
+test("an error whose message is not a string ends its arena like any other", async () => {
   const g = await waitingGuest();
   for (const message of [Symbol("message"), { toString: () => assert.fail("cannot be told") }, Object.create(null)]) {
     const error = Object.defineProperty(new Error(), "message", { value: message });
@@ -275,12 +275,12 @@ test("an error whose message is no text ends its arena like any other", async ()
   }
 });
 
-test("a Promise of the function's whose own then does nothing is awaited like any other", async () => {
+test("a returned Promise with a then of its own that does nothing is awaited like any other", async () => {
   const result = Object.assign(Promise.resolve(5), { then() {} });
   assert.equal(await arena(() => result), 5);
 });
 
-test("an error to which nothing can be attached does not keep its arena", async () => {
+test("an error to which nothing can be attached does not keep its arena from ending", async () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   const written = Object.defineProperty({}, "suppressed", { value: 1 });
@@ -295,7 +295,7 @@ test("an error to which nothing can be attached does not keep its arena", async 
   assert.deepEqual(errors, Array(4).fill("second"));
 });
 
-test("a fiber that waits for an arena gets its value, and one that was cancelled by the import itself its reason", async () => {
+test("a fiber that waits for an arena gets its value, or the reason if the import cancelled the arena", async () => {
   const g = await waitingGuest();
   g.onWait = (n) =>
     n === 0
@@ -314,7 +314,7 @@ test("a fiber that waits for an arena gets its value, and one that was cancelled
   assert.equal(await rejection(fiber), "from inside");
 });
 
-test("what is no fiber is refused, and those that are do not stay", async () => {
+test("a member that is not a fiber is refused, and the valid ones are cancelled", async () => {
   const g = await waitingGuest();
   const f = g.exports.wait(0);
   assert.equal((await rejection(all([f, 5]))).code, "bad-argument");
@@ -329,7 +329,7 @@ test("what is no fiber is refused, and those that are do not stay", async () => 
   await rejection(alone);
 });
 
-test("of a list that breaks off those who were in it do not stay", async () => {
+test("if the iterator throws, the members before that are cancelled", async () => {
   const g = await waitingGuest();
   for (const scope of [all, race]) {
     const boom = new Error("boom");
@@ -345,7 +345,7 @@ test("of a list that breaks off those who were in it do not stay", async () => {
   }
 });
 
-test("options that cannot be used end the arena, and nobody is left outside of it", async () => {
+test("invalid options end the arena and all its members", async () => {
   const g = await waitingGuest();
   const mine = new Error("mine");
   const throws = Object.defineProperty({}, "signal", {
@@ -367,9 +367,9 @@ test("options that cannot be used end the arena, and nobody is left outside of i
   assert.equal(g.calls, 0);
 });
 
-test("an arena that would wait for itself is told so", async () => {
+test("an arena that would wait for itself is refused", async () => {
   for (const fn of [(a) => a.go(a), (a) => a]) assert.equal((await rejection(arena(fn))).code, "deadlock");
-  // By way of two others; the one that would close the circle is told.
+  // Through two others: the one that would close the cycle is refused.
   const open = [];
   const three = [0, 1, 2].map((i) => arena(() => new Promise((resolve) => (open[i] = resolve))));
   three[0].go(three[1]);
@@ -379,7 +379,7 @@ test("an arena that would wait for itself is told so", async () => {
   assert.deepEqual(await Promise.all(three), ["fine", "fine", "fine"]);
 });
 
-test("a fiber that would wait for an arena that waits for it is told so; so is who would have it belong to one that it waits for", async () => {
+test("a fiber cannot wait for an arena that waits for it, nor belong to one that it waits for", async () => {
   const g = await waitingGuest();
   let outer;
   const inner = arena((a) => a.go(g.call("wait", "it")(0)));
@@ -396,7 +396,7 @@ test("a fiber that would wait for an arena that waits for it is told so; so is w
   assert.equal(await waits, 5);
 });
 
-test("arenas that share their members are searched for a circle once", async () => {
+test("arenas that share their members are searched for a cycle only once", async () => {
   const open = Promise.withResolvers();
   let pair = [arena(() => open.promise), arena(() => open.promise)];
   for (let depth = 0; depth < 40; depth++) pair = [all(pair), all(pair)];
@@ -404,7 +404,7 @@ test("arenas that share their members are searched for a circle once", async () 
   await all(pair);
 });
 
-test("a fiber may stand in a list twice, and belong to several arenas", async () => {
+test("a fiber may be listed twice, and belong to several arenas", async () => {
   const g = await waitingGuest();
   g.onWait = (n) => (n === 9 ? Promise.reject("nine") : g.gate(n).promise);
   const twice = g.exports.wait(0);

@@ -4,10 +4,10 @@ import binaryen from "binaryen";
 
 const { All, CompactImports } = binaryen.Features;
 
-/** The bytes of a module; passes are Binaryen's, which are to change it before. */
+/** Returns the bytes of a module. `passes` are Binaryen passes to run on it first. */
 export function assemble(text, passes = []) {
   const module = binaryen.parseText(text);
-  module.setFeatures(All & ~CompactImports); // which no engine takes yet
+  module.setFeatures(All & ~CompactImports); // which no engine accepts yet
   module.runPasses(passes);
   const binary = module.emitBinary();
   module.dispose();

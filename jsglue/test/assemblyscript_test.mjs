@@ -1,5 +1,5 @@
-// Programs in AssemblyScript, compiled as its users do. Its collector looks for references on the program's one shadow
-// stack; a program whose collector runs by itself would lose what only a waiting fiber refers to.
+// AssemblyScript programs, compiled as their users compile them. The collector looks for references on the program's
+// one shadow stack; if it ran by itself, the program would lose objects that only a waiting fiber refers to.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -52,7 +52,7 @@ for (const runtime of ["minimal", "stub"]) {
   });
 }
 
-test("a program whose collector runs by itself is not taken without a word", async () => {
+test("a program whose collector runs by itself is not accepted silently", async () => {
   await assert.rejects(
     instantiate(await compile("incremental"), { env: { abort() {}, wait: suspending(async () => 0) } }),
     { code: "bad-argument", message: /cannot tell which global/ },

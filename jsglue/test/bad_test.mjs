@@ -1,5 +1,5 @@
-// Bad input that no toolchain writes and no careful caller passes: each gets a clear error or works, and harms nobody
-// else. Run over web/dist/npm in Node 26. (What a page meets is in e2e/testdata/pages/bad.js.)
+// Bad input that no toolchain writes and no careful caller passes. Each either gets a clear error or works, and none
+// harms anybody else. Run over web/dist/npm in Node 26. (What a page meets is in e2e/testdata/pages/bad.js.)
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -34,7 +34,7 @@ test("imports and exports may be called __proto__, and change no prototype", asy
   assert.equal(await exports["__proto__"](), 3);
 });
 
-test("what every object has is neither an export of the guest nor one of our imports", async () => {
+test("a property of Object.prototype is neither an export of the guest nor an import of ours", async () => {
   const { exports } = await fiberfill.instantiate(plusOne, env);
   assert.equal("toString" in exports, false);
   assert.throws(() => exports.toString, { code: "unknown-export" });
@@ -43,7 +43,7 @@ test("what every object has is neither an export of the guest nor one of our imp
   });
 });
 
-test("an imported global may be undefined, and is missing only where the import object does not have it", async () => {
+test("an imported global may be undefined, and is missing only if the import object lacks it", async () => {
   const guest = assemble(
     `(module (import "env" "global" (global $g externref)) (func (export "get") (result externref) (global.get $g)))`,
   );
@@ -63,7 +63,7 @@ test("an imported global may be undefined, and is missing only where the import 
   });
 });
 
-test("a guest may export what it likes under the names that are added to others", async () => {
+test("a guest may itself export the names that fiberfill adds to others", async () => {
   const guest = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1)
     (global $sp (mut i32) (i32.const 65536)) (global $mine (export "fiberfill:memory") i32 (i32.const 7))
     (func (export "fiberfill:stack_pointer") (param i32) (result i32) (local $frame i32)
@@ -77,19 +77,19 @@ test("a guest may export what it likes under the names that are added to others"
   assert.deepEqual(Object.keys(exports).sort(), ["fiberfill:memory", "fiberfill:memory1", "fiberfill:stack_pointer"]);
   assert.equal(exports["fiberfill:memory"].value, 7);
   const f = exports["fiberfill:stack_pointer"];
-  assert.deepEqual(await Promise.all([f(1), f(2), f(3)]), [1, 2, 3], "each has a stack of its own");
+  assert.deepEqual(await Promise.all([f(1), f(2), f(3)]), [1, 2, 3], "each has its own stack");
 });
 
-test("an import that a module has twice, with two types, may wait with both", async () => {
-  const guest =
-    assemble(`(module (import "env" "wait" (func $a (param i32) (result i32))) (import "env" "wait" (func $b (param f64) (result f64)))
+test("an import that a module lists twice, with two types, may wait with either", async () => {
+  const guest = assemble(`(module
+      (import "env" "wait" (func $a (param i32) (result i32))) (import "env" "wait" (func $b (param f64) (result f64)))
     (func (export "a") (param i32) (result i32) (call $a (local.get 0)))
     (func (export "b") (param f64) (result f64) (call $b (local.get 0))))`);
   const { exports } = await fiberfill.instantiate(guest, env);
   assert.deepEqual(await Promise.all([exports.a(1), exports.b(1.5)]), [2, 2.5]);
 });
 
-test("an argument that cannot be looked at rejects the call, and throws nothing at the caller", async () => {
+test("an argument that cannot be inspected rejects the call, and throws nothing at the caller", async () => {
   const { exports } = await fiberfill.instantiate(plusOne, env);
   const gone = new Uint8Array(8);
   structuredClone(gone.buffer, { transfer: [gone.buffer] });
@@ -113,7 +113,7 @@ test("a Response may have no parameters in its MIME type, as on the platform", a
   await fiberfill.compileStreaming(response("application/wasm"));
 });
 
-test("a Response that says no, is used up, locked, breaks off or is none is refused, with a code", async () => {
+test("a Response that failed, is used, is locked, breaks off or is not one is refused with a code", async () => {
   const response = (body = plusOne, more = {}) =>
     new Response(body, { headers: { "content-type": "application/wasm" }, ...more });
   const used = response();
@@ -135,7 +135,7 @@ test("a Response that says no, is used up, locked, breaks off or is none is refu
   }
 });
 
-test("what another realm has made is what it is: bytes, a module, a string in its buffer", async () => {
+test("objects of another realm are accepted: bytes, a module, a string in its buffer", async () => {
   const other = (code) => runInNewContext(code, { bytes: [...plusOne] });
   const source = other("new Uint8Array(bytes).buffer");
   assert.equal(source instanceof ArrayBuffer, false);
@@ -146,9 +146,10 @@ test("what another realm has made is what it is: bytes, a module, a string in it
   await assert.rejects(fiberfill.instantiate(other("new WebAssembly.Module(new Uint8Array(bytes))"), env), {
     code: "foreign-module",
   });
-  const guest =
-    assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
-    (func (export "second") (param i32 i32) (result i32) (drop (call $wait (local.get 1))) (i32.load8_u (i32.add (local.get 0) (i32.const 1)))))`);
+  const guest = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 2)
+    (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+    (func (export "second") (param i32 i32) (result i32)
+      (drop (call $wait (local.get 1))) (i32.load8_u (i32.add (local.get 0) (i32.const 1)))))`);
   const { exports: buffers } = await fiberfill.instantiate(guest, env);
   const shared = new SharedArrayBuffer(3);
   new Uint8Array(shared).set([7, 8, 9]);
@@ -171,16 +172,17 @@ test("the trap of a function that another realm has instantiated is a trap", asy
   }
 });
 
-test("an import object is read as the platform reads it: each value once, in order", async () => {
+test("an import object is read as the platform reads it: each value once and in order", async () => {
   const guest = assemble(
-    `(module (import "a" "x" (func)) (import "b" "y" (func)) (import "a" "z" (func)) (import "fiberfill" "yield" (func)))`,
+    `(module (import "a" "x" (func)) (import "b" "y" (func)) (import "a" "z" (func))
+      (import "fiberfill" "yield" (func)))`,
   );
   const { imports, read } = noting({ a: { x() {}, z() {} }, b: { y() {} }, fiberfill: { yield() {} } });
   await fiberfill.instantiate(guest, imports);
   assert.deepEqual(read, ["a", "a.x", "b", "b.y", "a", "a.z", "fiberfill", "fiberfill.yield"]);
 });
 
-/** The same import object, and what has been read of it so far. */
+/** The same import object, and a list of what has been read of it so far. */
 function noting(given) {
   const read = [];
   const watched = (object, path) =>
@@ -215,7 +217,7 @@ test("the name and the signal of a call are read once, and a later call throws n
   assert.deepEqual(fiberfill.fibers(), []);
 });
 
-test("what an import returns in the place of a plain Promise ends its wait once, or throws in its caller, and never in the scheduler", async () => {
+test("an odd thenable from an import ends its wait once, or throws in the caller, never in the scheduler", async () => {
   const mine = new Error("mine");
   const throws = () => {
     throw mine;
@@ -227,7 +229,7 @@ test("what an import returns in the place of a plain Promise ends its wait once,
     },
   });
   for (const [make, value] of [
-    [() => promise({ then: throws }), 1], // as await does it, a Promise's own then is not asked
+    [() => promise({ then: throws }), 1], // as with await: a Promise's own then is not called
     [
       () =>
         promise({
@@ -272,7 +274,7 @@ test("what an import returns in the place of a plain Promise ends its wait once,
   }
 });
 
-test("an import that is a WebAssembly.Suspending of the platform is refused: nobody would see it wait", async () => {
+test("an import that is a WebAssembly.Suspending of the platform is refused: its waits would go unseen", async () => {
   const wait = new WebAssembly.Suspending(async (v) => v);
   await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait } }), {
     code: "bad-import",
@@ -280,20 +282,20 @@ test("an import that is a WebAssembly.Suspending of the platform is refused: nob
   });
 });
 
-test("an import that cannot be called is refused by name, also a mark of another copy of fiberfill", async () => {
+test("an import that cannot be called is refused by name, even a mark of another copy of fiberfill", async () => {
   const other = createRequire(import.meta.url)("../../web/dist/npm/cjs/index.js");
   for (const wait of [7, {}, other.suspending(async (v) => v)]) {
     await assert.rejects(fiberfill.instantiate(plusOne, { env: { wait } }), {
       code: "bad-import",
-      message: /import env\.wait has to be a function, got (number|an object of type \w+); .*copy of fiberfill/,
+      message: /import env\.wait must be a function, got (number|an object of type \w+); .*copy of fiberfill/,
     });
   }
 });
 
-test("nobody makes a fiber by hand, and none is lost by trying", async () => {
+test("fibers cannot be made by hand, and trying loses none", async () => {
   const { exports } = await fiberfill.instantiate(plusOne, env);
   const fiber = exports.f(1);
-  const refusal = { code: "bad-argument", message: /fibers and arenas are made by/ };
+  const refusal = { code: "bad-argument", message: /fibers are made by calling exports/ };
   assert.throws(() => new fiberfill.Fiber(() => {}), refusal);
   assert.throws(() => new fiberfill.Arena(() => {}), refusal);
   assert.throws(() => fiberfill.Fiber.resolve(1), refusal);
@@ -301,14 +303,14 @@ test("nobody makes a fiber by hand, and none is lost by trying", async () => {
   assert.equal(await fiber, 2);
 });
 
-/** A value of which nothing can be asked. */
+/** A value that throws whatever is asked of it. */
 function revoked() {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   return proxy;
 }
 
-test("what imports throw and reject with arrives unchanged, whatever it is", async () => {
+test("what imports throw or reject with arrives unchanged, whatever it is", async () => {
   for (const mine of [
     revoked(),
     undefined,
@@ -343,9 +345,10 @@ test("what the start function throws arrives unchanged", async () => {
   }
 });
 
-test("a start function may call a marked import that does not wait; what has to wait is refused, and a trap is one", async () => {
+test("a start function may call a marked import that does not wait; a wait is refused, a trap reported", async () => {
   const guest = assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32)))
-    (global $got (export "got") (mut i32) (i32.const 0)) (func (export "f") (param i32) (result i32) (call $wait (local.get 0)))
+    (global $got (export "got") (mut i32) (i32.const 0))
+    (func (export "f") (param i32) (result i32) (call $wait (local.get 0)))
     (func $start (global.set $got (call $wait (i32.const 1)))) (start $start))`);
   const asked = [];
   const wait = fiberfill.suspending((v) => (asked.push(v), v === 1 ? 7 : Promise.resolve(v)));
@@ -358,7 +361,7 @@ test("a start function may call a marked import that does not wait; what has to 
     message: /^import env\.wait has to wait.* start function/,
   });
 
-  // Nothing here starts, so the message must not speak of a start.
+  // Nothing starts here, so the message must not speak of a start function.
   const outside = assemble(
     `(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (data (i32.const 65536) "x"))`,
   );
@@ -368,7 +371,7 @@ test("a start function may call a marked import that does not wait; what has to 
   );
 });
 
-test("exports may have any name, ours too", async () => {
+test("exports may have any name, even one of ours", async () => {
   const names = [
     "then",
     "constructor",
@@ -383,9 +386,11 @@ test("exports may have any name, ours too", async () => {
     "0",
     "fiberfill:f",
   ];
-  const guest =
-    assemble(`(module (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $sp (mut i32) (i32.const 65536))
-    (func $f (param i32) (result i32) (global.set $sp (i32.sub (global.get $sp) (i32.const 16))) (i32.store (global.get $sp) (local.get 0)) (drop (call $wait (i32.const 0)))
+  const guest = assemble(`(module
+    (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $sp (mut i32) (i32.const 65536))
+    (func $f (param i32) (result i32)
+      (global.set $sp (i32.sub (global.get $sp) (i32.const 16)))
+      (i32.store (global.get $sp) (local.get 0)) (drop (call $wait (i32.const 0)))
       (i32.load (global.get $sp)) (global.set $sp (i32.add (global.get $sp) (i32.const 16))))
     ${names.map((name) => `(export ${JSON.stringify(name)} (func $f))`).join(" ")})`);
   const { exports } = await fiberfill.instantiate(guest, env);
@@ -401,7 +406,7 @@ test("exports may have any name, ours too", async () => {
   );
 });
 
-test("an observer that throws is told as an unhandled rejection, and every fiber gets its answer", async () => {
+test("what an observer throws is an unhandled rejection, and every fiber gets its answer", async () => {
   const { exports } = await fiberfill.instantiate(plusOne, env);
   const mine = new Error("mine");
   let seen = 0;
@@ -416,13 +421,13 @@ test("an observer that throws is told as an unhandled rejection, and every fiber
   assert.deepEqual(fiberfill.fibers(), []);
 });
 
-test("what is no function cannot observe, and what is no object has no limits", () => {
+test("observe refuses what is not a function, and limits what is not an object", () => {
   for (const bad of [undefined, null, {}, "f"]) assert.throws(() => fiberfill.observe(bad), { code: "bad-argument" });
   for (const bad of [undefined, null, 5, { soft: 1n }, { soft: Symbol("s") }, { hard: Object.create(null) }])
     assert.throws(() => fiberfill.limits(bad), { code: "bad-argument" });
 });
 
-test("below the platform's own promising nothing can wait, and no fiber comes to harm", async () => {
+test("below the platform's own promising nothing can wait, and no fiber is harmed", async () => {
   const three = assemble(`(module
     (import "env" "wait" (func $wait (param i32) (result i32)))
     (import "fiberfill" "yield" (func $yield))
@@ -442,7 +447,7 @@ test("below the platform's own promising nothing can wait, and no fiber comes to
     return new Promise((resolve) => setTimeout(resolve, 0, v + 1));
   });
   const g = await fiberfill.instantiate(three, { env: { wait } });
-  await raw(); // where no fiber runs
+  await raw(); // while no fiber runs
   assert.deepEqual(await Promise.all([g.exports.f(1), g.exports.f(2), g.exports.f(3)]), [2, 3, 4]);
   assert.equal(inside.length, 3);
   await Promise.all(inside);

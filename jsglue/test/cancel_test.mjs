@@ -28,7 +28,7 @@ function controller() {
   return Object.defineProperty(c, "listeners", { get: () => (c.signal.aborted ? 0 : listeners.size) });
 }
 
-/** Calls fn the first time that the fiber of this name enters a state. */
+/** Calls fn the first time the fiber of this name enters a state. */
 function when(name, state, fn) {
   const stop = fiberfill.observe((fiber) => {
     if (fiber.name !== name || fiber.state !== state) return;
@@ -37,7 +37,7 @@ function when(name, state, fn) {
   });
 }
 
-// How a fiber is ended: how it is told, and what its Promise rejects with.
+// The ways to end a fiber: how to do it, and what its Promise rejects with.
 const reason = { any: "reason" };
 const means = {
   cancel: { end: (fiber) => fiber.cancel(reason), is: (error) => error === reason },
@@ -58,8 +58,8 @@ const means = {
   },
 };
 
-// Where it stands. start calls an export of g by call, and has end called at that point. calls is how often the guest
-// has called its import then; unwinds, that it has code on its stack that sees the cancellation.
+// Where the fiber is. `start` calls an export of g by `call`, and has `end` called at that point. `calls` is how often
+// the guest has called its import by then. `unwinds`: it has code on its stack that sees the cancellation.
 const points = {
   "unstarted, in the call's own microtask": {
     calls: 0,
@@ -170,7 +170,7 @@ const points = {
     },
   },
   "waiting for its turn after a yield": {
-    calls: 1, // the other's
+    calls: 1, // by the other fiber
     unwinds: true,
     start(g, call, end) {
       const fiber = call("careful", -1, 1);
@@ -247,7 +247,7 @@ for (const [where, point] of Object.entries(points)) {
         signal = fiber.signal;
         return fiber;
       };
-      // An observer is told of a fiber before the call that makes it has returned.
+      // Observers are told of a fiber before the call that makes it has returned.
       const found = () => (fiber ??= fiberfill.fibers().find(({ name }) => name === "it"));
       let told = 0;
       await point.start(g, call, () => (told++, end(found(), c)));
@@ -258,11 +258,11 @@ for (const [where, point] of Object.entries(points)) {
       assert.equal(fiber.state, point.threw && how === "release" ? "failed" : "cancelled");
       assert.equal(fiber.waitsFor, undefined);
       assert.ok(signal.aborted && is(signal.reason));
-      assert.equal(g.calls, point.calls, "no import of the user's is called for a fiber that has been ended");
+      assert.equal(g.calls, point.calls, "no import is called for a fiber that has been ended");
       const cleaned = point.threw ? ["it 1", "it 2"] : point.unwinds && !kills ? ["it 1", "it 2"] : [];
-      assert.deepEqual(g.trail, cleaned, "what of its code has run");
+      assert.deepEqual(g.trail, cleaned, "which of its code has run");
       assert.equal(c.listeners, 0);
-      // Later nothing has an effect, and the others go on.
+      // Ending it again has no effect, and the other fibers go on.
       fiber.cancel("late");
       fiber.release();
       c.abort("late");
@@ -300,7 +300,7 @@ for (const [how, { end }] of Object.entries(means)) {
   });
 }
 
-test("a fiber that was cancelled, or released, as it ran, and does not wait again, ends as it likes", async () => {
+test("a fiber that is cancelled or released while it runs, and never waits again, ends as it likes", async () => {
   const g = await waitingGuest();
   for (const [how, { end }] of Object.entries(means)) {
     const c = controller();
@@ -312,7 +312,7 @@ test("a fiber that was cancelled, or released, as it ran, and does not wait agai
   }
 });
 
-test("with a signal that is aborted already a fiber never starts", async () => {
+test("with a signal that has already aborted, a fiber never starts", async () => {
   const g = await waitingGuest();
   for (const given of [reason, "text", null]) {
     const fiber = g.call("wait", "it", AbortSignal.abort(given))(0);
@@ -361,7 +361,7 @@ test("a reason may be of any type, and arrives unchanged", async () => {
         g.call("careful", "careful", c.signal)(0, 3),
         g.call("wait", "queued", other.signal)(0),
       ];
-      for (const fiber of [careful, queued]) fiber.catch(() => {}); // looked at below
+      for (const fiber of [careful, queued]) fiber.catch(() => {}); // inspected below
       way(queued, other);
       await until(() => careful.state === "waiting");
       way(careful, c);
@@ -385,13 +385,13 @@ test("a reason may be of any type, and arrives unchanged", async () => {
   assert.equal((await rejection(fiber)).name, "AbortError");
 });
 
-test("an import that ignores its signal does not hold a fiber, and what it brings later reaches nobody", async () => {
+test("an import that ignores its signal does not hold a fiber, and its late result is dropped", async () => {
   const g = await waitingGuest();
   const fiber = g.exports.careful(0, 4);
   await g.gate(0).began;
   fiber.cancel(reason);
   assert.equal(await rejection(fiber), reason);
-  // The next has the same reference's slot, and begins its own first wait.
+  // The next fiber gets the same slot, and begins its own first wait.
   const next = g.exports.twice(1);
   await g.gate(1).began;
   g.gate(0).resolve(1000);
@@ -402,7 +402,7 @@ test("an import that ignores its signal does not hold a fiber, and what it bring
   assert.equal(await next, 3);
 });
 
-test("a guest that catches its cancellation and waits again, for ever, is ended, and the page lives meanwhile", async () => {
+test("a guest that swallows its cancellation for ever is ended, and the page stays responsive", async () => {
   const g = await waitingGuest();
   const mules = Array.from({ length: 100 }, (_, i) => g.call("forever", `mule${i}`)(0));
   await until(() => mules.every((mule) => mule.state === "waiting"));
@@ -421,7 +421,7 @@ test("a guest that catches its cancellation and waits again, for ever, is ended,
   assert.equal(g.calls, 100);
 });
 
-test("a guest that needs many waits to clean up has them", async () => {
+test("a guest may use many waits to clean up", async () => {
   const g = await waitingGuest();
   const fiber = g.call("careful", "it")(0, 999);
   await g.gate(0).began;
@@ -453,7 +453,7 @@ test("of several releases the first counts: the signal and the Promise have one 
   }
 });
 
-test("released when its cancellation is on its way into it: it ends with the reason, and has been cancelled, not failed", async () => {
+test("released while its cancellation is under way: it ends with the reason, cancelled and not failed", async () => {
   const g = await waitingGuest();
   const fiber = g.call("wait", "it")(0);
   await g.gate(0).began;
@@ -466,7 +466,7 @@ test("released when its cancellation is on its way into it: it ends with the rea
   assert.equal(await rejection(all), reason);
 });
 
-test("who is cancelled waits for nobody any more: one that it has waited for may wait for its end", async () => {
+test("a cancelled fiber waits for no fiber any more: one that it waited for may wait for its end", async () => {
   const g = await waitingGuest();
   let second;
   g.onWait = (n) => {
@@ -479,11 +479,11 @@ test("who is cancelled waits for nobody any more: one that it has waited for may
   assert.equal(await rejection(second), reason);
 });
 
-test("AbortSignal.timeout and AbortSignal.any are signals like others", async () => {
+test("AbortSignal.timeout and AbortSignal.any are signals like any other", async () => {
   const g = await waitingGuest();
   const fiber = g.call("careful", "it", AbortSignal.any([AbortSignal.timeout(2), new AbortController().signal]))(0, 2);
   assert.equal((await rejection(fiber)).name, "TimeoutError");
-  assert.deepEqual(g.trail, g.calls === 1 ? ["it 1", "it 2"] : []); // a busy machine may have aborted it before it started
+  assert.deepEqual(g.trail, g.calls === 1 ? ["it 1", "it 2"] : []); // a busy machine may abort it before it starts
 });
 
 test("one signal may end ten thousand fibers, in all their states", async () => {
@@ -501,7 +501,7 @@ test("one signal may end ten thousand fibers, in all their states", async () => 
   assert.equal(c.listeners, 0);
 });
 
-test("what is cancelled and released gives its memory back", async () => {
+test("cancelled and released fibers give their memory back", async () => {
   let memory;
   const { exports } = await fiberfill.instantiate(
     readFileSync(new URL("../../examples/c-fetch/guest.wasm", import.meta.url)),

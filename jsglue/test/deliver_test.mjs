@@ -1,12 +1,12 @@
-// Imports that write to the guest's memory through a pointer to a local of the caller, where every fiber has a stack of
-// its own and where all share one (jsglue/src/guest/regions.ts).
+// Imports that write to the guest's memory through a pointer to a local of the caller: where every fiber has its own
+// stack, and where all share one (jsglue/src/guest/regions.ts).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
 
-// get(n) has two locals on its stack: n, and an answer that the import shall write; it returns their sum. scribble()
-// writes all over the unused stack, as any function may.
+// get(n) has two locals on its stack: n, and an answer for the import to write; it returns their sum. scribble() writes
+// all over the unused stack, as any function may.
 const wat = (more) => `(module
   (import "env" "answer" (func $answer (param i32 i32) (result i32)))
   (memory (export "memory") 2)
@@ -35,7 +35,7 @@ async function guest(text, fn, deliver) {
   return { exports, direct: instance.exports, words: () => new Int32Array(instance.exports.memory.buffer) };
 }
 
-/** A Promise to be settled from outside for each n. */
+/** For each n, a Promise that the test settles. */
 function gates() {
   const all = [];
   return { all, at: (n) => (all[n] ??= Promise.withResolvers()) };
@@ -85,7 +85,7 @@ for (const [how, text] of Object.entries(guests)) {
     assert.equal(await g.exports.get(9), 14);
   });
 
-  test(`${how}: deliver is called for waits only, not at once and not after a cancel`, async () => {
+  test(`${how}: deliver is called only after a wait, not for an immediate value and not after a cancel`, async () => {
     const delivered = [];
     const gate = gates();
     const waiting = Promise.withResolvers();
@@ -122,7 +122,7 @@ for (const [how, text] of Object.entries(guests)) {
     await assert.rejects(g.exports.get(1), { code: "bad-argument", message: /env\.answer.*must not wait/ });
   });
 
-  test(`${how}: in deliver nothing can wait below the platform's own promising, and no fiber comes to harm`, async () => {
+  test(`${how}: in deliver nothing can wait below the platform's promising, and no fiber is harmed`, async () => {
     const inside = [];
     const g = await guest(
       text,
@@ -154,7 +154,7 @@ for (const [how, text] of Object.entries(guests)) {
   });
 }
 
-test("all fibers on one stack: what is written without deliver is lost, and hits nobody else", async () => {
+test("all fibers on one stack: what is written without deliver is lost, and harms no other fiber", async () => {
   const g = await guest(guests["all fibers on one stack"], async (n, at) => {
     await null;
     g.words()[at / 4] = n;
@@ -163,6 +163,6 @@ test("all fibers on one stack: what is written without deliver is lost, and hits
   assert.deepEqual(await Promise.all([1, 2, 3].map((n) => g.exports.get(n))), [1000001, 1000002, 1000003]);
 });
 
-test("suspending refuses a deliver that is no function", () => {
+test("suspending refuses a deliver that is not a function", () => {
   assert.throws(() => fiberfill.suspending(() => 0, 5), { code: "bad-argument" });
 });

@@ -1,5 +1,5 @@
-// What a guest sees of a cancellation that has the exceptions of before exnref, which compilers still write by default,
-// or that asks for JavaScript's own. Run over web/dist/npm in Node 26.
+// What a guest sees of a cancellation if it uses the exceptions from before exnref, which compilers still write by
+// default, or JavaScript's own. Run over web/dist/npm in Node 26.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ const bytes = assemble(`(module
   (tag $own (param i32))
   (memory 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
 
-  ;; Notes what it has on its stack, and passes on what was thrown.
+  ;; Notes what is on its stack, and rethrows.
   (func (export "cleanup") (param i32) (result i32) (local $frame i32)
     (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
     (i32.store (local.get $frame) (local.get 0))
@@ -26,19 +26,19 @@ const bytes = assemble(`(module
     (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
     (local.get 0))
 
-  ;; The same, by an outer try.
+  ;; The same, with a delegate to an outer try.
   (func (export "delegated") (param i32) (result i32)
     (try $out (result i32)
       (do (try (result i32) (do (call $wait (local.get 0))) (delegate $out)))
       (catch_all (call $note (local.get 0)) (rethrow 0))))
 
-  ;; Returns what was thrown, if that is JavaScript's.
+  ;; Returns what was thrown, if JavaScript threw it.
   (func (export "told") (param i32) (result externref)
     (try (result externref)
       (do (drop (call $wait (local.get 0))) (ref.null extern))
       (catch $js)))
 
-  ;; Catches its own exception only.
+  ;; Catches only its own exception.
   (func (export "own") (param i32) (result i32)
     (try (result i32)
       (do (drop (call $wait (local.get 0))) (throw $own (i32.const 7)))
@@ -49,7 +49,7 @@ const bytes = assemble(`(module
     (throw $own (local.get 0))))`);
 
 for (const regions of ["grow", "copy"]) {
-  test(`${regions}: a guest with the older exceptions sees that it is cancelled, cleans up, and does not see a release`, async () => {
+  test(`${regions}: a guest with legacy exceptions sees a cancellation, cleans up, and sees no release`, async () => {
     const notes = [];
     const gates = [];
     const { exports } = await fiberfill.instantiate(

@@ -1,5 +1,5 @@
-// Fibers under the fake timers of a test, as Jest, Vitest and Sinon have them: waits end as every await does, sleeps
-// end when the test lets time pass, and afterwards everything is as before.
+// Fibers under a test's fake timers, as in Jest, Vitest and Sinon. Waits end as every await does, sleeps end when the
+// test lets time pass, and afterwards everything is as before.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
 
-/** busy yields for as long as the import more says so; sleep calls it before and after. */
+/** busy yields for as long as the import more says so; sleep calls more before and after. */
 const bytes = assemble(`(module
   (import "env" "wait" (func $wait (param i32) (result i32)))
   (import "env" "more" (func $more (result i32)))
@@ -26,10 +26,13 @@ const bytes = assemble(`(module
     (drop (call $more))
     (i32.const 7)))`);
 
+/** The same, as an expression for a program in a process of its own. */
+const source = `Buffer.from("${Buffer.from(bytes).toString("base64")}", "base64")`;
+
 const { now } = performance;
 const clock = performance;
 let until = 0;
-let asked = []; // when more was
+let asked = []; // when more was called
 const { exports } = await fiberfill.instantiate(bytes, {
   env: {
     wait: fiberfill.suspending(async (n) => n),
@@ -44,8 +47,8 @@ function busy() {
 }
 
 /**
- * Replaces what tells or waits for time by what stands still, and returns the timers that have been set, and what puts
- * all back.
+ * Replaces what tells or waits for time by functions that stand still. Returns the timers that have been set, and a
+ * function that restores everything.
  */
 function fake() {
   const timers = new Map();
@@ -72,7 +75,7 @@ test("under fake timers waits and long turns end by themselves, and a sleep when
     assert.equal(await exports.wait(3), 3);
     assert.equal(await busy(), 5);
     const sleeper = exports.sleep(100_000);
-    assert.equal(await exports.wait(4), 4); // the sleeper has begun to sleep
+    assert.equal(await exports.wait(4), 4); // the sleeper now sleeps
     const [id, { fn, ms }] = [...timers].at(-1);
     assert.ok(ms > 90_000 && ms <= 100_000, `a timer of ${ms} ms for a sleep of 100,000`);
     timers.delete(id);
@@ -85,7 +88,7 @@ test("under fake timers waits and long turns end by themselves, and a sleep when
   assert.deepEqual(fiberfill.fibers(), []);
 });
 
-test("a sleep does not end before its time, as real timers may", async () => {
+test("a sleep never ends early, though real timers may", async () => {
   asked = [];
   for (let i = 0; i < 30; i++) await exports.sleep(3);
   for (let i = 0; i < 60; i += 2)
@@ -100,7 +103,7 @@ test("a sleep ends with its timer when the clock stands still", async () => {
     globalThis.setTimeout = (fn) => timers.push(fn)
     globalThis.performance = { now: () => 1 }
     const fiberfill = await import("../../web/dist/npm/esm/index.js")
-    const { exports } = await fiberfill.instantiate(Buffer.from("${Buffer.from(bytes).toString("base64")}", "base64"), { env: { wait() {}, more() {} } })
+    const { exports } = await fiberfill.instantiate(${source}, { env: { wait() {}, more() {} } })
     const sleeper = exports.sleep(1000)
     await new Promise(setImmediate)
     timers.shift()()
@@ -116,7 +119,7 @@ test("where there is neither setImmediate nor a MessageChannel, as in jsdom, lon
     const fiberfill = await import("../../web/dist/npm/esm/index.js")
     const until = performance.now() + 40
     const env = { wait() {}, more: () => performance.now() < until ? 1 : 0 }
-    const { exports } = await fiberfill.instantiate(Buffer.from("${Buffer.from(bytes).toString("base64")}", "base64"), { env })
+    const { exports } = await fiberfill.instantiate(${source}, { env })
     console.log(await exports.busy())`;
   assert.equal(await printed(program), "5\n");
 });
@@ -129,7 +132,7 @@ for (const missing of [["setImmediate"], ["setImmediate", "MessageChannel"]])
     const { Runtime } = await import("../../web/dist/npm/esm/actors.js")
     const until = performance.now() + 40
     const more = () => performance.now() < until ? 1 : 0
-    const { exports } = await fiberfill.instantiate(Buffer.from("${Buffer.from(bytes).toString("base64")}", "base64"), { env: { wait() {}, more } })
+    const { exports } = await fiberfill.instantiate(${source}, { env: { wait() {}, more } })
     const runtime = new Runtime()
     const actor = runtime.spawnNative((host) => (host.send(host.self, 1), true))
     runtime.send(actor, 0)

@@ -1,4 +1,4 @@
-// Seeing inside: limits, stalls, circles, traces and stacks. Run over web/dist/npm in Node 26.
+// Seeing inside: limits, stalls, cycles, traces and stacks. Run over web/dist/npm in Node 26.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { assemble } from "./assemble.mjs";
 const bytes = readFileSync(new URL("../../examples/c-fetch/guest.wasm", import.meta.url));
 const { suspending } = fiberfill;
 
-/** The C guest with an import of one's own; text(p, n) reads a string of its. */
+/** The C guest with the given import; text(p, n) reads one of its strings. */
 async function guest(fetch_text) {
   let memory;
   const text = (p, n) => new TextDecoder().decode(new Uint8Array(memory.buffer, p, n));
@@ -28,7 +28,7 @@ async function guest(fetch_text) {
 const body = (id) => new TextEncoder().encode(`{"id":${id},"value":7}`);
 const pause = () => new Promise(setImmediate);
 
-/** Resolves when so many of the calls wait: on a busy machine that may take several turns. */
+/** Resolves when this many calls wait. On a busy machine that may take several turns. */
 const waiting = async (calls, n) => {
   while (calls.filter(({ state }) => state === "waiting").length < n) await pause();
 };
@@ -60,15 +60,16 @@ test("limits bound how many fibers are started, and can be changed while they ru
   assert.throws(() => fiberfill.limits({ soft: "5", hard: 9 }), { message: /got soft string and hard 9/ });
 });
 
-/** Computes for so many milliseconds. */
+/** Computes for this many milliseconds. */
 const work = (ms) => {
   const end = performance.now() + ms;
   while (performance.now() < end);
 };
 
-test("a call begins in a microtask once the event loop has had control, however long the turn before it was", async () => {
+test("a call begins in a microtask once the event loop has had control, however long the last turn was", async () => {
   const wat =
-    '(module (import "env" "work" (func $work (param f64))) (func (export "work") (param f64) (call $work (local.get 0))))';
+    '(module (import "env" "work" (func $work (param f64)))' +
+    ' (func (export "work") (param f64) (call $work (local.get 0))))';
   const { exports } = await fiberfill.instantiate(assemble(wat), { env: { work } });
   for (const ms of [20, 0]) {
     const call = exports.work(ms);
@@ -76,16 +77,16 @@ test("a call begins in a microtask once the event loop has had control, however 
     setImmediate(() => (over = true));
     await call;
     assert.equal(over, false, "the event loop had control before the call was over");
-    await pause(); // now it has
+    await pause(); // now it has control
   }
 });
 
-/** A guest that calls its import as long as that returns 1. */
+/** A guest that calls its import for as long as that returns 1. */
 const again = assemble(`(module (import "env" "wait" (func $wait (result i32)))
   (func (export "again") (loop $again (br_if $again (call $wait)))))`);
 
-test("what an event ends the wait of goes on before the next event, however long it has computed: an IndexedDB transaction would be over then", async () => {
-  let here = true; // the event that the fiber waited for, and no other since
+test("a fiber that an event wakes goes on before the next event, however long it computes, for IndexedDB", async () => {
+  let here = true; // the event that the fiber waited for is the last one
   let late = 0;
   let left = 20;
   const wait = suspending(() => {
@@ -100,7 +101,7 @@ test("what an event ends the wait of goes on before the next event, however long
   assert.equal(late, 0);
 });
 
-test("a fiber whose waits end in microtasks leaves the event loop its turn, however many each of them takes", async () => {
+test("a fiber whose waits end in microtasks still gives the event loop control, however many they take", async () => {
   for (const microtasks of [0, 500]) {
     let control = false;
     let waits = 0;
@@ -112,14 +113,11 @@ test("a fiber whose waits end in microtasks leaves the event loop its turn, howe
     const { exports } = await fiberfill.instantiate(again, { env: { wait } });
     setImmediate(() => (control = true));
     await exports.again();
-    assert.ok(
-      waits < 500,
-      `the event loop had no control while a fiber that takes ${microtasks} microtasks for a wait waited ${waits} times`,
-    );
+    assert.ok(waits < 500, `the event loop had no control during ${waits} waits of ${microtasks} microtasks each`);
   }
 });
 
-test("parents that hold every place and wait for their children: the stall is reported, with the names of the holders", async () => {
+test("a stall of parents that hold every place and wait for their children is reported, with their names", async () => {
   const warn = mock.method(console, "warn", () => {});
   let told;
   const stalled = new Promise((resolve) => (told = resolve));
@@ -143,7 +141,7 @@ test("parents that hold every place and wait for their children: the stall is re
 test("parents that hold every place of the soft limit get going by themselves", async () => {
   fiberfill.limits({ soft: 2, hard: 4000 });
   const exports = await guest(async (url, write, exports) => {
-    await null; // so that the children are not started from inside the import
+    await null; // so that the children are not started from inside an import
     if (url.includes("parent")) await exports.item("http://h/item?id=2");
     write(body(url.includes("parent") ? 1 : 2));
     return body(1).length;
@@ -152,7 +150,7 @@ test("parents that hold every place of the soft limit get going by themselves", 
   fiberfill.limits({ soft: 1000, hard: 4000 });
 });
 
-test("fibers that wait for each other in a circle: the wait that closes it throws, naming them", async () => {
+test("fibers that wait for each other in a cycle: the wait that closes it throws and names them", async () => {
   const fibers = {};
   const exports = await guest((url) => fibers[new URL(url).pathname.slice(1)]);
   const a = (fibers.a = exports.item.with({ name: "A" })("http://h/b?id=1"));
@@ -160,11 +158,11 @@ test("fibers that wait for each other in a circle: the wait that closes it throw
   const results = await Promise.allSettled([a, b]);
   assert.equal(results[1].reason.code, "deadlock");
   assert.match(results[1].reason.message, /B -> A -> B/);
-  assert.equal(results[0].reason, results[1].reason); // A's import was a Promise that rejected with it
+  assert.equal(results[0].reason, results[1].reason); // A's import returned a Promise that rejected with it
   assert.deepEqual(fiberfill.fibers(), []);
 });
 
-test("a fiber tells what it waits for, since when, and how much stack it uses", async () => {
+test("a fiber shows what it waits for, since when, and how much stack it uses", async () => {
   let answer;
   const exports = await guest(
     (url, write) => new Promise((resolve) => (answer = () => (write(body(1)), resolve(body(1).length)))),
@@ -193,7 +191,7 @@ test("a trap's error names the fiber and the export, also in its stack", async (
   assert.match(error.stack, /the bad one trapped in export trap/);
 });
 
-test("the error of a fiber that was cancelled without a reason, or released, names it and the export, also in its stack", async () => {
+test("the error of a fiber cancelled without a reason, or released, names it, in its stack too", async () => {
   const exports = await guest(() => new Promise(() => {}));
   for (const end of ["cancel", "release"]) {
     for (const state of ["queued", "waiting"]) {
@@ -229,7 +227,7 @@ test("trace shows each fiber as a track of spans", async () => {
   for (const [, start, end] of calls) assert.ok(start <= end);
 });
 
-test("the spans of a track are as long as what they show: code that runs, runs, and has not waited meanwhile", async () => {
+test("the spans of a track are as long as what they show: time spent running is not shown as waiting", async () => {
   const wat = `(module (import "env" "work" (func $work)) (import "env" "wait" (func $wait))
     (func (export "f") (call $work) (call $wait) (call $work)))`;
   const ms = 3;

@@ -1,4 +1,4 @@
-// fiberfill/webassembly: the shadow stacks of calls (those that have all one: onestack_test.mjs). Run over web/dist/npm
+// fiberfill/webassembly: the shadow stacks of calls. (Those that share one: onestack_test.mjs.) Run over web/dist/npm
 // in Node 26.
 
 import assert from "node:assert/strict";
@@ -7,7 +7,7 @@ import { WebAssembly } from "../../web/dist/npm/esm/webassembly.js";
 import { assemble } from "./assemble.mjs";
 
 /**
- * Pushes v on the shadow stack, calls, and returns what is in its frame then plus what the call has returned; -1 if the
+ * Pushes v on the shadow stack, calls, and returns what is then in its frame plus what the call returned; -1 if the
  * pointer has moved.
  */
 const keep = (
@@ -21,10 +21,11 @@ const keep = (
   (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
   (i32.add (i32.load (local.get $frame)) (local.get $result)))`;
 
-test("while a function that is no export waits on the one stack of a guest, plain calls leave its frames alone", async () => {
+test("while a function that is not an export waits on a guest's only stack, plain calls spare its frames", async () => {
   const wat = `(module
     (import "env" "wait" (func $wait (param i32))) (import "env" "enter" (func $enter))
-    (memory (export "memory") 2) (func (drop (memory.grow (i32.const 1)))) (global $sp (mut i32) (i32.const 65536)) (table (export "table") 1 funcref) (elem (i32.const 0) $hidden)
+    (memory (export "memory") 2) (func (drop (memory.grow (i32.const 1)))) (global $sp (mut i32) (i32.const 65536))
+    (table (export "table") 1 funcref) (elem (i32.const 0) $hidden)
     (func $push (export "push") (param i32)
       (global.set $sp (i32.sub (global.get $sp) (i32.const 16)))
       (i32.store (global.get $sp) (local.get 0))
@@ -46,7 +47,7 @@ test("while a function that is no export waits on the one stack of a guest, plai
   const { instance } = await WebAssembly.instantiate(assemble(wat), {
     env: {
       wait: new WebAssembly.Suspending(async (v) => {
-        push(v + 1); // inside the import, when it begins
+        push(v + 1); // inside the import, when the wait begins
         await undefined;
         push(v + 2); // and while it waits
       }),
@@ -58,11 +59,11 @@ test("while a function that is no export waits on the one stack of a guest, plai
   const call = hidden(1);
   push(4);
   assert.equal(await call, 1);
-  assert.equal(outer(7), 7); // also what the caller goes on with
+  assert.equal(outer(7), 7); // and so does the caller
   assert.equal(await inner, 5);
 });
 
-test("functions that are no exports have shadow stacks of their own, beside those of fibers", async () => {
+test("functions that are not exports have shadow stacks of their own, beside those of fibers", async () => {
   const twice = `(param $v i32) (result i32) (local $frame i32)
     (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
     (i32.store (local.get $frame) (local.get $v))
@@ -72,7 +73,8 @@ test("functions that are no exports have shadow stacks of their own, beside thos
     (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
     (i32.load (local.get $frame))`;
   const wat = `(module
-    (import "env" "wait" (func $wait)) (memory (export "memory") 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+    (import "env" "wait" (func $wait)) (memory (export "memory") 2)
+    (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
     (table (export "table") 1 funcref) (elem (i32.const 0) $hidden)
     (func $push (export "push") (param i32)
       (global.set $sp (i32.sub (global.get $sp) (i32.const 64)))
@@ -102,14 +104,16 @@ test("functions that are no exports have shadow stacks of their own, beside thos
   assert.equal(sp.value, 65536);
 });
 
-test("calls of an export have shadow stacks of their own also when another instance has exported it again", async () => {
+test("calls of an export have their own shadow stacks even if another instance exports it again", async () => {
   const guest = assemble(`(module
-    (import "env" "wait" (func $wait (result i32))) (memory (export "memory") 2) (global $sp (mut i32) (i32.const 65536)) ${keep("keep", "$wait")})`);
+    (import "env" "wait" (func $wait (result i32))) (memory (export "memory") 2)
+    (global $sp (mut i32) (i32.const 65536)) ${keep("keep", "$wait")})`);
   const { instance } = await WebAssembly.instantiate(guest, {
     env: { wait: new WebAssembly.Suspending(async () => 0) },
   });
   const again = assemble(
-    `(module (import "guest" "keep" (func $keep (param i32) (result i32))) (memory (export "memory") 1) (export "keep" (func $keep)))`,
+    `(module (import "guest" "keep" (func $keep (param i32) (result i32))) (memory (export "memory") 1)
+      (export "keep" (func $keep)))`,
   );
   const other = await WebAssembly.instantiate(again, { guest: instance.exports });
   assert.equal(other.instance.exports.keep, instance.exports.keep);
@@ -117,9 +121,10 @@ test("calls of an export have shadow stacks of their own also when another insta
   assert.deepEqual(await Promise.all([1, 2, 3].map((v) => call(v))), [1, 2, 3]);
 });
 
-test("a guest whose stack pointer cannot be told is no worse off than in raw JSPI", async () => {
+test("a guest whose stack pointer is unknown is no worse off than on raw JSPI", async () => {
   const guest = assemble(`(module
-    (import "env" "wait" (func $wait (param i64) (result i64))) (memory (export "memory") i64 1) (global $sp (mut i64) (i64.const 65536))
+    (import "env" "wait" (func $wait (param i64) (result i64))) (memory (export "memory") i64 1)
+    (global $sp (mut i64) (i64.const 65536))
     (func (export "run") (param i64) (result i64) (local $frame i64)
       (global.set $sp (local.tee $frame (i64.sub (global.get $sp) (i64.const 16))))
       (i64.store (local.get $frame) (call $wait (local.get 0)))
@@ -131,9 +136,10 @@ test("a guest whose stack pointer cannot be told is no worse off than in raw JSP
   assert.equal(await WebAssembly.promising(instance.exports.run)(41n), 42n);
 });
 
-test("a guest that keeps its calls' stacks apart itself, as Pyodide does, has one stack, as in raw JSPI", async () => {
+test("a guest that keeps its calls' stacks apart itself, as Pyodide does, has one stack, as on raw JSPI", async () => {
   const guest = assemble(`(module
-    (import "env" "enter" (func $enter)) (import "env" "saveState" (func $save (result i32))) (import "env" "restoreState" (func $restore (param i32)))
+    (import "env" "enter" (func $enter)) (import "env" "saveState" (func $save (result i32)))
+    (import "env" "restoreState" (func $restore (param i32)))
     (import "env" "wait" (func $wait))
     (memory (export "memory") 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
     (func (export "run") (param i32) (result i32) (local $frame i32) (local $state i32)
@@ -145,7 +151,7 @@ test("a guest that keeps its calls' stacks apart itself, as Pyodide does, has on
       (call $restore (local.get $state))
       (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
       (i32.load (local.get $frame))))`);
-  // Each call begins where the first one has: what the others have there is copied out and comes back.
+  // Each call begins where the first one did: what other calls have there is copied out and put back.
   let top;
   const states = [];
   const { instance } = await WebAssembly.instantiate(guest, {
@@ -168,18 +174,22 @@ for (const [how, rest] of [
   ["regions", ""],
   ["one stack that is copied", "(drop (memory.grow (i32.const 1)))"],
 ]) {
-  test(`a library that a program loads while it runs, which waits on the program's stack: ${how}`, async () => {
+  test(`a library that a running program loads waits on the program's stack: ${how}`, async () => {
     const program = assemble(`(module
       (import "env" "wait" (func $wait (param i32) (result i32))) (import "env" "open" (func $open))
-      (memory (export "memory") 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536)) (table (export "table") 2 funcref)
+      (memory (export "memory") 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+      (table (export "table") 2 funcref)
       (func (export "grow") ${rest})
       ${keep("open", "$opened (local.get $v)")}
       (func $opened (param i32) (result i32) (call $open) (local.get 0))
       ${keep("own", "$wait (local.get $v)")}
       ${keep("both", "$twice (local.get $v)")}
-      (func $twice (param i32) (result i32) (i32.add (call_indirect (param i32) (result i32) (local.get 0) (i32.const 0)) (call $wait (local.get 0)))))`);
+      (func $twice (param i32) (result i32)
+        (i32.add
+          (call_indirect (param i32) (result i32) (local.get 0) (i32.const 0)) (call $wait (local.get 0)))))`);
     const library = assemble(`(module
-      (import "env" "wait" (func $wait (param i32) (result i32))) (import "env" "memory" (memory 1)) (import "env" "__stack_pointer" (global $sp (mut i32)))
+      (import "env" "wait" (func $wait (param i32) (result i32))) (import "env" "memory" (memory 1))
+      (import "env" "__stack_pointer" (global $sp (mut i32)))
       ${keep("inner", "$wait (local.get $v)")})`);
     const waits = [];
     const env = { wait: new WebAssembly.Suspending((v) => new Promise((resolve) => waits.push(() => resolve(v)))) };
@@ -207,8 +217,8 @@ for (const [how, rest] of [
 }
 
 test("the size that an overflow asks for can be given where the guest is compiled", async () => {
-  const bytes =
-    assemble(`(module (import "env" "wait" (func $wait)) (memory 2) (global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))
+  const bytes = assemble(`(module (import "env" "wait" (func $wait)) (memory 2)
+    (global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))
     (func (export "f") (param $n i32) (result i32) (local $frame i32)
       (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (local.get $n))))
       (i32.store (local.get $frame) (local.get $n))
@@ -238,10 +248,10 @@ test("the size that an overflow asks for can be given where the guest is compile
   });
 });
 
-// The program has been linked with a stack of a megabyte.
+// The program was linked with a stack of one megabyte.
 for (const [how, pages, size, allocator] of [
   ["memory that is grown", 65536, 1048576, ""],
-  ["memory of which a thousand such stacks would take more than a quarter", 30017, 491536, ""], // 30,001 pages / 4 / 1,000
+  ["memory of which a thousand such stacks would fill over a quarter", 30017, 491536, ""], // 30,001 pages / 4 / 1,000
   ["memory with little room", 1016, 65536, ""],
   [
     "blocks of the program's allocator",
@@ -255,7 +265,7 @@ for (const [how, pages, size, allocator] of [
        (local.get $at))`,
   ],
 ]) {
-  test(`each call has as much shadow stack as the program, or as there is room for: in ${how}`, async () => {
+  test(`each call has as much shadow stack as the program, or as much as fits: in ${how}`, async () => {
     const guest = assemble(`(module
       (import "env" "wait" (func $wait (param i32) (result i32)))
       (memory (export "memory") 16 ${pages}) (global $sp (export "__stack_pointer") (mut i32) (i32.const 1048576))
@@ -271,7 +281,7 @@ for (const [how, pages, size, allocator] of [
       env: { wait: new WebAssembly.Suspending(async (v) => v) },
     });
     const deep = WebAssembly.promising(instance.exports.deep);
-    const frames = Math.floor((size - 64) / 1008); // and the guard
+    const frames = Math.floor((size - 64) / 1008); // less the guard
     assert.deepEqual(
       await Promise.all([1, 2, 3].map((v) => deep(frames, v))),
       [1, 2, 3].map((v) => (frames + 1) * v),
@@ -285,7 +295,7 @@ for (const [how, pages, size, allocator] of [
   });
 }
 
-test("an overflow is told also of a call that has waited in another instance, while others ran", async () => {
+test("an overflow is reported even for a call that waited in another instance while others ran", async () => {
   const waits = [];
   const env = { wait: new WebAssembly.Suspending(() => new Promise((resolve) => waits.push(resolve))) };
   const library = assemble(`(module (import "env" "wait" (func $wait)) (func (export "through") (call $wait)))`);

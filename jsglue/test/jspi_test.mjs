@@ -1,4 +1,4 @@
-// fiberfill/webassembly: code written for JSPI, on our fibers. Run over web/dist/npm in Node 26.
+// fiberfill/webassembly: code written for JSPI, run by fibers. Run over web/dist/npm in Node 26.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -34,7 +34,7 @@ async function guest() {
     fiberfill: { yield: new WebAssembly.Suspending(() => {}) },
   });
   memory = instance.exports.memory;
-  // In JSPI it is up to the page where strings lie: here behind all that the guest uses.
+  // With JSPI the page decides where strings lie: here, behind everything that the guest uses.
   const call = (name, id) => {
     const at = 100_000 + 64 * id;
     const length = new TextEncoder().encodeInto(url + id, new Uint8Array(memory.buffer, at, 64)).written;
@@ -60,12 +60,12 @@ test("overlapping calls that end in any order have separate shadow stacks", asyn
   assert.deepEqual(await Promise.all(calls), [100, 101, 102, 103]);
 });
 
-test("a promising call starts inside the call, also below another fiber's import, and each goes back to its own caller", async () => {
+test("a promising call starts inside the call, even below another fiber's import, and then returns", async () => {
   const { requests, call } = await guest();
   const outer = call("item", 1);
   assert.equal(requests.length, 1);
   const done = new Promise((resolve) => {
-    // Runs as a callback while nobody else does; the second call nests in a third one's import.
+    // Called as a callback while no fiber runs. The second call is nested in a third one's import.
     queueMicrotask(async () => {
       const inner = call("item", 2);
       assert.equal(requests.length, 2);
@@ -78,7 +78,7 @@ test("a promising call starts inside the call, also below another fiber's import
   assert.equal(await outer, 8);
 });
 
-test("a fiber that another has begun in below it has its own stack looked at afterwards", async () => {
+test("a fiber in whose import another began still has its own stack checked afterwards", async () => {
   const wat = `(module
     (import "env" "wait" (func $wait))
     (import "env" "plain" (func $plain))
@@ -87,7 +87,7 @@ test("a fiber that another has begun in below it has its own stack looked at aft
     (func (export "inner") (call $wait))
     (func (export "outer")
       (call $plain)
-      (i32.store (i32.sub (global.get $sp) (i32.const 65536)) (i32.const 1)) ;; the lowest word there is
+      (i32.store (i32.sub (global.get $sp) (i32.const 65536)) (i32.const 1)) ;; the lowest word of the stack
       (call $wait)))`;
   let inner;
   const { instance } = await WebAssembly.instantiate(assemble(wat), {
@@ -105,14 +105,14 @@ test("a fiber that another has begun in below it has its own stack looked at aft
   await inner;
 });
 
-test("a call that never waits has its Promise resolved", async () => {
+test("a call that never waits resolves its Promise", async () => {
   const { instance } = await guest();
   const sum = WebAssembly.promising(instance.exports.add64)(2n ** 40n, 1n);
   assert.ok(sum instanceof Promise);
   assert.equal(await sum, 2n ** 40n + 1n);
 });
 
-test("arguments are converted as the platform does, and what cannot be converted rejects", async () => {
+test("arguments are converted as the platform does, and one that cannot be converted rejects the call", async () => {
   const { instance } = await guest();
   const addf = WebAssembly.promising(instance.exports.addf);
   assert.equal(await addf("1.5", { valueOf: () => 2 }), 3.5);
@@ -128,7 +128,7 @@ test("a Suspending import always waits", async () => {
   await call;
 });
 
-test("what a call waits for is settled, and it goes on before the event loop has control", async () => {
+test("when its wait is settled, a call goes on before the event loop has control", async () => {
   const { requests, call } = await guest();
   let before = 0;
   for (let i = 0; i < 20; i++) {
@@ -141,11 +141,11 @@ test("what a call waits for is settled, and it goes on before the event loop has
     if (first === "call") before++;
     await item;
   }
-  // Not each time: the scheduler gives the event loop control when it has been busy for some milliseconds.
+  // Not every time: after some busy milliseconds the scheduler gives the event loop control.
   assert.ok(before >= 10, `${before} of 20`);
 });
 
-test("an exception and a rejection keep their identity, undefined too", async () => {
+test("exceptions and rejections keep their identity, even undefined", async () => {
   const { requests, call } = await guest();
   for (const reason of [undefined, new Error("gone"), "text"]) {
     const result = call("item", 1).then(
@@ -157,7 +157,7 @@ test("an exception and a rejection keep their identity, undefined too", async ()
   }
 });
 
-test("where the engine cannot suspend a plain call throws SuspendError", async () => {
+test("a plain call throws SuspendError where the engine cannot suspend", async () => {
   const { instance, requests } = await guest();
   assert.throws(() => instance.exports.item(1024, 5), WebAssembly.SuspendError);
   assert.equal(requests.length, 0);
@@ -184,7 +184,7 @@ test("a trap rejects with the engine's own error, and the others go on", async (
   assert.equal(await other, 5);
 });
 
-test("a trap and an endless recursion after a wait reject with the engine's own errors, too", async () => {
+test("a trap and an endless recursion after a wait also reject with the engine's own errors", async () => {
   const guest = assemble(`(module
     (import "env" "wait" (func $wait))
     (func (export "trap") (call $wait) (unreachable))
@@ -201,9 +201,9 @@ test("a trap and an endless recursion after a wait reject with the engine's own 
   }
 });
 
-test("a call that begins inside another and runs through its shadow stack costs that one its result, whether it waits again or not", async () => {
-  const bytes =
-    assemble(`(module (import "env" "wait" (func $wait)) (import "env" "below" (func $below)) (memory 2) (global $sp (mut i32) (i32.const 65536))
+test("a call that overruns the shadow stack of the call that it began in costs that call its result", async () => {
+  const bytes = assemble(`(module (import "env" "wait" (func $wait)) (import "env" "below" (func $below))
+    (memory 2) (global $sp (mut i32) (i32.const 65536))
     (func (export "outer") (param $waits i32) (result i32) (local $frame i32)
       (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 64))))
       (i32.store (local.get $frame) (i32.const 5))
@@ -225,7 +225,7 @@ test("a call that begins inside another and runs through its shadow stack costs 
   });
   const outer = WebAssembly.promising(instance.exports.outer);
   for (const waits of [0, 1]) {
-    size = 65536 - 32; // only into the guard between the two
+    size = 65536 - 32; // just into the guard between the two
     assert.equal(await outer(waits), 5);
     await inner;
     size = 80000;
@@ -234,9 +234,10 @@ test("a call that begins inside another and runs through its shadow stack costs 
   }
 });
 
-test("a Promise whose own then calls back at once, or throws, is waited for like any other", async () => {
+test("a Promise with a then of its own that calls back at once, or throws, is awaited like any other", async () => {
   const guest = assemble(
-    '(module (import "env" "wait" (func $wait (result i32))) (func (export "run") (result i32) (call $wait)) (table (export "table") funcref (elem $inner)) (func $inner (result i32) (call $wait)))',
+    '(module (import "env" "wait" (func $wait (result i32))) (func (export "run") (result i32) (call $wait))' +
+      ' (table (export "table") funcref (elem $inner)) (func $inner (result i32) (call $wait)))',
   );
   const thens = [(resolve) => resolve(1), () => assert.fail("called")];
   for (const then of thens) {
@@ -247,7 +248,7 @@ test("a Promise whose own then calls back at once, or throws, is waited for like
   }
 });
 
-test("bytes in a buffer of another window's are as good as others", async () => {
+test("bytes in another window's buffer are accepted", async () => {
   const guest = runInNewContext("bytes => Uint8Array.from(bytes).buffer")(
     assemble('(module (func (export "run") (result i32) (i32.const 7)))'),
   );
@@ -272,7 +273,7 @@ test("a call can be cancelled: it is a fiber", async () => {
   requests[0].value(1); // nobody waits for it any more
 });
 
-test("many calls at once are bounded: the others wait", async () => {
+test("calls at once are bounded: further ones wait", async () => {
   const { requests, call } = await guest();
   const calls = Array.from({ length: 4100 }, (_, id) => call("item", id % 100));
   assert.equal(requests.length, 4000);
@@ -294,7 +295,7 @@ test("misuse is refused with the platform's errors", () => {
   assert.throws(() => new WebAssembly.Module(new Uint8Array([0])), platform.CompileError);
 });
 
-test("a Suspending made here works with the platform itself, and its functions with promising made here", async () => {
+test("a Suspending made here works with the platform, and the platform's functions with our promising", async () => {
   const { instance } = await platform.instantiate(bytes, {
     env: { fetch_text: new WebAssembly.Suspending(async () => 0), log() {} },
     fiberfill: { yield: new WebAssembly.Suspending(() => {}) },
@@ -302,9 +303,10 @@ test("a Suspending made here works with the platform itself, and its functions w
   assert.equal(await WebAssembly.promising(instance.exports.yielding)(3), 3);
 });
 
-test("a Suspending that was made elsewhere works as in raw JSPI, beside those made here", async () => {
+test("a Suspending made elsewhere works as on raw JSPI, beside those made here", async () => {
   const guest = assemble(`(module
-    (import "env" "theirs" (func $theirs (param i32) (result i32))) (import "env" "ours" (func $ours (param i32) (result i32)))
+    (import "env" "theirs" (func $theirs (param i32) (result i32)))
+    (import "env" "ours" (func $ours (param i32) (result i32)))
     (func (export "run") (param i32) (result i32) (call $ours (call $theirs (call $ours (local.get 0))))))`);
   for (const { Suspending } of [platform, runInNewContext("WebAssembly")]) {
     const env = { theirs: new Suspending(async (v) => 2 * v), ours: new WebAssembly.Suspending(async (v) => v + 1) };
@@ -314,7 +316,7 @@ test("a Suspending that was made elsewhere works as in raw JSPI, beside those ma
   }
 });
 
-test("a function that is no export works as raw JSPI does, also below a fiber that runs and while others are named", async () => {
+test("a function that is not an export works as on raw JSPI, even below a running fiber", async () => {
   const guest = assemble(`(module
     (import "env" "wait" (func $wait (param i32) (result i32))) (import "env" "call" (func $call (param i32)))
     (table (export "table") 1 funcref) (elem (i32.const 0) $inner)
@@ -337,10 +339,10 @@ test("a function that is no export works as raw JSPI does, also below a fiber th
     await Promise.all(inner),
     ids.map((id) => 1000 * id + 3),
   );
-  assert.equal(await outer(7), 10); // the scheduler lives
+  assert.equal(await outer(7), 10); // the scheduler still works
 });
 
-test("what promising returns has the name and the length that the platform's has", async () => {
+test("what promising returns has the same name and length as the platform's", async () => {
   const { instance } = await guest();
   for (const fn of [instance.exports.item, instance.exports.yielding]) {
     const { name, length } = platform.promising(fn);
@@ -348,7 +350,7 @@ test("what promising returns has the name and the length that the platform's has
   }
 });
 
-test("imports that the platform provides itself, builtins and strings, stand beside those that wait", async () => {
+test("imports that the platform provides, builtins and strings, work beside those that wait", async () => {
   const text = (imports, body) =>
     assemble(`(module (import "wasm:js-string" "length" (func $length (param externref) (result i32)))
     (import "'" "four" (global $text externref)) ${imports}
@@ -380,18 +382,19 @@ test("imports that the platform provides itself, builtins and strings, stand bes
     const calls = [f(0), f(1)];
     ends[0]();
     assert.equal(await calls[0], 4);
-    calls.push(f(2), f(3)); // where the first one was, and below
+    calls.push(f(2), f(3)); // where the first one was, and below it
     for (const n of [3, 2, 1]) ends[n]();
     assert.deepEqual(await Promise.all(calls), [4, 5, 6, 7]);
   }
-  // There is nothing to give.
+  // There is no stack to give.
   const { instance } = await WebAssembly.instantiate(text("(memory 2)", ""), undefined, options);
   assert.ok(WebAssembly.promising(instance.exports.f)(1) instanceof Promise);
 });
 
-test("what fiberfill exports of a guest for itself is seen by nobody", async () => {
+test("exports that fiberfill adds to a guest for itself are hidden", async () => {
   const guest = assemble(`(module
-    (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1) (global $__stack_pointer (mut i32) (i32.const 65536))
+    (import "env" "wait" (func $wait (param i32) (result i32))) (memory 1)
+    (global $__stack_pointer (mut i32) (i32.const 65536))
     (func (export "fiberfill:run") (export "__proto__") (param i32) (result i32) (local $frame i32)
       (global.set $__stack_pointer (local.tee $frame (i32.sub (global.get $__stack_pointer) (i32.const 16))))
       (i32.store (local.get $frame) (local.get 0)) (drop (call $wait (i32.const 0)))
@@ -413,7 +416,7 @@ test("what fiberfill exports of a guest for itself is seen by nobody", async () 
   };
   const theirs = new platform.Module(guest);
   const want = shown(platform, new platform.Instance(theirs, { env: { wait() {} } }), theirs);
-  // With an import that may wait, with none, and with one that was made elsewhere, below which there is one stack.
+  // With an import that may wait, with none, and with one made elsewhere, below which there is one stack.
   for (const [wait, ids] of [
     [new WebAssembly.Suspending(async () => 0), [1, 2]],
     [() => 0, [1]],
@@ -454,13 +457,14 @@ test("fiberfill/polyfill installs the namespace on the global", () => {
   const script = `
     const platform = globalThis.WebAssembly;
     await import(${JSON.stringify(new URL("../../web/dist/npm/esm/polyfill.js", import.meta.url).href)});
-    if (WebAssembly === platform || WebAssembly.Module.prototype.constructor !== WebAssembly.Module) throw new Error("not installed");
+    if (WebAssembly === platform || WebAssembly.Module.prototype.constructor !== WebAssembly.Module)
+      throw new Error("not installed");
     console.log(Object.prototype.toString.call(WebAssembly), typeof WebAssembly.promising);`;
   const out = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
   assert.equal(out, "[object WebAssembly] function\n");
 });
 
-test("with fiberfill/polyfill installed guests run, those of the global, of fiberfill's own functions, and with fibers of their own", () => {
+test("with fiberfill/polyfill installed, guests of the global and of fiberfill run, with own fibers or without", () => {
   const href = (path) => JSON.stringify(new URL(path, import.meta.url).href);
   const script = `
     import { readFileSync } from "node:fs";
@@ -472,7 +476,8 @@ test("with fiberfill/polyfill installed guests run, those of the global, of fibe
     const yielding = WebAssembly.promising(instance.exports.yielding);
     const fibers = await instantiate(read("c-fetch/guest.wasm"), { env: imports.env });
     const generators = await instantiate(read("c-generator/guest.wasm"));
-    console.log(String(await Promise.all([yielding(3), yielding(4), fibers.exports.yielding(5), generators.exports.sum(10)])));`;
+    const calls = [yielding(3), yielding(4), fibers.exports.yielding(5), generators.exports.sum(10)];
+    console.log(String(await Promise.all(calls)));`;
   assert.equal(
     execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }),
     "3,4,5,385\n",

@@ -1,4 +1,4 @@
-// Large modules: what compile takes of memory beside them, and whose bytes it compiles. Run over web/dist/npm in Node
+// Large modules: how much memory compile takes beside them, and which bytes it compiles. Run over web/dist/npm in Node
 // 26.
 
 import assert from "node:assert/strict";
@@ -9,13 +9,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 
-/** A number as wasm writes it. */
+/** Encodes a number as wasm does. */
 const leb = (n) => (n < 0x80 ? [n] : [(n & 0x7f) | 0x80, ...leb(n >>> 7)]);
 const section = (id, contents) => [id, ...leb(contents.length), ...contents];
 const name = (text) => [...leb(text.length), ...Buffer.from(text)];
 
 /**
- * A module with a stack pointer, one export, f, which returns 7, and so much code. It exports the other two on demand.
+ * A module with a stack pointer, one export, f, which returns 7, and this many bytes of code. It exports the other two
+ * on demand.
  */
 function moduleOf(size, exported = []) {
   const frames = Buffer.alloc(60_000, Buffer.from([0x23, 0, 0x41, 16, 0x6b, 0x1a])); // the pointer less 16, dropped
@@ -43,7 +44,7 @@ const both = [
   ["__stack_pointer", 3],
 ];
 
-test("compile takes two more times the size of a module: the copy that it reads, and the platform's", async (t) => {
+test("compile takes twice a module's size: the copy that it reads, and the platform's", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "large-"));
   t.after(() => rmSync(dir, { recursive: true }));
   const path = join(dir, "large.wasm");
@@ -65,7 +66,7 @@ test("compile takes two more times the size of a module: the copy that it reads,
   }
 });
 
-test("a module is what its bytes were when compile was called, also those of a shared buffer", async () => {
+test("a module has the bytes as of the call of compile, even those of a shared buffer", async () => {
   for (const size of [1, 2e6]) {
     for (const exported of [[], both]) {
       const bytes = moduleOf(size, exported);

@@ -1,5 +1,5 @@
-// A fiber that waits for what nobody can settle any more is reported by its name, once, when the garbage collector has
-// found out. It takes ten to twenty seconds of waiting, so this file has no second test.
+// A fiber that waits for a Promise that nobody can settle any more is reported by name, once, when the garbage
+// collector has found out. That takes ten to twenty seconds, so this file has only one test.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { fibers, instantiate, suspending } from "../../web/dist/npm/esm/index.js
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc");
 
-test("a fiber that waits for a Promise that nobody holds is reported by its name; one that can still go on is not", async () => {
+test("a fiber that awaits an unreachable Promise is reported by name; one that can go on is not", async () => {
   const held = Promise.withResolvers();
   const bytes = await readFile(new URL("../../bench/js/guest.wasm", import.meta.url));
   const { exports } = await instantiate(bytes, {

@@ -7,8 +7,8 @@ import { fibers, instantiate, suspending } from "../../web/dist/npm/esm/index.js
 import { assemble } from "./assemble.mjs";
 
 /**
- * keep(v) pushes v on the shadow stack, waits, and returns v as it is in memory then, or -1 if the stack pointer has
- * moved.
+ * keep(v) pushes v on the shadow stack, waits, and returns the v that it then finds in memory, or -1 if the stack
+ * pointer has moved.
  */
 const keep = `(module
   (import "env" "wait" (func $wait (param i32)))
@@ -52,7 +52,7 @@ for (const which of ["exports", "the platform's exports"]) {
     let settled = 0;
     while (settled < 40) {
       await new Promise(setImmediate);
-      // Out of order, and several in one drain.
+      // Out of order, and several in one microtask drain.
       for (const { resolve } of waits.splice(0).sort((x, y) => ((x.v * 7) % 20) - ((y.v * 7) % 20))) {
         resolve();
         settled++;
@@ -65,7 +65,7 @@ for (const which of ["exports", "the platform's exports"]) {
     assert.deepEqual(fibers(), []);
   });
 
-  test(`fibers that wait in another guest keep the frames of their own, also if that has no stack, and waits in a third: linked by ${which}`, async () => {
+  test(`fibers that wait in another guest keep their frames, even if it has no stack: linked by ${which}`, async () => {
     const ends = [];
     const plain = (guest) => (which === "exports" ? guest.exports : guest.instance.exports);
     let last = await instantiate(passing, {
@@ -80,14 +80,14 @@ for (const which of ["exports", "the platform's exports"]) {
     await began(1);
     ends[0]();
     assert.equal(await calls[0], 0);
-    calls.push(exports.keep(2), exports.keep(3)); // where the first one was, and below
+    calls.push(exports.keep(2), exports.keep(3)); // where the first one was, and below it
     await began(3);
     for (const n of [1, 3, 2]) ends[n]();
     assert.deepEqual(await Promise.all(calls), [0, 1, 2, 3]);
     assert.deepEqual(fibers(), []);
   });
 
-  test(`what does not wait can be called where nothing can wait; what does is refused there: linked by ${which}`, async () => {
+  test(`where nothing can wait, only calls that do wait are refused: linked by ${which}`, async () => {
     const a = await instantiate(library, { env: { wait: suspending(async () => {}) } });
     const { exports, instance } = await instantiate(program, {
       library: which === "exports" ? a.exports : a.instance.exports,

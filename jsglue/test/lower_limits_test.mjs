@@ -64,7 +64,10 @@ test("20,000 resumes inside of each other, suspended and resumed as one", () => 
 });
 
 test("1,000,000 resumes inside of each other end in an error, and nothing is left behind", () => {
-  assert.throws(() => nest(1_000_000), (e) => e instanceof WebAssembly.RuntimeError && /inside of each other/.test(e.message));
+  assert.throws(
+    () => nest(1_000_000),
+    (e) => e instanceof WebAssembly.RuntimeError && /inside of each other/.test(e.message),
+  );
   assert.equal(nest(3), 8);
 });
 
@@ -84,9 +87,64 @@ test("1,000,000 continuations are suspended at once", () => {
   assert.ok(process.memoryUsage().rss < 0.8e9);
 });
 
+test("a stack overflow in a continuation, as it is left, as it goes on: nothing is left behind", () => {
+  const { go, sound } = new lowering.Instance(
+    new lowering.Module(
+      assemble(`(module
+        (type $f (func (param i32) (result i32))) (type $k (cont $f))
+        (tag $yield (param i32) (result i32)) (elem declare func $deep)
+        (func $deep (param i32) (result i32)
+          (if (i32.eqz (local.get 0)) (then (return (suspend $yield (i32.const 1)))))
+          (block $all (try_table (catch_all $all)
+            (return (i32.add (call $deep (i32.sub (local.get 0) (i32.const 1))) (i32.const 1)))))
+          (i32.const -1))
+        (func $go (export "go") (param $depth i32) (param $again i32) (result i32) (local $c (ref null $k))
+          (block $h (result i32 (ref $k))
+            (return (resume $k (on $yield $h) (local.get $depth) (cont.new $k (ref.func $deep)))))
+          (local.set $c) (drop)
+          (call $resume (local.get $again) (local.get $c)))
+        (func $resume (param $n i32) (param $c (ref null $k)) (result i32) ;; so many frames further down
+          (if (local.get $n) (then
+            (return (i32.add (i32.const 0) (call $resume (i32.sub (local.get $n) (i32.const 1)) (local.get $c))))))
+          (resume $k (i32.const 7) (local.get $c)))
+        (func (export "sound") (result i32) (call $go (i32.const 20) (i32.const 0))))`),
+    ),
+  ).exports;
+  let most = 1000;
+  const works = (depth, again) => {
+    try {
+      assert.equal(go(depth, again), depth + 7);
+      return true;
+    } catch (error) {
+      assert.ok(error instanceof RangeError, error);
+      return false;
+    } finally {
+      assert.equal(sound(), 27);
+    }
+  };
+  while (works(most, 0)) most *= 2;
+  // Between what just works and what does not, the overflow may happen anywhere.
+  let least = most / 2;
+  while (most - least > 40) {
+    const middle = (most + least) >> 1;
+    if (works(middle, 0)) least = middle;
+    else most = middle;
+  }
+  for (let depth = least - 20; depth < most + 20; depth++) works(depth, 0);
+  let deepest = 1000;
+  while (works(10, deepest)) deepest *= 2;
+  for (let low = deepest / 2; deepest - low > 1;) {
+    const middle = (deepest + low) >> 1;
+    if (works(10, middle)) low = middle;
+    else deepest = middle;
+  }
+  for (let again = deepest - 40; again < deepest + 10; again++) works(10, again);
+});
+
 test("more frames than the heap has room for end in an error, not with the process", () => {
   const program = `
-    import { WebAssembly } from ${JSON.stringify(new URL("../../web/dist/npm/esm/webassembly.js", import.meta.url).href)};
+    import { WebAssembly }
+      from ${JSON.stringify(new URL("../../web/dist/npm/esm/webassembly.js", import.meta.url).href)};
     import { assemble } from ${JSON.stringify(new URL("assemble.mjs", import.meta.url).href)};
     const { endless } = new WebAssembly.Instance(new WebAssembly.Module(assemble(\`(module
       (type $f (func (param i32))) (type $k (cont $f)) (type $node (struct (field (ref $k)) (field (ref null $node))))
@@ -96,15 +154,20 @@ test("more frames than the heap has room for end in an error, not with the proce
         (drop (local.get 0)))
       (func (export "endless") (param i32) (local $list (ref null $node)) (local $c (ref null $k))
         (loop $l
-          (block $h (result (ref $k)) (resume $k (on $yield $h) (local.get 0) (cont.new $k (ref.func $deep))) (unreachable))
+          (block $h (result (ref $k)) (resume $k (on $yield $h) (local.get 0) (cont.new $k (ref.func $deep)))
+            (unreachable))
           (local.set $c)
           (local.set $list (struct.new $node (ref.as_non_null (local.get $c)) (local.get $list)))
           (br $l))))\`))).exports;
     for (const depth of [0, 1000]) {
-      try { endless(depth); } catch (error) { console.log(error instanceof globalThis.WebAssembly.RuntimeError, error.message); }
+      try { endless(depth); }
+        catch (error) { console.log(error instanceof globalThis.WebAssembly.RuntimeError, error.message); }
     }`;
   const { stdout, status } = spawnSync(
-    process.execPath, ["--max-old-space-size=200", "--input-type=module", "--eval", program], { encoding: "utf8" });
+    process.execPath,
+    ["--max-old-space-size=200", "--input-type=module", "--eval", program],
+    { encoding: "utf8" },
+  );
   assert.equal(status, 0);
   assert.match(stdout, /^(true too many frames are saved.*\n){2}$/);
 });

@@ -70,13 +70,18 @@ function same(name, functions, expected) {
 
 const ask = (n) => `(call $ask (i32.const ${n}))`;
 
-same("operands below the arguments of a call survive", `
+same(
+  "operands below the arguments of a call survive",
+  `
   (func $body (type $f0)
     (i64.const 7) (f64.const 2.5) (ref.i31 (i32.const 9))
     (i32.const 40) ${ask(5)} i32.add
-    (drop) (drop) (i64.trunc_f64_s) (i64.add))`);
+    (drop) (drop) (i64.trunc_f64_s) (i64.add))`,
+);
 
-same("operands around nested blocks survive", `
+same(
+  "operands around nested blocks survive",
+  `
   (func $body (type $f0) (local $i i32)
     (i64.const 1)
     (block (result i64)
@@ -91,9 +96,12 @@ same("operands around nested blocks survive", `
           (drop) (br 0))
         (drop) (drop) (i64.const 1000))
       (drop) (drop) (i64.const 55))
-    (i64.add))`);
+    (i64.add))`,
+);
 
-same("a loop with parameters", `
+same(
+  "a loop with parameters",
+  `
   (func $body (type $f0)
     (i32.const 10) (i64.const 0) (ref.i31 (i32.const 3))
     (loop $l (param i32 i64 (ref i31)) (result i64)
@@ -103,9 +111,12 @@ same("a loop with parameters", `
       (local.get $n) (local.get $acc) (ref.i31 ${ask(1)})
       (br_if $l (local.get $n))
       (drop) (local.set $acc) (drop) (local.get $acc))
-  )`.replace("(type $f0)", "(type $f0) (local $r i31ref) (local $acc i64) (local $n i32)"));
+  )`.replace("(type $f0)", "(type $f0) (local $r i31ref) (local $acc i64) (local $n i32)"),
+);
 
-same("blocks of several values, br_table over them", `
+same(
+  "blocks of several values, br_table over them",
+  `
   (func $body (type $f0) (local $i i32) (local $sum i64)
     (loop $again
       (block $c (result i32 i64)
@@ -119,9 +130,12 @@ same("blocks of several values, br_table over them", `
       (local.set $sum (i64.add (local.get $sum)))
       (i64.extend_i32_u) (local.set $sum (i64.add (local.get $sum)))
       (br_if $again (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 9))))
-    (local.get $sum))`);
+    (local.get $sum))`,
+);
 
-same("the condition of an if, both its arms, and what they return", `
+same(
+  "the condition of an if, both its arms, and what they return",
+  `
   (func $body (type $f0) (local $i i32) (local $sum i64)
     (loop $again
       (i64.const 5)
@@ -132,23 +146,32 @@ same("the condition of an if, both its arms, and what they return", `
       (local.set $sum (i64.add (local.get $sum)))
       (if (i32.and (local.get $i) (i32.const 2)) (then (drop ${ask(1)})))
       (br_if $again (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 6))))
-    (local.get $sum))`);
+    (local.get $sum))`,
+);
 
-same("an if with parameters and no else", `
+same(
+  "an if with parameters and no else",
+  `
   (func $body (type $f0) (local $i i32)
     (i64.const 3) (ref.i31 (i32.const 4))
     (loop $l (param i64 (ref i31)) (result i64 (ref i31))
       (if (param i64 (ref i31)) (result i64 (ref i31)) (i32.and (local.get $i) (i32.const 1))
         (then (drop) (i64.extend_i32_u ${ask(6)}) (i64.add) (ref.i31 ${ask(2)})))
       (br_if $l (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 6))))
-    (i31.get_u) (i64.extend_i32_u) (i64.mul))`);
+    (i31.get_u) (i64.extend_i32_u) (i64.mul))`,
+);
 
-same("a call in an argument of a call, and of a suspension", `
+same(
+  "a call in an argument of a call, and of a suspension",
+  `
   (func $two (param i32 i32) (result i32) (i32.sub (call $ask (local.get 1)) (local.get 0)))
   (func $body (type $f0)
-    (i64.extend_i32_u (call $two (call $two ${ask(1)} ${ask(2)}) (call $ask (call $two ${ask(3)} (i32.const 9))))))`);
+    (i64.extend_i32_u (call $two (call $two ${ask(1)} ${ask(2)}) (call $ask (call $two ${ask(3)} (i32.const 9))))))`,
+);
 
-same("code behind a branch", `
+same(
+  "code behind a branch",
+  `
   (func $body (type $f0)
     (block $out (result i64)
       (block
@@ -157,9 +180,12 @@ same("code behind a branch", `
         (drop ${ask(3)}) (loop (br 0)) (i32.add) (drop))
       (return (i64.const 1))
       (unreachable))
-    (i64.add (i64.const 1)))`);
+    (i64.add (i64.const 1)))`,
+);
 
-same("locals that have no default, and references of every kind", `
+same(
+  "locals that have no default, and references of every kind",
+  `
   (func $body (type $f0)
     (local $p (ref $pair)) (local $a (ref $ints)) (local $f (ref $unary)) (local $x externref) (local $i (ref i31))
     (local $any anyref) (local $v v128) (local $d f64)
@@ -179,21 +205,28 @@ same("locals that have no default, and references of every kind", `
           (struct.get $pair 1 (ref.cast (ref $pair) (any.convert_extern (local.get $x))))))))
     (i64.add (i64x2.extract_lane 1 (local.get $v)))
     (i64.add (i64.trunc_f64_s (f64.mul (local.get $d) (f64.const 8)))))
-  (elem declare func $ask)`);
+  (elem declare func $ask)`,
+);
 
-same("call_indirect, and a table that changes while its caller is suspended", `
+same(
+  "call_indirect, and a table that changes while its caller is suspended",
+  `
   (func $body (type $f0)
     (i64.extend_i32_u (call_indirect (type $unary) (i32.const 6) (i32.const 0)))
     (table.set $table (i32.const 0) (ref.func $plus))
     (i64.extend_i32_u (call_indirect (type $unary) (i32.const 6) (i32.const 0)))
     (table.set $table (i32.const 0) (ref.func $ask))
     (i64.add))
-  (elem declare func $ask $plus)`);
+  (elem declare func $ask $plus)`,
+);
 
-same("tail calls: direct, indirect, by reference, and in a loop of their own", `
+same(
+  "tail calls: direct, indirect, by reference, and in a loop of their own",
+  `
   (func $a (param i32 i64) (result i64)
     (if (i32.eqz (local.get 0)) (then (return (local.get 1))))
-    (return_call $b (i32.sub (local.get 0) (i32.const 1)) (i64.add (local.get 1) (i64.extend_i32_u (call $ask (local.get 0))))))
+    (return_call $b (i32.sub (local.get 0) (i32.const 1)) (i64.add (local.get 1) (i64.extend_i32_u (call $ask
+      (local.get 0))))))
   (type $ft (func (param i32 i64) (result i64)))
   (func $b (type $ft) (if (i32.and (local.get 0) (i32.const 1))
     (then (return_call_ref $ft (local.get 0) (local.get 1) (ref.func $a))))
@@ -201,9 +234,12 @@ same("tail calls: direct, indirect, by reference, and in a loop of their own", `
     (return_call_indirect (type $ft) (local.get 0) (i64.add (local.get 1) (i64.const 1)) (i32.const 2)))
   (elem (table $table) (i32.const 2) func $a)
   (elem declare func $a)
-  (func $body (type $f0) (drop ${ask(1)}) (return_call $a (i32.const 9) (i64.const 0)))`);
+  (func $body (type $f0) (drop ${ask(1)}) (return_call $a (i32.const 9) (i64.const 0)))`,
+);
 
-same("a tail call out of a try_table is not inside of it", `
+same(
+  "a tail call out of a try_table is not inside of it",
+  `
   (func $throws (param i32) (result i64) (drop (call $ask (local.get 0))) (throw $e (i32.const 5)))
   (func $inner (result i64)
     (block $h (result i32)
@@ -214,9 +250,13 @@ same("a tail call out of a try_table is not inside of it", `
     (block $h (result i32)
       (try_table (catch $e $h) (drop (call $inner)))
       (return (i64.const -2)))
-    (i64.extend_i32_u (i32.add ${ask(3)})))`, 17n);
+    (i64.extend_i32_u (i32.add ${ask(3)})))`,
+  17n,
+);
 
-same("an exception behind a suspension is caught by the frame that has been saved", `
+same(
+  "an exception behind a suspension is caught by the frame that has been saved",
+  `
   (func $thrower (param i32) (result i32) (drop (call $ask (local.get 0))) (throw $e (local.get 0)))
   (func $between (param i32) (result i32) (i32.add (i32.const 1) (call $thrower (local.get 0))))
   (func $body (type $f0) (local $i i32) (local $sum i64) (local $x exnref)
@@ -231,9 +271,12 @@ same("an exception behind a suspension is caught by the frame that has been save
         (br_if $again (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 4)))
         (return (local.get $sum)))
       (local.set $x) (drop ${ask(1)}) (throw_ref (local.get $x)))
-    (unreachable))`);
+    (unreachable))`,
+);
 
-same("an exception reference survives a suspension and is thrown by identity", `
+same(
+  "an exception reference survives a suspension and is thrown by identity",
+  `
   (func $body (type $f0) (local $x exnref)
     (block $all (result exnref) (try_table (catch_all_ref $all) (throw $e ${ask(7)})) (unreachable))
     (local.set $x)
@@ -241,31 +284,50 @@ same("an exception reference survives a suspension and is thrown by identity", `
     (block $h (result i32)
       (try_table (catch $e $h) (drop ${ask(2)}) (throw_ref (local.get $x)))
       (unreachable))
-    (i64.extend_i32_u))`, 24n);
+    (i64.extend_i32_u))`,
+  24n,
+);
 
-same("an exception that nobody catches passes the handler", `
-  (func $body (type $f0) (drop ${ask(1)}) (throw $e ${ask(2)}))`, "exception");
+same(
+  "an exception that nobody catches passes the handler",
+  `
+  (func $body (type $f0) (drop ${ask(1)}) (throw $e ${ask(2)}))`,
+  "exception",
+);
 
-same("a trap behind a suspension is a trap", `
+same(
+  "a trap behind a suspension is a trap",
+  `
   (func $body (type $f0) (drop ${ask(1)}) (i64.extend_i32_u (i32.div_u ${ask(2)} (i32.sub ${ask(2)} ${ask(2)}))))`,
-  "RuntimeError: divide by zero");
+  "RuntimeError: divide by zero",
+);
 
-same("deep recursion that suspends at every level", `
+same(
+  "deep recursion that suspends at every level",
+  `
   (func $rec (param $n i32) (result i64) (local $a i32)
     (if (i32.eqz (local.get $n)) (then (return (i64.const 0))))
     (local.set $a (call $ask (local.get $n)))
-    (i64.add (call $rec (i32.sub (local.get $n) (i32.const 1))) (i64.extend_i32_u (i32.add (local.get $a) (call $ask (local.get $n))))))
-  (func $body (type $f0) (call $rec (i32.const 60)))`);
+    (i64.add (call $rec (i32.sub (local.get $n) (i32.const 1))) (i64.extend_i32_u (i32.add (local.get $a)
+      (call $ask (local.get $n))))))
+  (func $body (type $f0) (call $rec (i32.const 60)))`,
+);
 
-same("memory and globals change while a caller is suspended", `
+same(
+  "memory and globals change while a caller is suspended",
+  `
   (func $body (type $f0)
     (global.set $g (i32.const 1))
     (i32.store (i32.const 8) ${ask(3)})
     (drop (memory.grow (i32.const 1)))
     (i32.store (i32.const 65540) (i32.add (global.get $g) ${ask(4)}))
-    (i64.add (i64.extend_i32_u (i32.load (i32.const 65540))) (i64.extend_i32_u (i32.mul (memory.size) (i32.load (i32.const 8))))))`);
+    (i64.add (i64.extend_i32_u (i32.load (i32.const 65540))) (i64.extend_i32_u (i32.mul (memory.size) (i32.load
+      (i32.const 8))))))`,
+);
 
-same("br_on_null, br_on_non_null, br_on_cast with what has been asked for", `
+same(
+  "br_on_null, br_on_non_null, br_on_cast with what has been asked for",
+  `
   (func $pick (param i32) (result anyref)
     (drop (call $ask (local.get 0)))
     (if (i32.eq (local.get 0) (i32.const 1)) (then (return (ref.null none))))
@@ -282,9 +344,13 @@ same("br_on_null, br_on_non_null, br_on_cast with what has been asked for", `
       (return (i32.add (i31.get_u) ${ask(2)})))
     (i32.const 3))
   (func $body (type $f0)
-    (i64.extend_i32_u (i32.add (call $value (i32.const 1)) (i32.mul (call $value (i32.const 2)) (call $value (i32.const 3))))))`);
+    (i64.extend_i32_u (i32.add (call $value (i32.const 1)) (i32.mul (call $value (i32.const 2)) (call $value
+      (i32.const 3))))))`,
+);
 
-same("results of several values, and results without a default", `
+same(
+  "results of several values, and results without a default",
+  `
   (type $inner (struct (field (ref $pair)) (field i8) (field (ref $unary)) (field (ref null $inner))))
   (func $p (result (ref $pair)) (struct.new $pair (i32.const 2) ${ask(1)}))
   (func $inner (result (ref $inner)) (struct.new $inner (call $p) ${ask(2)} (ref.func $ask) (ref.null $inner)))
@@ -302,11 +368,13 @@ same("results of several values, and results without a default", `
   (func $many (result i32 i64 f32) ${ask(9)} (i64.extend_i32_u ${ask(10)}) (f32.const 1))
   (elem declare func $ask)
   (func $body (type $f0) (local $n i64)
-    (drop (call $struct)) (drop (call $array)) (drop (call $func)) (drop (call $any)) (drop (call $extern)) (drop (call $k))
+    (drop (call $struct)) (drop (call $array)) (drop (call $func)) (drop (call $any)) (drop (call $extern)) (drop
+      (call $k))
     (call $many) (drop) (local.set $n) (i64.extend_i32_u) (i64.add (local.get $n))
     (local.set $n)
     (block $h (result i32) (try_table (catch $e $h) (throw_ref (call $exn))) (unreachable))
     (i64.add (local.get $n) (i64.extend_i32_u (i32.add (call_ref $unary (i32.const 3) (call $f))
       (i32.add (struct.get $pair 1 (struct.get $inner 0 (call $inner)))
         (i32.add (i31.get_u (call $i31)) (array.get $ints (call $ints) (i32.const 0)))))))
-    (local.set $n) (i64.extend_i32_u) (i64.add (local.get $n)))`);
+    (local.set $n) (i64.extend_i32_u) (i64.add (local.get $n)))`,
+);

@@ -1,6 +1,6 @@
-// Two interpreters from npm that nobody changed for us: QuickJS and Lua, compiled by Emscripten, with their own glue.
-// One import of each is made to wait. Their own code is not re-entrant, so each call has a runtime of its own, all in
-// one instance. (A third is SQLite: examples/sqljs.)
+// Two interpreters from npm, built by strangers: QuickJS and Lua, compiled by Emscripten, with their own glue. One
+// import of each is made to wait. Their own code is not re-entrant, so each call has an interpreter state of its own,
+// all in one instance. (A third program is SQLite: examples/sqljs.)
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"));
 
 const COUNT = 40;
 
-/** Waits that are ended in an order of their own, some at once and some together. */
+/** Waits that the test ends in an order of its own, some at once and some together. */
 function waits() {
   const ends = [];
   let order = 1;
@@ -39,21 +39,21 @@ function waits() {
   };
 }
 
-/** Runs the calls one after the other and then all at once; both have to give these answers. */
+/** Runs the calls one after another, and then all at once. Both must give these answers. */
 async function compare(calls, expected, world) {
   const answers = [];
   for (const call of calls) answers.push(await call());
   assert.deepEqual(answers, expected);
   assert.equal(world.most, 1);
   assert.deepEqual(await Promise.all(calls.map((call) => call())), expected);
-  assert.ok(world.most > COUNT / 2, `${world.most} have waited at once`);
+  assert.ok(world.most > COUNT / 2, `${world.most} waited at once`);
 }
 
-// --- QuickJS: its names are letters in this build. The import s is a call of a function of the host's.
+// --- QuickJS: this build shortens names to letters. The import s calls a function of the host.
 
 const letters = { malloc: "v", eval: "pa" };
 
-/** An answer that a script gets for n. */
+/** The answer that a script gets for n. */
 const lookUp = (n) => (n * 7919) % 1009;
 
 async function quickjsWith(shadowStack, world) {
@@ -91,7 +91,7 @@ async function quickjsWith(shadowStack, world) {
     return [at, size];
   };
   const [file] = copy("script.js");
-  /** Evaluates a script, which may call ask, in a runtime of its own; its value is a number. */
+  /** Evaluates a script in an interpreter state of its own; the script may call ask. Returns its value, a number. */
   return async (script) => {
     const vm = module.newContext();
     const context = vm.ctx.value;
@@ -102,7 +102,7 @@ async function quickjsWith(shadowStack, world) {
     const value = await exports[letters.eval](context, at, size, file, 0, 0);
     glue._free(at);
     const thrown = glue._QTS_ResolveException(context, value);
-    assert.equal(thrown, 0, "the script has not thrown");
+    assert.equal(thrown, 0, "the script did not throw");
     const number = glue._QTS_GetFloat64(context, value);
     glue._QTS_FreeValuePointer(context, value);
     vm.dispose();
@@ -119,7 +119,7 @@ const script = (k) => `
   }
   sum(4) + texts.join().length + [5, 3, 9].sort((a, b) => ask(a) - ask(b) )[0] * 1000000;`;
 
-/** The same script, in this engine. */
+/** The same script, run by this engine. */
 const expectedOf = (k) => new Function("ask", script(k).replace("sum(4) +", "return sum(4) +"))(lookUp);
 
 for (const [how, shadowStack] of [
@@ -127,7 +127,7 @@ for (const [how, shadowStack] of [
   ["copied stacks", { regions: "copy" }],
   ["what fiberfill chooses", {}],
 ]) {
-  test(`QuickJS, ${how}: ${COUNT} scripts at once, each of which calls functions that wait, also from a comparison and a generator`, async () => {
+  test(`QuickJS, ${how}: ${COUNT} scripts at once whose calls wait, in generators too`, async () => {
     const world = waits();
     const run = await quickjsWith(shadowStack, world);
     const all = Array.from({ length: COUNT }, (_, k) => k);
@@ -143,12 +143,12 @@ for (const [how, shadowStack] of [
 
 async function luaWith(shadowStack, world) {
   let exports;
-  // This glue has no hook for instantiation, but asks the engine by name.
+  // This glue has no hook for instantiation, but calls the engine's functions by name.
   const instantiate = async (wasm, imports) => {
     const { wasi_snapshot_preview1: wasi } = imports;
     const fd_read = fiberfill.suspending(
       () => world.wait(),
-      (_, ...args) => wasi.fd_read(...args), // what it is given points to locals of its caller
+      (_, ...args) => wasi.fd_read(...args), // its arguments point to the caller's locals
     );
     const guest = await fiberfill.instantiate(
       wasm,
@@ -179,7 +179,7 @@ async function luaWith(shadowStack, world) {
       const engine = await factory.createEngine();
       const state = engine.global.address;
       assert.equal(lua.luaL_loadstring(state, script), 0);
-      // Not protected: lua_pcall runs its function below JavaScript, which could not wait.
+      // Not protected: lua_pcall runs its function below JavaScript, where it could not wait.
       await exports.lua_callk(state, 0, 1, 0, 0);
       const value = lua.lua_tointegerx(state, -1, null);
       engine.global.close();
@@ -192,7 +192,7 @@ for (const [how, shadowStack] of [
   ["regions from its allocator", { regions: "allocator" }],
   ["copied stacks", { regions: "copy" }],
 ]) {
-  test(`Lua, ${how}: ${COUNT} scripts at once, each of which reads its file line by line, and waits for every piece`, async () => {
+  test(`Lua, ${how}: ${COUNT} scripts at once, each of which waits for every piece of its file`, async () => {
     const world = waits();
     const { mount, run } = await luaWith(shadowStack, world);
     const calls = [];

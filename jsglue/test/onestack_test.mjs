@@ -1,17 +1,18 @@
-// fiberfill/webassembly: calls that all have the one stack of their guest (src/guest/onestack.ts). Run over web/dist/npm in
-// Node 26.
+// fiberfill/webassembly: calls that all share the one stack of their guest (src/guest/onestack.ts). Run over
+// web/dist/npm in Node 26.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WebAssembly } from "../../web/dist/npm/esm/webassembly.js";
 import { assemble } from "./assemble.mjs";
 
-// As Rust's programs are: they grow their memory themselves and export no malloc.
+// Like a Rust program, it grows its memory itself and exports no malloc.
 const oneStack = `(module
   (import "env" "read" (func $read (param i32 i32))) (import "env" "call" (func $call (param i32)))
   (memory (export "memory") 2) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
   (func (export "grow") (drop (memory.grow (i32.const 1))))
-  (func (export "plain") (param $v i32) (memory.fill (i32.sub (global.get $sp) (i32.const 64)) (local.get $v) (i32.const 64)))
+  (func (export "plain") (param $v i32)
+    (memory.fill (i32.sub (global.get $sp) (i32.const 64)) (local.get $v) (i32.const 64)))
   (func (export "outer") (param $v i32) (result i32) (local $frame i32)
     (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 32))))
     (i32.store (local.get $frame) (local.get $v))
@@ -35,15 +36,17 @@ const oneStack = `(module
     (if (i32.ne (global.get $sp) (local.get $frame)) (then (unreachable)))
     (if (i32.ne (i32.load (local.get $frame)) (local.get $v)) (then (unreachable)))
     (local.set $sum (i32.load offset=8 (local.get $frame)))
-    (if (local.get $frames) (then (local.set $sum (i32.add (local.get $sum) (call $sum (local.get $v) (i32.sub (local.get $frames) (i32.const 1)))))))
+    (if (local.get $frames) (then
+      (local.set $sum (i32.add
+        (local.get $sum) (call $sum (local.get $v) (i32.sub (local.get $frames) (i32.const 1)))))))
     (call $read (local.get $v) (i32.add (local.get $frame) (i32.const 12)))
     (if (i32.ne (i32.load (local.get $frame)) (local.get $v)) (then (unreachable)))
     (global.set $sp (i32.add (local.get $frame) (i32.const 32)))
     (i32.add (local.get $sum) (i32.load offset=12 (local.get $frame)))))`;
 
 /**
- * An instance whose reads end, in any order, when the test says so. What they read they write as they begin, or,
- * `late`, before they end.
+ * An instance whose reads end, in any order, when the test says so. A read writes its result when it begins or, if
+ * `late`, just before it ends.
  */
 async function reader({ call = () => {}, late = false } = {}) {
   const waits = [];
@@ -61,7 +64,7 @@ async function reader({ call = () => {}, late = false } = {}) {
   const end = async (n) => {
     waits.splice(n, 1)[0]();
     await new Promise(setImmediate);
-    instance.exports.plain(255); // below all that waits
+    instance.exports.plain(255); // overwrites all that is unused
   };
   const endAll = async () => {
     while (waits.length > 0) await end(((waits.length * 7) % 5) % waits.length);
@@ -69,7 +72,7 @@ async function reader({ call = () => {}, late = false } = {}) {
   return { waits, end, endAll, exports: instance.exports, sum: WebAssembly.promising(instance.exports.sum) };
 }
 
-test("what an import writes through a pointer to a local before the call goes on is there, also where all calls have one stack", async () => {
+test("what an import writes to a caller's local before the call goes on is there, even on one stack", async () => {
   const { waits, end, sum } = await reader({ late: true });
   const alone = sum(7, 2);
   while (waits.length > 0) await end(0);
@@ -81,7 +84,7 @@ test("what an import writes through a pointer to a local before the call goes on
   assert.deepEqual(await Promise.all(inner), [4, 8, 12]);
   while (waits.length > 0) await end(0);
   assert.equal(await outer, 20);
-  // In the order of their start, and in another one: each goes on with the frames of others below it.
+  // In the order of their start, and in another order: each goes on with other calls' frames below its own.
   for (const next of [() => 0, (n) => (7 * n) % waits.length]) {
     const calls = [1, 2, 3, 4, 5].map((v) => sum(v, 0));
     for (let n = 0; waits.length > 0; n++) await end(next(n));
@@ -89,7 +92,7 @@ test("what an import writes through a pointer to a local before the call goes on
   }
 });
 
-test("calls on one stack that begin, wait, begin others and end in any order keep their frames, and those that are cancelled or released leave none", async () => {
+test("calls on one stack keep their frames in any order of events, and leave none when they are ended", async () => {
   let seed = 1;
   const random = (n) => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % n;
   const calls = [];
@@ -127,7 +130,7 @@ test("calls on one stack that begin, wait, begin others and end in any order kee
   assert.equal(sp.value, base);
 });
 
-test("a call on one stack keeps its frames when an import throws at once, also where it has grown over those of others", async () => {
+test("a call on one stack keeps its frames when an import throws at once, even over others' frames", async () => {
   const call = new WebAssembly.Suspending(() => {
     throw new Error("at once");
   });
@@ -138,7 +141,7 @@ test("a call on one stack keeps its frames when an import throws at once, also w
   assert.equal(exports.__stack_pointer.value, 65536);
 });
 
-test("whichever microtask it is in which others go on and end, what is written for calls on one stack is there", async () => {
+test("what is written for calls on one stack is there, whichever microtask others go on and end in", async () => {
   for (let microtasks = 0; microtasks < 12; microtasks++) {
     const waits = [];
     const { instance } = await WebAssembly.instantiate(assemble(oneStack), {
@@ -169,7 +172,7 @@ test("whichever microtask it is in which others go on and end, what is written f
   }
 });
 
-test("more calls wait on one stack than it has room for", async () => {
+test("more calls can wait on one stack than it has room for", async () => {
   const { exports, sum, endAll } = await reader();
   const calls = Array.from({ length: 2500 }, (_, v) => sum(v, 0)); // of 32 bytes each
   await endAll();
@@ -180,7 +183,7 @@ test("more calls wait on one stack than it has room for", async () => {
   assert.equal(exports.__stack_pointer.value, 65536);
 });
 
-test("calls that are released as they wait on one stack leave no frames", async () => {
+test("calls that are released while they wait on one stack leave no frames", async () => {
   const { exports, sum } = await reader();
   for (const call of [1, 2].map((v) => sum(v, 0))) {
     call.release();
@@ -189,19 +192,19 @@ test("calls that are released as they wait on one stack leave no frames", async 
   assert.equal(exports.__stack_pointer.value, 65536);
 });
 
-test("a call on one stack that begins below a plain one keeps its frames when that goes on and has returned", async () => {
+test("a call on one stack that begins below a plain call keeps its frames when that has returned", async () => {
   const inner = [];
   const { exports, sum, endAll } = await reader({ call: (v) => inner.push(sum(v, 0)) });
   for (const v of [1, 2, 3]) {
     assert.equal(exports.outer(v), v);
-    exports.plain(255); // where that one has been
+    exports.plain(255); // where outer was
   }
   await endAll();
   assert.deepEqual(await Promise.all(inner), [2, 4, 6]);
   assert.equal(exports.__stack_pointer.value, 65536);
 });
 
-test("what is written for a call on one stack that begins below a plain one is lost in its first wait, and there in its second", async () => {
+test("below a plain call on one stack, what is written in a call's first wait is lost, later kept", async () => {
   let inner;
   const { exports, sum, endAll } = await reader({ late: true, call: (v) => (inner = sum(v, 0)) });
   exports.outer(5);
@@ -213,7 +216,7 @@ for (const [which, stack] of [
   ["has no stack", ""],
   ["has one that lies elsewhere", `(memory 1) (global $sp (export "__stack_pointer") (mut i32) (i32.const 1024))`],
 ]) {
-  test(`calls of another instance, which ${which}, leave nothing on the one stack of a library`, async () => {
+  test(`calls of another instance, which ${which}, leave no frames on a library's one stack`, async () => {
     const { waits, end, exports, sum } = await reader({ late: true });
     const program = assemble(`(module (import "library" "sum" (func $sum (param i32 i32) (result i32))) ${stack}
       (func (export "run") (param i32) (result i32) (call $sum (local.get 0) (i32.const 2))))`);

@@ -1,4 +1,4 @@
-// Shadow stacks by choice: instantiate's options, what fiberfill tells by itself, and bad choices. Run over
+// Shadow stacks by choice: instantiate's options, what fiberfill finds out by itself, and bad choices. Run over
 // web/dist/npm in Node 26.
 
 import assert from "node:assert/strict";
@@ -8,7 +8,7 @@ import { assemble } from "./assemble.mjs";
 
 const suspending = (fn) => ({ env: { wait: fiberfill.suspending(fn) } });
 
-/** keep(v, n) pushes v and n bytes, waits and returns v as it is in memory then, or -1 if the pointer has moved. */
+/** keep(v, n) pushes v and n bytes, waits, and returns the v that it then finds, or -1 if the pointer has moved. */
 const wat = ({
   memory = '(memory (export "memory") 2)',
   global = "(global $sp (mut i32) (i32.const 65536))",
@@ -34,7 +34,7 @@ const malloc = `(global $top (mut i32) (i32.const 131072))
     (i32.sub (global.get $top) (local.get 0)))
   (func (export "free") (param i32))`;
 
-/** 20 overlapping calls that end in an order of their own. */
+/** 20 overlapping calls, which end in an order of their own. */
 async function overlap(text, options, passes) {
   const ends = [];
   const { exports, instance } = await fiberfill.instantiate(
@@ -96,13 +96,13 @@ for (const [name, text, options] of [
   test(`overlapping calls keep their stacks apart: ${name}`, () => overlap(text, options && { shadowStack: options }));
 }
 
-// What Emscripten does to a module with -sSTACK_OVERFLOW_CHECK=2.
-test("overlapping calls keep their stacks apart: an allocator, and a pointer that is checked to stay within its stack", () =>
+// What Emscripten does to a module for -sSTACK_OVERFLOW_CHECK=2.
+test("overlapping calls keep their stacks apart: an allocator, and a pointer whose bounds are checked", () =>
   overlap(wat({ more: malloc }).replaceAll("$sp", "$__stack_pointer"), undefined, ["stack-check"]));
 
-test("a stack that grows up is refused, not run as one that grows down, nor as none", async () => {
-  // As Emscripten's fastcomp wrote it: minified, with a pointer that begins as anything, or with a function that tells
-  // it.
+test("a stack that grows up is refused, and not run as one that grows down, nor as none", async () => {
+  // As Emscripten's fastcomp wrote it: minified, with a pointer that begins at any address, or with a function that
+  // reveals it.
   const text = (more) => `(module (import "env" "wait" (func $wait (param i32))) (memory (export "memory") 2)
     (global $dynamic (mut i32) (i32.const 20000)) (global $top (mut i32) (i32.const 6368))
     (func (export "f") (param i32) (result i32) (local $frame i32)
@@ -124,7 +124,7 @@ test("a stack that grows up is refused, not run as one that grows down, nor as n
   }
 });
 
-test("where it cannot tell which global is the pointer it says so, with the remedy", async () => {
+test("a guest whose stack pointer cannot be found is refused, with the remedy", async () => {
   const text = wat({ global: "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))" });
   await assert.rejects(
     fiberfill.instantiate(
@@ -142,7 +142,7 @@ test("where it cannot tell which global is the pointer it says so, with the reme
   await fiberfill.instantiate(assemble(text), { env: { wait() {} } });
 });
 
-test("a guest whose stack lies in a 64-bit memory is refused, not run on one stack", async () => {
+test("a guest whose stack lies in a 64-bit memory is refused and not run on one stack", async () => {
   const text = `(module (import "env" "wait" (func $wait (param i32))) (memory (export "memory") i64 2)
     (global $__stack_pointer (export "__stack_pointer") (mut i64) (i64.const 65536))
     (func (export "f") (param i32) (result i32)
@@ -162,14 +162,15 @@ test("a guest whose stack lies in a 64-bit memory is refused, not run on one sta
   assert.equal(await exports.f(7), 7);
   // Without a wait, or without a stack, there is nothing to keep apart.
   await fiberfill.instantiate(assemble(text), { env: { wait() {} } });
-  const plain = `(module (import "env" "wait" (func $wait (param i32))) (memory i64 2) (func (export "f") (param i32) (call $wait (local.get 0))))`;
+  const plain = `(module (import "env" "wait" (func $wait (param i32))) (memory i64 2)
+    (func (export "f") (param i32) (call $wait (local.get 0))))`;
   await (await fiberfill.instantiate(assemble(plain), imports)).exports.f(1);
 });
 
-test("an overflow says how deep it went and which size to ask for, and that size is enough", async () => {
+test("an overflow error says how deep the stack went and which size to ask for, and that size is enough", async () => {
   const imports = suspending(async () => {});
   const { exports } = await fiberfill.instantiate(assemble(wat()), imports);
-  // The frame is written at its low end only, so it is the guard that has to be hit.
+  // The frame is written only at its low end, so the write must hit the guard.
   const at = 65536 - 16 - 32;
   const error = await exports.keep(1, at).then(
     () => assert.fail("it did not overflow"),
@@ -182,9 +183,8 @@ test("an overflow says how deep it went and which size to ask for, and that size
   assert.equal(await wide.exports.keep(7, at), 7);
 });
 
-test("an overflow ends those whose stacks it has run through, and nobody else, then or later", async () => {
-  // deep(n) fills n bytes of stack, from above, gives them back and returns n: what it has done is only seen at its
-  // end.
+test("an overflow ends the fibers whose stacks it overran, and no others, then or later", async () => {
+  // deep(n) fills n bytes of stack from the top, gives them back and returns n: the damage is seen only at its end.
   const more = `(func (export "deep") (param $n i32) (result i32) (local $frame i32) (local $at i32)
     (global.set $sp (local.tee $frame (i32.sub (local.tee $at (global.get $sp)) (local.get $n))))
     (loop $fill
@@ -201,7 +201,7 @@ test("an overflow ends those whose stacks it has run through, and nobody else, t
   );
   const settled = (calls) =>
     Promise.allSettled(calls).then((ends) => ends.map(({ value, reason }) => reason?.message ?? value));
-  // Regions are made upwards and taken again from above: the last of these lies above nine that are taken.
+  // Regions are made upwards and handed out from above: deep gets the last one, above nine that are in use.
   const waiting = Array.from({ length: 9 }, (_, i) => exports.keep(i, 0));
   await fiberfill.all([]); // a turn
   const depth = 3 * 65536;
@@ -220,7 +220,7 @@ test("an overflow ends those whose stacks it has run through, and nobody else, t
     await settled(Array.from({ length: 20 }, (_, i) => exports.keep(i, 0))),
     Array.from({ length: 20 }, (_, i) => i),
   );
-  // Now those that it runs through are nobody's.
+  // Now the regions that it overruns are free.
   await assert.rejects(exports.deep(depth), { code: "region-overflow" });
   assert.deepEqual(
     await settled(Array.from({ length: 20 }, (_, i) => exports.keep(i, 0))),
@@ -235,14 +235,14 @@ test("an overflow ends those whose stacks it has run through, and nobody else, t
   assert.deepEqual(fiberfill.fibers(), []);
 });
 
-test("a large frame that reaches across the guard is noticed at its first wait, and costs those their lives whose stacks it covers, and nobody else", async () => {
+test("a frame that reaches across the guard is noticed at the next wait and ends only fibers it hits", async () => {
   for (const regions of ["grow", "allocator"]) {
     const ends = [];
     const imports = suspending((v) => new Promise((end) => (ends[v] = end)));
     const more = regions === "grow" ? "" : malloc;
     const { exports } = await fiberfill.instantiate(assemble(wat({ more })), imports, { shadowStack: { regions } });
     const wait = (v, name, n = 0) => exports.keep.with({ name })(v, n);
-    // Of regions that come back the last one is taken first, so that the fiber in question has the third of four.
+    // Of regions that were given back the last is handed out first, so this fiber gets the third of four.
     const first = [0, 1, 2, 3].map((v) => wait(v));
     while (!ends[3]) await new Promise(setImmediate);
     for (const v of [2, 0, 1, 3]) {
@@ -258,7 +258,7 @@ test("a large frame that reaches across the guard is noticed at its first wait, 
     while (!ends[6]) await new Promise(setImmediate);
     for (const v of [4, 5, 6]) ends[v]();
     const [above, below, far, large] = await settled;
-    assert.equal(ends[7], undefined, "its import has not been called");
+    assert.equal(ends[7], undefined, "its import was not called");
     assert.deepEqual([above.value, far.value], [4, 6]);
     assert.match(below.reason.message, /^fiber below lost its shadow stack: fiber large needs/);
     assert.match(large.reason.message, /65536 bytes it has, in export keep: at least 70016\. .* size: 262144 /);
@@ -266,7 +266,7 @@ test("a large frame that reaches across the guard is noticed at its first wait, 
   }
 });
 
-test("a region that was nobody's when a large frame reached into its guard serves the next fiber", async () => {
+test("a region that was free when a large frame reached into its guard serves the next fiber", async () => {
   const ends = [];
   const { exports } = await fiberfill.instantiate(
     assemble(wat()),
@@ -280,12 +280,13 @@ test("a region that was nobody's when a large frame reached into its guard serve
     assert.deepEqual(await Promise.all(calls), [0, 1, 2]);
   };
   await three();
-  const below = 65536 + 192; // so far apart are regions
-  await assert.rejects(exports.keep(3, 65536 + below - 32), { code: "region-overflow" }); // in the third, which was given back last
+  const below = 65536 + 192; // the distance between regions
+  // The third region, given back last.
+  await assert.rejects(exports.keep(3, 65536 + below - 32), { code: "region-overflow" });
   await three();
 });
 
-test("a guest that switches stacks itself by Asyncify, as TinyGo's goroutines do, may have its pointer anywhere", async () => {
+test("a guest that switches stacks itself by Asyncify, as TinyGo's do, may have its pointer anywhere", async () => {
   const more = `(func (export "asyncify_start_unwind") (param i32))
     (func (export "switch") (param $v i32) (result i32) (local $old i32)
       (local.set $old (global.get $sp))
@@ -301,8 +302,8 @@ test("a guest that switches stacks itself by Asyncify, as TinyGo's goroutines do
   assert.equal(await exports.switch(1), 4096);
 });
 
-test("an overflow by functions with one local is noticed, wherever in their frames that lies", async () => {
-  // small(n, at) goes n bytes deep in frames of 16, of each of which it writes one word.
+test("an overflow by functions with one local is noticed, wherever in the frame it lies", async () => {
+  // small(n, at) goes n bytes deep, in frames of 16 bytes, and writes one word of each.
   const more = `(func (export "small") (param $n i32) (param $at i32) (local $end i32)
     (local.set $end (i32.sub (global.get $sp) (local.get $n)))
     (loop $again
@@ -358,14 +359,15 @@ test("bad choices are refused, each with a sentence", async () => {
     { code: "bad-argument" },
   );
   for (const shadowStack of [5, "copy", () => {}]) await refused(shadowStack, /shadowStack is an object/);
-  const empty = Object.create(null); // has no text either
+  const empty = Object.create(null); // not even a string describes it
   for (const key of ["size", "regions", "pointer", "allocator"])
     await refused({ [key]: empty }, new RegExp(`shadowStack.${key}`));
 });
 
-test("an allocator without room is told from one that has some, however it says so", async () => {
+test("an allocator that has run out of memory is recognised, however it says so", async () => {
   for (const at of [0, -1, -16, 131072 - 64, 2 ** 31]) {
-    const more = `(func (export "malloc") (param i32) (result i32) (i32.const ${at})) (func (export "free") (param i32))`;
+    const more = `(func (export "malloc") (param i32) (result i32) (i32.const ${at}))
+      (func (export "free") (param i32))`;
     const { exports } = await fiberfill.instantiate(
       assemble(wat({ more })),
       suspending(async () => {}),
@@ -375,7 +377,7 @@ test("an allocator without room is told from one that has some, however it says 
   }
 });
 
-test("a global is named by its index when the module is compiled, and not otherwise later", async () => {
+test("a global is named by its index when the module is compiled, and by no other index later", async () => {
   const text = wat({ global: "(global $other (mut i32) (i32.const 0)) (global $sp (mut i32) (i32.const 65536))" });
   const imports = suspending(async () => {});
   const named = await fiberfill.compile(assemble(text), { shadowStack: { pointer: 1 } });
@@ -388,7 +390,8 @@ test("a global is named by its index when the module is compiled, and not otherw
 });
 
 test("a guest without memory needs no stack in it", async () => {
-  const text = `(module (import "env" "wait" (func $wait (param i32) (result i32))) (func (export "f") (param i32 i32) (result i32) (call $wait (local.get 0))))`;
+  const text = `(module (import "env" "wait" (func $wait (param i32) (result i32)))
+    (func (export "f") (param i32 i32) (result i32) (call $wait (local.get 0))))`;
   const { exports } = await fiberfill.instantiate(
     assemble(text),
     suspending(async (v) => v + 1),
@@ -400,9 +403,9 @@ test("a guest without memory needs no stack in it", async () => {
   });
 });
 
-// A plain call cannot wait, and its marked imports may answer at once.
+// A plain call cannot wait, but its marked imports may answer at once.
 for (const regions of ["copy", "grow"]) {
-  test(`plain calls get what their imports answer, also while a fiber has been named: ${regions}`, async () => {
+  test(`plain calls get their imports' answers, even while a fiber has been named: ${regions}`, async () => {
     const ends = [];
     const answer = (v) =>
       v > 0
@@ -421,7 +424,7 @@ for (const regions of ["copy", "grow"]) {
     const calls = [1, 2, 3].map((v) => exports.keep(v, 0));
     while (ends.length < 3) await new Promise(setImmediate);
     plain();
-    // A fiber that has been named goes on in a later microtask; the frames of this call lie where its own do.
+    // A fiber that has been named goes on in a later microtask; this call's frames lie where the fiber's do.
     let between = 0;
     const stop = fiberfill.observe(({ state }) => state === "running" && queueMicrotask(() => (plain(), between++)));
     for (const end of ends) end();

@@ -1,7 +1,7 @@
-// Overlapping calls into one instance give the answers that they give one after another, whatever the order of their
-// waits: with regions from the guest's allocator, regions in grown memory, and stacks that are copied.
+// Overlapping calls into one instance give the same answers as calls one after another, whatever the order of their
+// waits: with regions from the guest's allocator, regions in grown memory, and copied stacks.
 //
-// FIBERFILL_SEED repeats a run; the tests print theirs.
+// FIBERFILL_SEED repeats a run; the tests print their seed.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -10,9 +10,9 @@ import { assemble } from "./assemble.mjs";
 import { until } from "./waiting_guest.mjs";
 
 // $mix(seed, k, out) has a frame of 96 bytes on its shadow stack: 16 words made from its seed, a word that the inner
-// $mix writes through a pointer, and one that the import writes through a pointer. It waits once, checks every word
-// after that, and writes what it makes of all of them to out. call(seed) is three of these in each other, so it waits
-// three times, each time with fewer frames. It traps if a word is not what it was.
+// $mix writes through a pointer, and one that the import writes through a pointer. It waits once, then checks every
+// word, and writes a hash of them all to out. call(seed) nests three of these, so it waits three times, each time with
+// fewer frames. It traps if a word has changed.
 const bytes = assemble(`(module
   (import "env" "wait" (func $wait (param i32 i32) (result i32)))
   (memory (export "memory") 128)
@@ -29,22 +29,32 @@ const bytes = assemble(`(module
     (i32.xor (local.get $x) (i32.shr_u (local.get $x) (i32.const 13))))
 
   (func $word (param $seed i32) (param $k i32) (param $i i32) (result i32)
-    (call $hash (i32.add (i32.mul (local.get $seed) (i32.const 31)) (i32.add (i32.mul (local.get $k) (i32.const 64)) (local.get $i)))))
+    (call $hash (i32.add
+      (i32.mul (local.get $seed) (i32.const 31))
+      (i32.add (i32.mul (local.get $k) (i32.const 64)) (local.get $i)))))
 
   (func $mix (param $seed i32) (param $k i32) (param $out i32)
     (local $frame i32) (local $i i32) (local $h i32)
     (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 96))))
     (loop $fill
-      (i32.store (i32.add (local.get $frame) (i32.shl (local.get $i) (i32.const 2))) (call $word (local.get $seed) (local.get $k) (local.get $i)))
+      (i32.store
+        (i32.add (local.get $frame) (i32.shl (local.get $i) (i32.const 2)))
+        (call $word (local.get $seed) (local.get $k) (local.get $i)))
       (br_if $fill (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 16))))
     (i32.store offset=64 (local.get $frame) (i32.const 0))
     (i32.store offset=68 (local.get $frame) (i32.const 0))
     (if (local.get $k) (then
-      (call $mix (call $hash (local.get $seed)) (i32.sub (local.get $k) (i32.const 1)) (i32.add (local.get $frame) (i32.const 64)))))
+      (call $mix
+        (call $hash (local.get $seed))
+        (i32.sub (local.get $k) (i32.const 1))
+        (i32.add (local.get $frame) (i32.const 64)))))
     (local.set $h (call $wait (local.get $seed) (i32.add (local.get $frame) (i32.const 68))))
     (local.set $i (i32.const 0))
     (loop $check
-      (if (i32.ne (i32.load (i32.add (local.get $frame) (i32.shl (local.get $i) (i32.const 2)))) (call $word (local.get $seed) (local.get $k) (local.get $i)))
+      (if
+        (i32.ne
+          (i32.load (i32.add (local.get $frame) (i32.shl (local.get $i) (i32.const 2))))
+          (call $word (local.get $seed) (local.get $k) (local.get $i)))
         (then (unreachable)))
       (br_if $check (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 16))))
     (local.set $h (call $hash (i32.add (local.get $h) (i32.load offset=64 (local.get $frame)))))
@@ -66,7 +76,7 @@ const modes = ["allocator", "grow", "copy"];
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"));
 
-/** What the import answers to a seed: a value for the pointer, and one to return. */
+/** The import's answer to a seed: a value for the pointer, and one to return. */
 const written = (seed) => Math.imul(seed, 0x9e3779b1) | 0;
 const returned = (seed) => (seed ^ 0x5bd1e995) | 0;
 
@@ -74,8 +84,8 @@ const module = await fiberfill.compile(bytes);
 
 /**
  * An instance. Its import is g.onWait(seed, answer): answer() writes through the pointer and returns what the import
- * has to return. Where fibers have stacks of their own that may be at any time, where they share one it is left to
- * deliver.
+ * must return. Where fibers have their own stacks, answer() may be called at any time; where they share one, it is left
+ * to deliver.
  */
 async function guest(regions, pointer) {
   const g = { onWait: undefined };
@@ -101,7 +111,7 @@ async function guest(regions, pointer) {
   return Object.assign(g, { exports, direct: instance.exports });
 }
 
-/** Numbers below n in an order that a seed decides (xorshift). */
+/** The numbers below n, in an order that the seed decides (xorshift). */
 function random(seed) {
   let x = Math.imul(seed, 0x9e3779b1) | 1;
   return (n) => {
@@ -114,12 +124,12 @@ function random(seed) {
 
 const seed = Number(process.env.FIBERFILL_SEED ?? Date.now() % 1_000_000_000);
 
-/** Waits, and who ends them. */
+/** Pending waits, and the test's means to end them. */
 class Pending {
   #ends = [];
   #more = Promise.withResolvers();
 
-  /** As an import that waits; answer is called when the wait is ended. */
+  /** Waits, as an import; `answer` is called when the wait is ended. */
   wait(answer) {
     return new Promise((resolve) => {
       this.#ends.push(() => resolve(answer()));
@@ -131,7 +141,7 @@ class Pending {
     return this.#ends.length;
   }
 
-  /** Ends the i-th. */
+  /** Ends wait number i. */
   end(i) {
     const end = this.#ends[i];
     const last = this.#ends.pop();
@@ -139,7 +149,7 @@ class Pending {
     end();
   }
 
-  /** There is a new wait, or a call is over. */
+  /** Tells that there is a new wait, or that a call has ended. */
   touch() {
     this.#more.resolve();
     this.#more = Promise.withResolvers();
@@ -155,8 +165,8 @@ class Pending {
 const COUNT = 1000;
 const seeds = Array.from({ length: COUNT }, (_, i) => 1 + 7919 * i);
 
-// What the import does before it waits: calls an export of this instance or of the other one, as a fiber that it waits
-// for or plainly. depth is how many fibers wait for the one that calls it.
+// What the import does before it waits: it calls an export of this instance or of the other one, either as a fiber that
+// it waits for or plainly. `depth` is how many fibers wait for the one that calls the import.
 const kinds = {
   "that wait": () => undefined,
   "nested through an import": (seed, depth) => depth < 2 && seed % 3 === 0 && { other: false, fiber: true },
@@ -179,8 +189,8 @@ const orders = {
 };
 
 /**
- * Two instances that are each other's other; returns their common pending waits, which end at once if that is asked
- * for.
+ * Makes two instances that call each other. Returns their common pending waits, which end at once if the test asks for
+ * that.
  */
 async function pair(regions, kind) {
   const [a, b] = [await guest(regions), await guest(regions)];
@@ -217,7 +227,7 @@ async function pair(regions, kind) {
 
 for (const regions of modes) {
   for (const [what, kind] of Object.entries(kinds)) {
-    test(`${regions}: a thousand calls ${what} answer as they do one after another (FIBERFILL_SEED=${seed})`, async () => {
+    test(`${regions}: a thousand calls ${what} answer as one after another (FIBERFILL_SEED=${seed})`, async () => {
       const world = await pair(regions, kind);
       const { a, pending } = world;
       world.atOnce = true;
@@ -244,7 +254,7 @@ for (const regions of modes) {
   }
 }
 
-test("the guest notices when its fibers share a stack", async () => {
+test("the guest notices when its fibers share a stack uncopied", async () => {
   const g = await guest("copy", null);
   const pending = new Pending();
   g.onWait = (_, answer) => pending.wait(answer);

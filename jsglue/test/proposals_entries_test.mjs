@@ -1,5 +1,5 @@
-// Calls of exports of guests that have fibers of their own, the entries: each is one fiber of the scheduler's,
-// whichever of the guest's runs, and they go one after the other.
+// Entries: calls of exports of guests that have fibers of their own. Each entry is one fiber of the scheduler,
+// whichever of the guest's fibers runs, and entries run one after another.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -10,7 +10,7 @@ import { rejection, until, waitingGuest } from "./waiting_guest.mjs";
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"));
 
-test("an import waits inside of a fiber: the whole entry does, and exactly that fiber goes on", async () => {
+test("an import waits inside of a fiber: the whole entry waits, and exactly that fiber goes on", async () => {
   const g = await guest("fibers1");
   const fiber = g.exports.end(3);
   await until(() => g.gates.length === 1);
@@ -26,7 +26,7 @@ test("an import waits inside of a fiber: the whole entry does, and exactly that 
   none(g);
 });
 
-test("entries go one after the other, also while one waits; one that is cancelled before its turn never starts", async () => {
+test("entries run one after another, even while one waits; one cancelled before its turn never starts", async () => {
   const g = await guest("fibers1");
   const first = g.exports.end(3);
   const second = g.exports.sum(4);
@@ -54,7 +54,7 @@ test("entries go one after the other, also while one waits; one that is cancelle
   assert.equal(await fourth, 2);
 });
 
-test("an entry that waits for one that comes behind it is told so", async () => {
+test("an entry that waits for one queued behind it is refused", async () => {
   const g = await guest("fibers1");
   let second;
   g.onWait = () => (second = g.exports.sum.with({ name: "second" })(1));
@@ -65,7 +65,7 @@ test("an entry that waits for one that comes behind it is told so", async () => 
   none(g);
 });
 
-test("a call of an entry through another guest that the caller would wait for itself by never starts, and leaves nothing unhandled", async () => {
+test("a call through another guest that would make an entry wait for itself never starts", async () => {
   const g = await guest("fibers1");
   const asks = assemble(`(module
     (import "env" "entry" (func $entry (param i32) (result i32)))
@@ -78,7 +78,7 @@ test("a call of an entry through another guest that the caller would wait for it
   none(g);
 });
 
-test("a fiber of another guest can wait for an entry, the first that is queued and those behind it", async () => {
+test("a fiber of another guest can wait for an entry, whether first in the queue or further behind", async () => {
   const g = await guest("fibers1");
   const waiting = await waitingGuest();
   waiting.onWait = (n) => g.exports.sum(n);
@@ -86,7 +86,7 @@ test("a fiber of another guest can wait for an entry, the first that is queued a
   none(g);
 });
 
-test("cancelling throws in the fiber that waits; the exception leaves by its parents", async () => {
+test("cancelling throws in the fiber that waits; the exception passes through its parents", async () => {
   const g = await guest("fibers1");
   const fiber = g.exports.end(3);
   await until(() => g.gates.length === 1);
@@ -118,7 +118,7 @@ test("an entry that is released while it runs ends at its next operation", async
   assert.deepEqual(
     g.fibers().map(({ started }) => started),
     [false],
-    "the one that was to be entered",
+    "the fiber that was about to be entered",
   );
   g.fibers()[0].release();
   none(g);

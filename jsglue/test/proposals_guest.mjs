@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 
 /**
- * An instance of testdata/<system>.wasm; trail is what it notes, gates is what ends its waits, errors what its import
- * fail throws.
+ * An instance of testdata/<system>.wasm. `trail` is what it notes, `gates` end its waits, and `errors` is what its
+ * import fail throws.
  */
 export async function guest(system, options) {
   const g = { trail: [], gates: [], errors: [] };
@@ -44,7 +44,7 @@ export async function guest(system, options) {
   return g;
 }
 
-/** What is left of a guest's own fibers, which is to be nothing. */
+/** Asserts that none of a guest's own fibers is left. */
 export const none = (g) =>
   assert.deepEqual(
     g.fibers().map(({ name, state }) => `${name} ${state}`),

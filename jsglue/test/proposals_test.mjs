@@ -1,6 +1,5 @@
-// Guests with fibers of their own: the operations of the four proposals, as include/fiberfill.h has them. Each
-// operation is here at least once, in C (testdata/); what they mean in every state is checked by the conformance suite,
-// in e2e.
+// Guests with fibers of their own: the operations of the four proposals, as in include/fiberfill.h. Each operation
+// appears at least once, in C (testdata/). The conformance suite, in e2e, checks them in every state.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,7 +13,7 @@ afterEach(() => {
   assert.deepEqual(fiberfill.fibers(), [], "no fiber is left");
 });
 
-/** Calls refused(n) of an instance: the FiberError says this. */
+/** Calls refused(n) of an instance, and checks that the FiberError says this. */
 async function refuses(g, n, ...words) {
   const fiber = g.exports.refused(n);
   const error = await rejection(fiber);
@@ -25,7 +24,7 @@ async function refuses(g, n, ...words) {
 }
 
 describe("fibers v1", () => {
-  test("A-NEW-1 A-RESUME-1 A-SUSPEND-1 A-RET-1: a generator, and nothing is left of it", async () => {
+  test("A-NEW-1 A-RESUME-1 A-SUSPEND-1 A-RET-1: a generator, of which nothing is left", async () => {
     const g = await guest("fibers1");
     assert.equal(await g.exports.sum(100), 5050);
     none(g);
@@ -35,7 +34,7 @@ describe("fibers v1", () => {
     assert.equal(await (await guest("fibers1")).exports.values(), 0);
   });
 
-  test("A-SPAWN-1 A-SPAWN-4: a fiber that starts at once, and is told its reference", async () => {
+  test("A-SPAWN-1 A-SPAWN-4: a fiber that starts at once and gets its own reference", async () => {
     assert.equal(await (await guest("fibers1")).exports.spawn(), 2);
   });
 
@@ -46,7 +45,7 @@ describe("fibers v1", () => {
   ]) {
     test(`A-SWITCH-1 A-RETIRE-1 A-RETIRETO-1: switch, retire and retireto (${how})`, async () => {
       const g = await guest("fibers1");
-      // With retireto the second one's results are what the resume returns.
+      // With retireto the resume returns the results of the second fiber.
       assert.equal(await g.exports.switches(how), how === 3 ? -1 : got);
       assert.deepEqual(g.trail, how === 3 ? [1, 2, -1] : trail);
       none(g);
@@ -75,18 +74,18 @@ describe("fibers v1", () => {
     none(g);
   });
 
-  test("10,000 generators one after the other leave no fiber, no region and no stack", async () => {
+  test("10,000 generators one after another leave no fiber, no region and no stack", async () => {
     const g = await guest("fibers1");
     await g.exports.sums(10);
     const pages = g.instance.exports.memory.buffer.byteLength;
     assert.equal(await g.exports.sums(10000), 30000);
     assert.equal(g.instance.exports.memory.buffer.byteLength, pages);
     fiberfill.limits({ hard: 1, soft: 1 });
-    assert.equal(await g.exports.sums(3), 9, "one stack is enough for one at a time: the others are free");
+    assert.equal(await g.exports.sums(3), 9, "one stack serves one generator at a time: the others are free");
     none(g);
   });
 
-  test("1,500 fibers are alive at once, and go in the end", async () => {
+  test("1,500 fibers are alive at once, and are gone in the end", async () => {
     const g = await guest("fibers1");
     await g.exports.keep(1500);
     assert.equal(g.fibers().length, 1500);
@@ -124,14 +123,14 @@ describe("fibers v1", () => {
     assert.match(error.message, /^fiber end#\d+ trapped in export end: unreachable/);
     assert.ok(error.cause instanceof WebAssembly.RuntimeError);
     assert.equal(fiber.state, "failed");
-    assert.deepEqual(g.trail, [], "nobody's code has run");
+    assert.deepEqual(g.trail, [], "no code has run");
     assert.equal(g.fibers().length, 1);
     assert.equal(await g.exports.more(0), 2);
     g.fibers()[0].release();
     assert.equal(await g.exports.sum(2), 3);
   });
 
-  test("A-TYPE-1 A-HDL-7: results of other types, and an event that nobody takes", async () => {
+  test("A-TYPE-1 A-HDL-7: results of wrong types, and an event without a handler", async () => {
     const g = await guest("fibers1");
     assert.match(
       (await rejection(g.exports.end(2))).message,
@@ -145,7 +144,7 @@ describe("fibers v1", () => {
     );
   });
 
-  test("a fiber that needs more than its region is told so, and the fibers outside its chain go on", async () => {
+  test("a fiber that overflows its region ends with that reason, and the fibers outside its chain go on", async () => {
     const g = await guest("fibers1");
     await g.exports.keep(1);
     const error = await rejection(g.exports.end(5));
@@ -167,7 +166,7 @@ describe("fibers v1", () => {
     assert.equal(await g.exports.sum(2), 3);
   });
 
-  test("A-HDL-4: a block takes a tag whose parameters are the last of its own, and no other", async () => {
+  test("A-HDL-4: a block takes only a tag whose parameters are the last of its own", async () => {
     const raw = new URL("../../internal/guest/testdata/raw_fibers1.wasm", import.meta.url);
     const { exports } = await fiberfill.instantiate(readFileSync(raw));
     const tag = await exports.tag(0x41); // of an i32 and an f64
@@ -208,14 +207,14 @@ describe("fibers v1", () => {
 });
 
 describe("fibers v2", () => {
-  test("B-MOUNT-1 B-DISMOUNT-1 B-NEW-5: a generator, whose return is an event", async () => {
+  test("B-MOUNT-1 B-DISMOUNT-1 B-NEW-5: a generator whose return is an event", async () => {
     const g = await guest("fibers2");
     assert.equal(await g.exports.sum(4), 110);
     assert.equal(await g.exports.values(), 0);
     none(g);
   });
 
-  test("B-EVT-2: an event that is not taken has changed nothing", async () => {
+  test("B-EVT-2: an event that is not taken changes nothing", async () => {
     assert.equal(await (await guest("fibers2")).exports.falls(), 0);
   });
 
@@ -243,7 +242,7 @@ describe("fibers v2", () => {
     });
   }
 
-  test("B-SWITCH-1 B-RELEASE-1: switch; to release again does nothing", async () => {
+  test("B-SWITCH-1 B-RELEASE-1: switch; releasing again does nothing", async () => {
     const g = await guest("fibers2");
     assert.equal(await g.exports.switches(), 3);
     assert.deepEqual(g.trail, [2]);
@@ -276,13 +275,13 @@ describe("coroutines by single-use references", () => {
     none(g);
   });
 
-  test("C-BIND-1 C-BIND-4: values of all types, some of them bound before", async () => {
+  test("C-BIND-1 C-BIND-4: values of all types, some of them bound in advance", async () => {
     const g = await guest("stacks");
     assert.equal(await g.exports.values(), 0);
     none(g);
   });
 
-  test("C-SWITCH-2: three coroutines, of which the last one knows the way to the entry; the others wait on", async () => {
+  test("C-SWITCH-2: three coroutines: the last one has the reference to the entry; the others wait on", async () => {
     const g = await guest("stacks");
     assert.equal(await g.exports.ring(), 0);
     assert.deepEqual(g.trail, [0, 1, 2]);
@@ -294,7 +293,7 @@ describe("coroutines by single-use references", () => {
     none(g);
   });
 
-  test("C-RSW-1: what goes on in the place of a function returns what that returns", async () => {
+  test("C-RSW-1: a function that ends with return_switch returns what `then` returns", async () => {
     const g = await guest("stacks");
     assert.equal(await g.exports.return_switch(), 12);
     assert.deepEqual(g.trail, [1, 1, 2]);
@@ -331,7 +330,7 @@ describe("coroutines by single-use references", () => {
     assert.ok(g.fibers().every(({ started }) => !started));
   });
 
-  test("C-SWITCH-7: no frame of JavaScript is left on a coroutine's stack by an operation whose function has trapped, if JavaScript has caught that", async () => {
+  test("C-SWITCH-7: a raise that traps, where JavaScript catches that, leaves no JavaScript frame behind", async () => {
     const g = await guest("stacks");
     g.swallows = true;
     assert.equal(await g.exports.survives(), 8);
@@ -348,13 +347,13 @@ describe("cont", () => {
     none(g);
   });
 
-  test("D-FILT-1 D-FILT-3: a filter that is a function is asked on the suspending side", async () => {
+  test("D-FILT-1 D-FILT-3: a filter function is called on the suspending side", async () => {
     const g = await guest("cont");
     assert.equal(await g.exports.filters(), 1 + 100 + 1000 + 100);
     assert.deepEqual(g.trail, [10, 11, 1, 12]);
   });
 
-  test("D-FWD-1: what the inner resumer hands on comes to the outer one", async () => {
+  test("D-FWD-1: what the inner resumer hands on reaches the outer one", async () => {
     const g = await guest("cont");
     assert.equal(await g.exports.forwards(), 101);
     none(g);

@@ -1,5 +1,6 @@
-// Many fibers: at once, and one after another. Run over web/dist/npm in Node 26. `make test` runs fewer than the limits
-// that are promised; CHURN=10000000 ATONCE=1000000 node --test jsglue/test/scale_test.mjs runs those (a few minutes).
+// Many fibers: at once, and one after another. Run over web/dist/npm in Node 26. `make test` runs fewer than the
+// promised limits; CHURN=10000000 ATONCE=1000000 node --test jsglue/test/scale_test.mjs runs those, which takes a few
+// minutes.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -50,14 +51,15 @@ test(`${CHURN} fibers, one in 1,000 of which throws and one in 100,000 traps, le
     }
   };
   const run = (from, to) => Promise.all(Array.from({ length: 1000 }, (_, k) => lane(from + k, to)));
-  await run(0, 100_000); // warm: stacks, tables and regions are made
+  await run(0, 100_000); // warm up: make stacks, tables and regions
   const before = await used();
   await run(100_000, 100_000 + CHURN);
   const after = await used();
   const all = 100_000 + CHURN;
   assert.deepEqual(count, { done: all - all / 1000 - all / 100_000, threw: all / 1000, trapped: all / 100_000 });
   t.diagnostic(
-    `heap ${before.heap.toFixed(1)} -> ${after.heap.toFixed(1)} MiB, rss ${before.rss.toFixed(0)} -> ${after.rss.toFixed(0)} MiB`,
+    `heap ${before.heap.toFixed(1)} -> ${after.heap.toFixed(1)} MiB, ` +
+      `rss ${before.rss.toFixed(0)} -> ${after.rss.toFixed(0)} MiB`,
   );
   assert.ok(after.heap < before.heap + 2, "the heap has grown");
   assert.ok(after.rss < before.rss + 64, "the process has grown");

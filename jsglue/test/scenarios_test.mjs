@@ -1,5 +1,5 @@
-// The scenarios of the proposals, played by guests in C and WAT (examples/c-scenarios) on JSPI. What is expected is
-// what a server is held to: internal/guest/scenarios_test.go.
+// The scenarios of the proposals, played by guests in C and WAT (examples/c-scenarios) on JSPI. The expectations are
+// the server's: internal/guest/scenarios_test.go.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import * as fiberfill from "../../web/dist/npm/esm/index.js";
 const file = (name) => readFileSync(new URL(`../../examples/c-scenarios/${name}`, import.meta.url));
 const { events, scenarios } = JSON.parse(file("scenarios.json"));
 
-// As many stacks as the largest of them needs: one that did not come back would be missed by a later one.
+// As many stacks as the largest scenario needs: if one were not given back, a later scenario would lack it.
 fiberfill.limits({ soft: 8, hard: 8 });
 
 describe("jspi", () => {

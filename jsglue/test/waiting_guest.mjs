@@ -1,4 +1,4 @@
-// A guest for tests: its waits end when the test says so, and it does with a cancellation what a program may do.
+// A guest for tests: the test ends its waits, and it reacts to a cancellation in the ways that programs do.
 
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
@@ -12,7 +12,7 @@ const wat = `(module
   (func (export "wait") (param $n i32) (result i32)
     (call $wait (local.get $n)))
 
-  ;; Two waits.
+  ;; Waits twice.
   (func (export "twice") (param $n i32) (result i32)
     (i32.add (call $wait (local.get $n)) (call $wait (i32.add (local.get $n) (i32.const 1)))))
 
@@ -21,17 +21,18 @@ const wat = `(module
     (call $note (i32.const 9))
     (i32.const 9))
 
-  ;; The wait of careful: for gate n, or of another kind if n is negative.
+  ;; The wait of careful: for gate n, or, if n is negative, of another kind.
   (func $any (param $n i32) (result i32)
     (if (i32.eq (local.get $n) (i32.const -1)) (then (call $yield) (return (i32.const 0))))
     (if (i32.eq (local.get $n) (i32.const -2)) (then (call $sleep (i32.const 100000)) (return (i32.const 0))))
     (call $wait (local.get $n)))
 
-  ;; A wait, and another one that is careful.
+  ;; Waits, then waits as careful does.
   (func (export "later") (param $n i32) (result i32)
     (i32.add (call $any (local.get $n)) (call $careful (i32.add (local.get $n) (i32.const 1)) (i32.const 1))))
 
-  ;; Notes 1 when its wait throws, begins so many more waits, of which each throws, notes 2 and passes on what was thrown first.
+  ;; Notes 1 when its wait throws, begins this many more waits, all of which throw, notes 2, and rethrows the first
+  ;; exception.
   (func $careful (export "careful") (param $n i32) (param $waits i32) (result i32)
     (local $thrown exnref)
     (block $caught (result exnref)
@@ -52,7 +53,7 @@ const wat = `(module
     (call $note (i32.const 2))
     (throw_ref (local.get $thrown)))
 
-  ;; Catches whatever its wait throws and returns -1.
+  ;; Catches whatever its wait throws, and returns -1.
   (func (export "swallow") (param $n i32) (result i32)
     (block $caught
       (try_table (catch_all $caught)
@@ -79,15 +80,15 @@ const wat = `(module
 
 const bytes = assemble(wat);
 
-/** Lets the event loop go round until something is so. */
+/** Lets the event loop run until a condition holds. */
 export async function until(condition) {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The fibers that wait at these gates of a guest have called its import. */
+/** Resolves when fibers wait at these gates of a guest: they have called its import. */
 export const began = (g, ...gates) => Promise.all(gates.map((n) => g.gate(n).began));
 
-/** What a Promise rejects with. */
+/** Resolves to what a Promise rejects with. */
 export const rejection = (promise) =>
   promise.then(
     (value) => {
@@ -96,10 +97,10 @@ export const rejection = (promise) =>
     (error) => error,
   );
 
-/** What escaped as an unhandled rejection while fn ran. */
+/** Returns the unhandled rejections that escaped while fn ran. */
 export async function escaped(fn) {
   const errors = [];
-  const before = process.listeners("unhandledRejection"); // the test runner's
+  const before = process.listeners("unhandledRejection"); // the test runner's listeners
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error) => errors.push(error));
   try {
@@ -113,7 +114,7 @@ export async function escaped(fn) {
 }
 
 /**
- * An instance. `gate(n)` is what wait(n) waits for: its `began` resolves when a fiber calls the import, `resolve` and
+ * An instance. `gate(n)` is what wait(n) waits for: its `began` resolves when a fiber calls the import; `resolve` and
  * `reject` end the wait. `trail` has the name of every fiber that has noted something. `onWait` and `onNote` run inside
  * the imports.
  */
@@ -121,7 +122,7 @@ export async function waitingGuest({ deliver = false } = {}) {
   const gates = new Map();
   const g = {
     trail: [],
-    calls: 0, // of the import wait
+    calls: 0, // calls of the import wait
     onWait: (n) => g.gate(n).promise,
     onDeliver: undefined, // called with the value
     onNote: (what) => void g.trail.push(`${fiberfill.current().name} ${what}`),
@@ -146,7 +147,7 @@ export async function waitingGuest({ deliver = false } = {}) {
       note: (what) => g.onNote(what),
     },
   });
-  /** A call with a name: g.call("careful", "a")(1, 0). */
+  /** Makes a call with a name: g.call("careful", "a")(1, 0). */
   g.call = (title, name, signal) => exports[title].with({ name, ...(signal && { signal }) });
   g.exports = exports;
   return g;

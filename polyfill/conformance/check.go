@@ -65,11 +65,10 @@ func Check(t *testing.T, s Substrate, excluded map[string]string, seed uint64, r
 			t.Errorf("%q is excluded, and is no case of the suite", name)
 		}
 	}
-	systems := []System{A, B, C, D}
-	for _, system := range systems {
-		t.Run(fmt.Sprintf("random scripts of %c", system), func(t *testing.T) {
-			r, n := rand.New(rand.NewPCG(seed, uint64(system))), 0
-			for end := time.Now().Add(random / time.Duration(len(systems))); n == 0 || time.Now().Before(end); n++ {
+	for i, system := range Systems {
+		t.Run(fmt.Sprintf("random scripts of %s", system), func(t *testing.T) {
+			r, n := rand.New(rand.NewPCG(seed, uint64(i))), 0
+			for end := time.Now().Add(random / time.Duration(len(Systems))); n == 0 || time.Now().Before(end); n++ {
 				if _, err := Duel(s, Random(system, r, 100)); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
@@ -101,5 +100,5 @@ func difference(s Script, got, want []Outcome) string {
 		n++
 	}
 	part := func(trace []Outcome) string { return Transcript(s, trace[n:min(n+1, len(trace))]) }
-	return fmt.Sprintf("system %c\n%sgot:\n%swant:\n%s", s.System, Transcript(s, want[:n]), part(got), part(want))
+	return fmt.Sprintf("system %s\n%sgot:\n%swant:\n%s", s.System, Transcript(s, want[:n]), part(got), part(want))
 }

@@ -1,4 +1,4 @@
-// Package conformance is one suite for systems A, B, C and D that every substrate runs: Go coroutines, JSPI stacks,
+// Package conformance is one suite for the four systems that every substrate runs: Go coroutines, JSPI stacks,
 // goroutines in wazero calls.
 //
 // # Scripts
@@ -28,9 +28,9 @@
 //
 // # What the names mean
 //
-// f0, f1, ... are the fibers of systems A and B in the order of their making. In C and D k0, k1, ... are the
-// computations, r0, r1, ... the single-use references in the order in which they were handed out, and e0, e1, ... the
-// evtrefs. null and fake are references that nobody has handed out. The tags t0 to t5 carry values of the signatures in
-// [Tags]; tx is a tag of another machine. A payload is written as one number, from which the values are made: see
-// values.go.
+// f0, f1, ... are the fibers of fibers1 and fibers2 in the order of their making. In stacks and cont k0, k1, ... are
+// the computations, r0, r1, ... the single-use references in the order in which they were handed out, and e0, e1, ...
+// the evtrefs. null and fake are references that nobody has handed out. The tags t0 to t5 carry values of the
+// signatures in [Tags]; tx is a tag of another machine. A payload is written as one number, from which the values are
+// made: see values.go.
 package conformance

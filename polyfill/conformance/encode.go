@@ -16,7 +16,7 @@ var players embed.FS
 // and an argument for it and calls the export "called" with them, synchronously: so there is a frame of the host
 // between.
 func Player(s System) []byte {
-	binary, err := players.ReadFile(fmt.Sprintf("player/%c.wasm", s+'a'-'A'))
+	binary, err := players.ReadFile("player/" + string(s) + ".wasm")
 	if err != nil {
 		panic(err)
 	}

@@ -51,14 +51,14 @@ type over struct{}
 func (Go) Play(s Script) ([]Outcome, error) {
 	p := &player{script: s, tables: map[[maxOn + 1]int8]polyfill.Table{}, exception: run.NewException("x")}
 	switch s.System {
-	case A:
-		p.guest = newGuestA()
-	case B:
-		p.guest = newGuestB()
-	case C:
-		p.guest = newGuestC()
-	case D:
-		p.guest = newGuestD()
+	case Fibers1:
+		p.guest = newGuestFibers1()
+	case Fibers2:
+		p.guest = newGuestFibers2()
+	case Stacks:
+		p.guest = newGuestStacks()
+	case Cont:
+		p.guest = newGuestCont()
 	}
 	for p.next < len(s.Ops) {
 		results, err := p.guest.call(func() []run.Value { return p.loop(&frame{who: Root, gives: 1}) })
@@ -135,7 +135,7 @@ func (p *player) loop(f *frame) []run.Value {
 			}
 			return p.guest.values(signature, op.N)
 		case ReturnSwitch, ReturnSwitchThrow:
-			return p.guest.(*guestC).returnSwitch(p, f, op)
+			return p.guest.(*guestStacks).returnSwitch(p, f, op)
 		}
 		p.try(f, op)
 	}
@@ -149,7 +149,7 @@ func (p *player) try(f *frame, op *Op) {
 	}
 	if e := run.Try(func() { p.perform(f, op) }); e != nil {
 		o := Outcome{Kind: Caught, Who: f.who, N: int16(e.Values.I32(0))}
-		if c, ok := p.guest.(*guestC); ok {
+		if c, ok := p.guest.(*guestStacks); ok {
 			o.Ref = c.token(e.Back) + 1
 		}
 		p.record(o)
@@ -178,7 +178,7 @@ func (p *player) frame(f *frame) {
 	p.record(Outcome{Kind: Left, Who: f.who, N: n})
 }
 
-// payload makes the values of a signature. References stand for themselves; the guests of systems A and B put fibers in
+// payload makes the values of a signature. References stand for themselves; the guests of fibers1 and fibers2 put fibers in
 // their place.
 func payload(signature int8, n int16) []run.Value {
 	values := make([]run.Value, 0, 3)

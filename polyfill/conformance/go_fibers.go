@@ -5,7 +5,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
 
-// fibers are the references of systems A and B: stable, one a fiber.
+// fibers are the references of fibers1 and fibers2: stable, one a fiber.
 type fibers struct {
 	labels
 	known []polyfill.Fiber
@@ -76,23 +76,23 @@ func (g *fibers) index(f polyfill.Fiber, gives int8) int {
 	return len(g.known) - 1
 }
 
-type guestA struct {
+type guestFibers1 struct {
 	fibers
-	v *run.V1
+	v *run.Fibers1
 }
 
-func newGuestA() *guestA {
-	g := &guestA{v: run.NewV1()}
+func newGuestFibers1() *guestFibers1 {
+	g := &guestFibers1{v: run.NewFibers1()}
 	g.make(g.v.Tag)
 	return g
 }
 
-func (g *guestA) call(f func() []run.Value) ([]run.Value, error) { return g.v.Call(f) }
-func (g *guestA) close()                                         { g.v.Close() }
-func (g *guestA) live() int                                      { return g.v.Live() }
+func (g *guestFibers1) call(f func() []run.Value) ([]run.Value, error) { return g.v.Call(f) }
+func (g *guestFibers1) close()                                         { g.v.Close() }
+func (g *guestFibers1) live() int                                      { return g.v.Live() }
 
 // on is the operation's own handle, inside those of the frame.
-func (g *guestA) on(p *player, f *frame, op *Op) (polyfill.Table, *run.Handle) {
+func (g *guestFibers1) on(p *player, f *frame, op *Op) (polyfill.Table, *run.Handle) {
 	if f.handles == nil {
 		return p.table(op.On, g.tag, g.v.On), nil
 	}
@@ -100,7 +100,7 @@ func (g *guestA) on(p *player, f *frame, op *Op) (polyfill.Table, *run.Handle) {
 	return h.Table(), h
 }
 
-func (g *guestA) handle(f *frame, op *Op) *run.Handle {
+func (g *guestFibers1) handle(f *frame, op *Op) *run.Handle {
 	var blocks []*run.Tag
 	for _, t := range op.On {
 		blocks = append(blocks, g.tag(t))
@@ -108,7 +108,7 @@ func (g *guestA) handle(f *frame, op *Op) *run.Handle {
 	return g.v.Handle(f.handles, blocks...)
 }
 
-func (g *guestA) perform(p *player, f *frame, op *Op) {
+func (g *guestFibers1) perform(p *player, f *frame, op *Op) {
 	a, b := g.fiber(op.A), g.fiber(op.B)
 	tag, values := g.tag(op.Tag), g.values(op.sent(), op.N)
 	switch op.Code {
@@ -147,7 +147,7 @@ func (g *guestA) perform(p *player, f *frame, op *Op) {
 	}
 }
 
-func (g *guestA) arrive(p *player, f *frame, handle *run.Handle, e run.Event) {
+func (g *guestFibers1) arrive(p *player, f *frame, handle *run.Handle, e run.Event) {
 	o := Outcome{Kind: Taken, Who: f.who}
 	g.fill(&o, e)
 	if e.Tag == nil {
@@ -161,22 +161,22 @@ func (g *guestA) arrive(p *player, f *frame, handle *run.Handle, e run.Event) {
 	p.record(o)
 }
 
-type guestB struct {
+type guestFibers2 struct {
 	fibers
-	v *run.V2
+	v *run.Fibers2
 }
 
-func newGuestB() *guestB {
-	g := &guestB{v: run.NewV2()}
+func newGuestFibers2() *guestFibers2 {
+	g := &guestFibers2{v: run.NewFibers2()}
 	g.make(g.v.Tag)
 	return g
 }
 
-func (g *guestB) call(f func() []run.Value) ([]run.Value, error) { return g.v.Call(f) }
-func (g *guestB) close()                                         { g.v.Close() }
-func (g *guestB) live() int                                      { return g.v.Live() }
+func (g *guestFibers2) call(f func() []run.Value) ([]run.Value, error) { return g.v.Call(f) }
+func (g *guestFibers2) close()                                         { g.v.Close() }
+func (g *guestFibers2) live() int                                      { return g.v.Live() }
 
-func (g *guestB) perform(p *player, f *frame, op *Op) {
+func (g *guestFibers2) perform(p *player, f *frame, op *Op) {
 	a, b := g.fiber(op.A), g.fiber(op.B)
 	tag, values := g.tag(op.Tag), g.values(op.sent(), op.N)
 	on := p.table(op.On, g.tag, g.v.On)
@@ -202,6 +202,7 @@ func (g *guestB) perform(p *player, f *frame, op *Op) {
 		if e.Tag == nil {
 			o.Kind = Returned
 		}
+		e.Label-- // the first tag of the list is the immediate of the instruction, not one of its handlers
 	case Mount:
 		e = g.v.Mount(a, on, tag, values...)
 	case Switch:

@@ -6,7 +6,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
-// tokens are the references of systems C and D: single-use, numbered as they are handed out.
+// tokens are the references of stacks and cont: single-use, numbered as they are handed out.
 type tokens struct {
 	known []polyfill.Token
 	made  int16 // computations
@@ -32,18 +32,18 @@ func (g *tokens) values(signature int8, n int16) []run.Value { return payload(si
 
 func (g *tokens) fill(o *Outcome, e run.Event) { o.fill(e.Values) }
 
-type guestC struct {
+type guestStacks struct {
 	tokens
 	s *run.Stacks
 }
 
-func newGuestC() *guestC { return &guestC{s: run.NewStacks()} }
+func newGuestStacks() *guestStacks { return &guestStacks{s: run.NewStacks()} }
 
-func (g *guestC) call(f func() []run.Value) ([]run.Value, error) { return g.s.Call(f) }
-func (g *guestC) close()                                         { g.s.Close() }
-func (g *guestC) live() int                                      { return g.s.Live() }
+func (g *guestStacks) call(f func() []run.Value) ([]run.Value, error) { return g.s.Call(f) }
+func (g *guestStacks) close()                                         { g.s.Close() }
+func (g *guestStacks) live() int                                      { return g.s.Live() }
 
-func (g *guestC) perform(p *player, f *frame, op *Op) {
+func (g *guestStacks) perform(p *player, f *frame, op *Op) {
 	to, values := g.reference(op.A), payload(op.sent(), op.N)
 	awaits := stacks.Awaits{Values: Types(op.Wants), Nullable: op.Maybe}
 	switch op.Code {
@@ -73,7 +73,7 @@ func (g *guestC) perform(p *player, f *frame, op *Op) {
 	}
 }
 
-func (g *guestC) body(p *player, k int16) run.StackFunc {
+func (g *guestStacks) body(p *player, k int16) run.StackFunc {
 	return func(values run.Values, sender polyfill.Token) {
 		o := Outcome{Kind: Started, Who: k, Ref: g.token(sender) + 1}
 		o.fill(values)
@@ -82,7 +82,7 @@ func (g *guestC) body(p *player, k int16) run.StackFunc {
 	}
 }
 
-func (g *guestC) arrive(p *player, f *frame) func(run.Values, polyfill.Token) {
+func (g *guestStacks) arrive(p *player, f *frame) func(run.Values, polyfill.Token) {
 	return func(values run.Values, sender polyfill.Token) {
 		o := Outcome{Kind: Returned, Who: f.who, Ref: g.token(sender) + 1}
 		o.fill(values)
@@ -91,7 +91,7 @@ func (g *guestC) arrive(p *player, f *frame) func(run.Values, polyfill.Token) {
 }
 
 // returnSwitch lets a new loop go on in the place of the frame.
-func (g *guestC) returnSwitch(p *player, f *frame, op *Op) []run.Value {
+func (g *guestStacks) returnSwitch(p *player, f *frame, op *Op) []run.Value {
 	to := g.reference(op.A)
 	awaits := stacks.Awaits{Values: Types(op.Wants), Nullable: op.Maybe}
 	then := func(values run.Values, sender polyfill.Token) []run.Value {
@@ -104,15 +104,15 @@ func (g *guestC) returnSwitch(p *player, f *frame, op *Op) []run.Value {
 	return g.s.ReturnSwitchThrow(to, awaits, then, p.exception, run.I32(int32(op.N)))
 }
 
-type guestD struct {
+type guestCont struct {
 	tokens
 	labels
 	c    *run.Cont
 	evts []*run.Evt
 }
 
-func newGuestD() *guestD {
-	g := &guestD{c: run.NewCont()}
+func newGuestCont() *guestCont {
+	g := &guestCont{c: run.NewCont()}
 	i := -1
 	g.make(func(name string, _ ...polyfill.Type) *run.Tag {
 		i++
@@ -121,18 +121,18 @@ func newGuestD() *guestD {
 	return g
 }
 
-func (g *guestD) call(f func() []run.Value) ([]run.Value, error) { return g.c.Call(f) }
-func (g *guestD) close()                                         { g.c.Close() }
-func (g *guestD) live() int                                      { return g.c.Live() }
+func (g *guestCont) call(f func() []run.Value) ([]run.Value, error) { return g.c.Call(f) }
+func (g *guestCont) close()                                         { g.c.Close() }
+func (g *guestCont) live() int                                      { return g.c.Live() }
 
-func (g *guestD) evt(n int8) *run.Evt {
+func (g *guestCont) evt(n int8) *run.Evt {
 	if n >= 0 && int(n) < len(g.evts) {
 		return g.evts[n]
 	}
 	return nil
 }
 
-func (g *guestD) perform(p *player, f *frame, op *Op) {
+func (g *guestCont) perform(p *player, f *frame, op *Op) {
 	k, values := g.reference(op.A), payload(op.sent(), op.N)
 	on := p.table(op.On, g.tag, g.c.On)
 	switch op.Code {
@@ -163,7 +163,7 @@ func (g *guestD) perform(p *player, f *frame, op *Op) {
 	}
 }
 
-func (g *guestD) brOnEvt(p *player, f *frame, op *Op) {
+func (g *guestCont) brOnEvt(p *player, f *frame, op *Op) {
 	values, k, ok := g.c.BrOnEvt(g.evt(op.A), g.tag(op.Tag))
 	if !ok {
 		p.record(Outcome{Kind: NoMatch, Who: f.who})
@@ -174,7 +174,7 @@ func (g *guestD) brOnEvt(p *player, f *frame, op *Op) {
 	p.record(o)
 }
 
-func (g *guestD) body(p *player, k int16, gives int8) run.ContFunc {
+func (g *guestCont) body(p *player, k int16, gives int8) run.ContFunc {
 	return func(values run.Values) []run.Value {
 		o := Outcome{Kind: Started, Who: k}
 		o.fill(values)
@@ -183,7 +183,7 @@ func (g *guestD) body(p *player, k int16, gives int8) run.ContFunc {
 	}
 }
 
-func (g *guestD) arrive(p *player, f *frame) func(run.Values, *run.Evt) {
+func (g *guestCont) arrive(p *player, f *frame) func(run.Values, *run.Evt) {
 	return func(values run.Values, e *run.Evt) {
 		o := Outcome{Kind: Returned, Who: f.who}
 		if e != nil {

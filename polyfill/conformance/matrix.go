@@ -34,7 +34,7 @@ var fiberColumns = []string{"null=null", "invented=fake", "fresh=f4", "parked=f0
 	"over=f5"}
 
 var matrices = []matrix{
-	{A, `new on t0
+	{Fibers1, `new on t0
 new on t0
 resume f0 t0 on t0 t1
 resume f1 t0 on t0 t1
@@ -56,7 +56,7 @@ resume f3 t0 on t0 t1`, fiberColumns, []string{
 		"retireto f3 $ t0         | null unknown ok ok state state state over",
 		"release $                | null unknown ok ok state state state over",
 	}},
-	{B, `new t0 on t0
+	{Fibers2, `new t0 on t0
 new t0 on t0
 mount f0 t0 on t0 t1
 mount f1 t0 on t0 t1
@@ -82,7 +82,7 @@ mount f3 t0 on t0 t1`, fiberColumns, []string{
 		"mount $ t3               | null unknown ok ok state state state over",
 		"dismount $ t3            | null unknown chain chain chain ok ok over",
 	}},
-	{C, `new
+	{Stacks, `new
 new maybe
 switch r1 catch maybe
 switch r2 catch maybe
@@ -101,7 +101,7 @@ new maybe`, []string{"null=null", "fresh=r10", "parked=r3", "outdated=r4", "cons
 		"return_switch_throw $ 4  | null threw ok stale stale stale",
 		"bind $                   | null ok ok stale stale stale",
 	}},
-	{D, `new r0
+	{Cont, `new r0
 new r0
 new r0
 resume r1 on t0 t1
@@ -116,7 +116,7 @@ return`, []string{"null=null", "fresh=r0", "parked=r3", "consumed=r1", "over=r5"
 		"resume $                 | null ok ok stale stale",
 		"cont.throw $ 4 catch     | null ok ok stale stale",
 	}},
-	{D, `new r0
+	{Cont, `new r0
 new r0
 resume r0 on t0 t1
 resume r1 on t0 t1
@@ -151,7 +151,7 @@ func Matrix() ([]Cell, error) {
 				if err != nil {
 					return nil, err
 				}
-				list = append(list, Cell{fmt.Sprintf("K-2 %c %s with "+
+				list = append(list, Cell{fmt.Sprintf("K-2 %s %s with "+
 					"%s", m.system, operation, state), script, letters[want[i]]})
 			}
 		}

@@ -33,13 +33,13 @@ func ending(c Code) bool { return c == Return || c == Throw || c == Unreachable 
 
 // choices are the operations by system, some of them more often than others.
 var choices = map[System][]Code{
-	A: {New, New, Spawn, Suspend, Suspend, Resume, Resume, Resume, Switch, Switch, Retire, RetireTo, Release, Handle,
+	Fibers1: {New, New, Spawn, Suspend, Suspend, Resume, Resume, Resume, Switch, Switch, Retire, RetireTo, Release, Handle,
 		End, Call, Return, Throw, Unreachable},
-	B: {New, New, Mount, Mount, Mount, Dismount, Dismount, Switch, Switch, Release, MountNew, SwitchNew,
+	Fibers2: {New, New, Mount, Mount, Mount, Dismount, Dismount, Switch, Switch, Release, MountNew, SwitchNew,
 		DismountRelease, SwitchRelease, Call, Return, Throw, Unreachable},
-	C: {New, New, NewRef, Switch, Switch, Switch, SwitchRetire, SwitchThrow, Bind, ReturnSwitch, ReturnSwitchThrow,
+	Stacks: {New, New, NewRef, Switch, Switch, Switch, SwitchRetire, SwitchThrow, Bind, ReturnSwitch, ReturnSwitchThrow,
 		Host, Call, Return, Throw, Unreachable},
-	D: {New, New, Resume, Resume, Resume, Suspend, Suspend, Suspend, BrOnEvt, Forward, Forward, ThrowInto, Call, Return,
+	Cont: {New, New, Resume, Resume, Resume, Suspend, Suspend, Suspend, BrOnEvt, Forward, Forward, ThrowInto, Call, Return,
 		Throw, Unreachable},
 }
 
@@ -64,9 +64,9 @@ func draw(s System, m *model, seed uint64) Op {
 	}
 	known := len(m.all)
 	switch {
-	case s == C, s == D && op.Code != Forward && op.Code != BrOnEvt:
+	case s == Stacks, s == Cont && op.Code != Forward && op.Code != BrOnEvt:
 		known = len(m.refs)
-	case s == D:
+	case s == Cont:
 		known = len(m.evts)
 	}
 	op.A, op.B = operand(&b, known, s), operand(&b, known, s)
@@ -79,14 +79,14 @@ func draw(s System, m *model, seed uint64) Op {
 		op.As = int8(b.n(len(Signatures)))
 	}
 	switch s {
-	case A:
+	case Fibers1:
 		op.Gives = int8(b.n(5) / 4)
-	case C:
+	case Stacks:
 		op.Wants, op.Maybe = int8(b.n(8)/6), b.n(4) > 0
 		if op.As == Null {
 			op.As = int8(b.n(3) / 2)
 		}
-	case D:
+	case Cont:
 		op.Gives = int8(b.n(4) / 2)
 		if (op.Code == Resume || op.Code == New) && op.As == Null {
 			op.As = int8(b.n(4) / 2)
@@ -104,7 +104,7 @@ func operand(b *bits, known int, s System) int8 {
 	switch {
 	case n == 0:
 		return Null
-	case n == 1 && (s == A || s == B):
+	case n == 1 && (s == Fibers1 || s == Fibers2):
 		return Fake
 	case known == 0:
 		return 0

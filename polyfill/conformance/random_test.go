@@ -32,11 +32,11 @@ func TestRandom(t *testing.T) {
 	if start == 0 {
 		start = uint64(time.Now().UnixNano())
 	}
-	for _, s := range []System{A, B, C, D} {
+	for i, s := range Systems {
 		t.Run(string(s), func(t *testing.T) {
-			t.Logf("replay with: go test ./polyfill/conformance -run TestRandom/%c -seed %d", s, start)
+			t.Logf("replay with: go test ./polyfill/conformance -run TestRandom/%s -seed %d", s, start)
 			leaktest.Goroutines(t)
-			r := rand.New(rand.NewPCG(start, uint64(s)))
+			r := rand.New(rand.NewPCG(start, uint64(i)))
 			kinds := map[Kind]int{}
 			for range *operations / 4 / length {
 				for _, o := range duel(t, Random(s, r, length)) {
@@ -68,10 +68,10 @@ func fuzz(f *testing.F, s System) {
 	f.Fuzz(func(t *testing.T, list []byte) { duel(t, FromBytes(s, list)) })
 }
 
-func FuzzA(f *testing.F) { fuzz(f, A) }
-func FuzzB(f *testing.F) { fuzz(f, B) }
-func FuzzC(f *testing.F) { fuzz(f, C) }
-func FuzzD(f *testing.F) { fuzz(f, D) }
+func FuzzFibers1(f *testing.F) { fuzz(f, Fibers1) }
+func FuzzFibers2(f *testing.F) { fuzz(f, Fibers2) }
+func FuzzStacks(f *testing.F)  { fuzz(f, Stacks) }
+func FuzzCont(f *testing.F)    { fuzz(f, Cont) }
 
 func randomBytes(seed uint64, n int) []byte {
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -25,8 +25,8 @@ type model struct {
 	trace []Outcome
 	chain []*computation // from the entry's to the active one
 	all   []*computation // by number
-	refs  []*single      // C, D
-	evts  []*reified     // D
+	refs  []*single      // stacks, cont
+	evts  []*reified     // cont
 }
 
 // rules are one system's.
@@ -52,10 +52,10 @@ type computation struct {
 	gives   int8   // results, or the return event in B
 
 	made     int16           // number of the fiber that its pending mount_new has made
-	waits    []polyfill.Type // C, D: what a leaf waits for
-	nullable bool            // C
-	bound    values          // C
-	good     *single         // C, D: the reference that is good now
+	waits    []polyfill.Type // stacks, cont: what a leaf waits for
+	nullable bool            // stacks
+	bound    values          // stacks
+	good     *single         // stacks, cont: the reference that is good now
 }
 
 // activation is one frame of a computation; the first is its function.
@@ -80,14 +80,14 @@ type values struct {
 func newModel(s System) *model {
 	m := new(model)
 	switch s {
-	case A:
-		m.rules = rulesA{}
-	case B:
-		m.rules = rulesB{}
-	case C:
-		m.rules = rulesC{}
-	case D:
-		m.rules = rulesD{}
+	case Fibers1:
+		m.rules = rulesFibers1{}
+	case Fibers2:
+		m.rules = rulesFibers2{}
+	case Stacks:
+		m.rules = rulesStacks{}
+	case Cont:
+		m.rules = rulesCont{}
 	}
 	return m
 }
@@ -169,7 +169,7 @@ func (m *model) leave(c *computation, op *Op) {
 }
 
 func (m *model) resultsOf(c *computation) int8 {
-	if _, ok := m.rules.(rulesB); ok {
+	if _, ok := m.rules.(rulesFibers2); ok {
 		if c.gives < 0 {
 			return 0
 		}
@@ -273,8 +273,8 @@ func (m *model) values(signature int8, n int16) (v values) {
 	for _, t := range Signatures[signature] {
 		bits := value(t, n)
 		if t == polyfill.Ref {
-			_, a := m.rules.(rulesA)
-			_, b := m.rules.(rulesB)
+			_, a := m.rules.(rulesFibers1)
+			_, b := m.rules.(rulesFibers2)
 			if fibers := a || b; fibers && (n < 0 || int(n) >= len(m.all)) || !fibers && n == 0 {
 				t, bits = polyfill.NullRef, 0
 			}

@@ -2,7 +2,7 @@ package conformance
 
 import "github.com/fiberfill/fiberfill/polyfill"
 
-// What systems A and B have in common: stable references, and events.
+// What fibers1 and fibers2 have in common: stable references, and events.
 
 // make makes a fiber that is started by one of the tags of list.
 func (m *model) make(n int16, gives int8, list []int8) *computation {
@@ -137,10 +137,10 @@ func (m *model) start(c *computation, o Outcome) {
 	m.record(o)
 }
 
-// rulesA is system A.
-type rulesA struct{}
+// rulesFibers1 is fibers1.
+type rulesFibers1 struct{}
 
-func (rulesA) refusal(m *model, op *Op) polyfill.Trap {
+func (rulesFibers1) refusal(m *model, op *Op) polyfill.Trap {
 	switch op.Code {
 	case New, Spawn:
 		return polyfill.OK
@@ -181,7 +181,7 @@ func (rulesA) refusal(m *model, op *Op) polyfill.Trap {
 	return polyfill.OK
 }
 
-func (rulesA) perform(m *model, op *Op) {
+func (rulesFibers1) perform(m *model, op *Op) {
 	c, f, t := m.active(), m.fiber(op.A), m.fiber(op.B)
 	v := m.values(op.sent(), op.N)
 	switch op.Code {
@@ -218,7 +218,7 @@ func (rulesA) perform(m *model, op *Op) {
 	m.arrive(op.Tag, v)
 }
 
-func (rulesA) returned(m *model, c *computation, v values) {
+func (rulesFibers1) returned(m *model, c *computation, v values) {
 	if !takes(Signatures[c.gives], v.types) {
 		m.trap(polyfill.WrongResults)
 		return
@@ -228,18 +228,18 @@ func (rulesA) returned(m *model, c *computation, v values) {
 	m.record(o)
 }
 
-func (rulesA) threw(m *model, _ *computation, n int16) { m.throwInParent(n) }
+func (rulesFibers1) threw(m *model, _ *computation, n int16) { m.throwInParent(n) }
 
 func (m *model) throwInParent(n int16) {
 	parent := m.pop()
 	m.raise(parent, parent.pending, n, nil)
 }
 
-// rulesB is system B.
-type rulesB struct{}
+// rulesFibers2 is fibers2.
+type rulesFibers2 struct{}
 
 // receiver returns the list in which the event of an operation is looked up.
-func (rulesB) receiver(m *model, op *Op) []int8 {
+func (rulesFibers2) receiver(m *model, op *Op) []int8 {
 	f, t := m.fiber(op.A), m.fiber(op.B)
 	switch op.Code {
 	case Mount:
@@ -253,7 +253,7 @@ func (rulesB) receiver(m *model, op *Op) []int8 {
 	return leaf(t).list
 }
 
-func (rulesB) refusal(m *model, op *Op) polyfill.Trap {
+func (rulesFibers2) refusal(m *model, op *Op) polyfill.Trap {
 	switch op.Code {
 	case New:
 		if op.Tag < 0 {
@@ -294,7 +294,7 @@ func (rulesB) refusal(m *model, op *Op) polyfill.Trap {
 	return m.notReplaceable(op.A, op.B)
 }
 
-func (r rulesB) perform(m *model, op *Op) {
+func (r rulesFibers2) perform(m *model, op *Op) {
 	c, f, t := m.active(), m.fiber(op.A), m.fiber(op.B)
 	switch op.Code {
 	case New:
@@ -341,7 +341,7 @@ func (r rulesB) perform(m *model, op *Op) {
 	m.arrive(op.Tag, m.values(op.sent(), op.N))
 }
 
-func (rulesB) returned(m *model, c *computation, v values) {
+func (rulesFibers2) returned(m *model, c *computation, v values) {
 	if !takes(Signatures[Tags[c.gives].Params], v.types) {
 		m.trap(polyfill.WrongPayload)
 		return
@@ -353,4 +353,4 @@ func (rulesB) returned(m *model, c *computation, v values) {
 	m.arrive(c.gives, v)
 }
 
-func (rulesB) threw(m *model, _ *computation, n int16) { m.throwInParent(n) }
+func (rulesFibers2) threw(m *model, _ *computation, n int16) { m.throwInParent(n) }

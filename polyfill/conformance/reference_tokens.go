@@ -2,7 +2,7 @@ package conformance
 
 import "github.com/fiberfill/fiberfill/polyfill"
 
-// What systems C and D have in common: single-use references.
+// What stacks and cont have in common: single-use references.
 
 func (m *model) token(n int8) *single {
 	if n >= 0 && int(n) < len(m.refs) {
@@ -29,10 +29,10 @@ func (m *model) makeSingle(gives int8, waits []polyfill.Type) *computation {
 	return c
 }
 
-// rulesC is system C. The live chain has one computation.
-type rulesC struct{}
+// rulesStacks is stacks. The live chain has one computation.
+type rulesStacks struct{}
 
-func (rulesC) refusal(m *model, op *Op) polyfill.Trap {
+func (rulesStacks) refusal(m *model, op *Op) polyfill.Trap {
 	c, ref := m.active(), m.token(op.A)
 	switch op.Code {
 	case New:
@@ -70,7 +70,7 @@ func (rulesC) refusal(m *model, op *Op) polyfill.Trap {
 	return polyfill.OK
 }
 
-func (rulesC) perform(m *model, op *Op) {
+func (rulesStacks) perform(m *model, op *Op) {
 	c, ref := m.active(), m.token(op.A)
 	v := m.values(op.sent(), op.N)
 	switch op.Code {
@@ -114,14 +114,14 @@ func (rulesC) perform(m *model, op *Op) {
 	m.record(o)
 }
 
-func (rulesC) returned(m *model, _ *computation, _ values) { m.trap(polyfill.FunctionReturned) }
-func (rulesC) threw(m *model, _ *computation, _ int16)     { m.trap(polyfill.FunctionThrew) }
+func (rulesStacks) returned(m *model, _ *computation, _ values) { m.trap(polyfill.FunctionReturned) }
+func (rulesStacks) threw(m *model, _ *computation, _ int16)     { m.trap(polyfill.FunctionThrew) }
 
-// rulesD is system D.
-type rulesD struct{}
+// rulesCont is cont.
+type rulesCont struct{}
 
 // outer returns the place in the chain of the continuation that an event detaches, 0 if no resumer admits it.
-func (rulesD) outer(m *model, tag int8, v values) int {
+func (rulesCont) outer(m *model, tag int8, v values) int {
 	for i := len(m.chain) - 1; i > 0; i-- {
 		resumer := m.chain[i-1]
 		if place(resumer.list, tag) < 0 {
@@ -143,7 +143,7 @@ func (m *model) evt(n int8) *reified {
 	return nil
 }
 
-func (r rulesD) refusal(m *model, op *Op) polyfill.Trap {
+func (r rulesCont) refusal(m *model, op *Op) polyfill.Trap {
 	switch op.Code {
 	case New:
 		if op.A == Null {
@@ -184,7 +184,7 @@ func (r rulesD) refusal(m *model, op *Op) polyfill.Trap {
 	return polyfill.OK
 }
 
-func (r rulesD) perform(m *model, op *Op) {
+func (r rulesCont) perform(m *model, op *Op) {
 	c := m.active()
 	v := m.values(op.sent(), op.N)
 	switch op.Code {
@@ -245,7 +245,7 @@ func (m *model) reify(i int, tag int8, v values) {
 	m.record(o)
 }
 
-func (rulesD) returned(m *model, c *computation, v values) {
+func (rulesCont) returned(m *model, c *computation, v values) {
 	if !takes(Signatures[c.gives], v.types) {
 		m.trap(polyfill.WrongResults)
 		return
@@ -255,4 +255,4 @@ func (rulesD) returned(m *model, c *computation, v values) {
 	m.record(o)
 }
 
-func (rulesD) threw(m *model, _ *computation, n int16) { m.throwInParent(n) }
+func (rulesCont) threw(m *model, _ *computation, n int16) { m.throwInParent(n) }

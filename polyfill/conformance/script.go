@@ -3,14 +3,17 @@ package conformance
 import "github.com/fiberfill/fiberfill/polyfill"
 
 // System is which of the four systems a script is for.
-type System byte
+type System string
 
 const (
-	A System = 'A'
-	B System = 'B'
-	C System = 'C'
-	D System = 'D'
+	Fibers1 System = "fibers1"
+	Fibers2 System = "fibers2"
+	Stacks  System = "stacks"
+	Cont    System = "cont"
 )
+
+// Systems are all of them.
+var Systems = []System{Fibers1, Fibers2, Stacks, Cont}
 
 // Code is an operation.
 type Code uint8
@@ -71,9 +74,9 @@ type Op struct {
 	As    int8   // signature of what is sent, Null: that of the tag or the function
 	On    []int8 // tags taken, the first wins
 	Gives int8   // New: signature of the function's results
-	Wants int8   // C: signature of what is awaited
-	Maybe bool   // C: a null reference is admitted as well
-	If    int16  // D: a dynamic filter that admits events with this payload number; 0: none
+	Wants int8   // stacks: signature of what is awaited
+	Maybe bool   // stacks: a null reference is admitted as well
+	If    int16  // cont: a dynamic filter that admits events with this payload number; 0: none
 	Catch bool   // exceptions that come out of this operation are caught
 }
 
@@ -94,7 +97,7 @@ var Signatures = [...][]polyfill.Type{
 	{polyfill.I32, polyfill.I64, polyfill.F64},
 }
 
-// Tags are the tags that scripts use, t0, t1, ...: their signatures, and the signatures of their answers in system D.
+// Tags are the tags that scripts use, t0, t1, ...: their signatures, and the signatures of their answers in cont.
 // t5 has those of t1: they differ all the same (K-3).
 var Tags = [...]struct{ Params, Results int8 }{{0, 0}, {1, 1}, {2, 1}, {3, 2}, {4, 0}, {1, 1}}
 

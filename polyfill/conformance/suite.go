@@ -25,7 +25,7 @@ func (c Case) Name() string { return strings.Join(c.Rules, " ") + " " + c.Title 
 
 // Suite returns all cases. A case begins with a line
 //
-//	== A A-RESUME-1 A-STATE-2 a fiber that is over cannot be resumed
+//	== fibers1 A-RESUME-1 A-STATE-2 a fiber that is over cannot be resumed
 //
 // of the system, the rules that it is about, and what they say; its transcript follows.
 func Suite() ([]Case, error) {
@@ -55,10 +55,10 @@ func Suite() ([]Case, error) {
 func parseCase(text string) (c Case, err error) {
 	head, body, _ := strings.Cut(text, "\n")
 	words := strings.Fields(head)
-	if len(words) < 3 || len(words[0]) != 1 {
+	if len(words) < 3 {
 		return c, fmt.Errorf("%q: a case begins with a system, ids of rules and a sentence", head)
 	}
-	c.System = System(words[0][0])
+	c.System = System(words[0])
 	i := 1
 	for i < len(words) && isRule(words[i]) {
 		c.Rules = append(c.Rules, words[i])

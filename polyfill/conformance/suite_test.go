@@ -61,7 +61,7 @@ func rewritten(t *testing.T, c Case) string {
 
 // A script that is written and read again is the same.
 func TestTextRoundTrip(t *testing.T) {
-	for _, s := range []System{A, B, C, D} {
+	for _, s := range Systems {
 		for i := range uint64(2000) {
 			script := FromBytes(s, randomBytes(i, 8))
 			for _, op := range script.Ops {

@@ -14,19 +14,19 @@ import (
 type form struct{ word, operands string }
 
 var forms = map[System]map[Code]form{
-	A: {New: {"new", "n"}, Spawn: {"spawn", "n"}, Suspend: {"suspend", "ftn"}, Resume: {"resume", "ftn"},
+	Fibers1: {New: {"new", "n"}, Spawn: {"spawn", "n"}, Suspend: {"suspend", "ftn"}, Resume: {"resume", "ftn"},
 		Switch: {"switch", "fftn"},
 		Retire: {"retire", "ftn"}, RetireTo: {"retireto", "fftn"}, Release: {"release", "f"}, Handle: {"handle",
 			""}, End: {"end", ""}},
-	B: {New: {"new", "tn"}, Mount: {"mount", "ftn"}, Switch: {"switch", "fftn"}, Dismount: {"dismount", "ftn"},
+	Fibers2: {New: {"new", "tn"}, Mount: {"mount", "ftn"}, Switch: {"switch", "fftn"}, Dismount: {"dismount", "ftn"},
 		Release:  {"release", "f"},
 		MountNew: {"mount_new", "n"}, SwitchNew: {"switch_new", "fn"}, DismountRelease: {"dismount_release",
 			"ftn"}, SwitchRelease: {"switch_release", "fftn"}},
-	C: {New: {"new", ""}, NewRef: {"new_ref", "r"}, Switch: {"switch", "rn"}, SwitchRetire: {"switch_retire", "rn"},
+	Stacks: {New: {"new", ""}, NewRef: {"new_ref", "r"}, Switch: {"switch", "rn"}, SwitchRetire: {"switch_retire", "rn"},
 		SwitchThrow: {"switch_throw", "rn"},
 		Bind:        {"bind", "rn"}, ReturnSwitch: {"return_switch", "rn"}, ReturnSwitchThrow: {"return_switch_throw",
 			"rn"}, Host: {"host", ""}},
-	D: {New: {"new", "r"}, Resume: {"resume", "rn"}, Suspend: {"suspend", "tn"}, BrOnEvt: {"br_on_evt", "et"},
+	Cont: {New: {"new", "r"}, Resume: {"resume", "rn"}, Suspend: {"suspend", "tn"}, BrOnEvt: {"br_on_evt", "et"},
 		Forward: {"forward", "e"}, ThrowInto: {"cont.throw", "rn"}},
 }
 
@@ -251,7 +251,7 @@ func who(s System, n int16) string {
 	switch {
 	case n == Root:
 		return "root"
-	case s == A || s == B:
+	case s == Fibers1 || s == Fibers2:
 		return fmt.Sprintf("f%d", n)
 	}
 	return fmt.Sprintf("k%d", n)
@@ -261,9 +261,9 @@ func (o Outcome) text(s System) string {
 	name, ref := who(s, o.Who), ""
 	if o.Ref != Null {
 		letter := 'f'
-		if s == C || s == D {
+		if s == Stacks || s == Cont {
 			letter = 'r'
-			if s == D && o.Kind == Taken && o.Label >= 0 {
+			if s == Cont && o.Kind == Taken && o.Label >= 0 {
 				letter = 'e'
 			}
 		}

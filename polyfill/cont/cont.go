@@ -3,30 +3,50 @@ package cont
 import "github.com/fiberfill/fiberfill/polyfill"
 
 type (
-	Fiber      = polyfill.Fiber
-	Token      = polyfill.Token
-	Tag        = polyfill.Tag
-	Event      = polyfill.Event
-	Table      = polyfill.Table
-	Types      = polyfill.Types
-	Transition = polyfill.Transition
-	Trap       = polyfill.Trap
+	Fiber = polyfill.Fiber
+	Token = polyfill.Token
+	Tag   = polyfill.Tag
+	Event = polyfill.Event
+	Table = polyfill.Table
+	Types = polyfill.Types
+	Trap  = polyfill.Trap
 )
 
 // System is the continuations of one thread of control. The zero System is ready for use, with the root active.
 type System struct {
 	Machine polyfill.Machine
 	Events  polyfill.Events
+	// Plan is what follows the last operation, unless that was refused.
+	Plan polyfill.Plan
 
-	types []signature // by Fiber.Index
+	last    operation
+	frames  []frame // by Fiber.Index; the root's is the first
+	pending pending
 }
 
-// signature is ([tp*] -> [tr*]) of a continuation, where tp* changes with what its leaf waits for.
-type signature struct{ waits, results Types }
+// frame is what is known of a continuation beside its state: its type ([tp*] -> [tr*]), of which tp* changes with what
+// its leaf waits for.
+type frame struct {
+	waits, results Types
+	asks           bool // the filter that it waits with is a function as well as a table
+}
+
+// pending is the event that is looking for its handler.
+type pending struct {
+	event  Event
+	top    Fiber // the continuation whose resumer is asked
+	c      Token // what is forwarded; null: the event is raised by the issuer itself
+	filter Table // of the forwarder
+	asks   bool
+}
 
 // New makes a continuation that waits for params and yields results (D-NEW-1). A null function reference traps. The
-// first resume calls the function (D-NEW-2).
+// first resume calls the function (D-NEW-2). The issuer goes on; there is no plan.
 func (s *System) New(function bool, params, results Types) (Token, Trap) {
+	s.last = opNew
+	if !params.Valid() || !results.Valid() {
+		return Token{}, polyfill.NotTypes
+	}
 	if !function {
 		return Token{}, polyfill.NullReference
 	}
@@ -34,125 +54,176 @@ func (s *System) New(function bool, params, results Types) (Token, Trap) {
 	if f == 0 {
 		return Token{}, polyfill.TooManyFibers
 	}
-	for f.Index() >= len(s.types) {
-		s.types = append(s.types, signature{})
+	for f.Index() >= len(s.frames) {
+		s.frames = append(s.frames, frame{})
 	}
-	s.types[f.Index()] = signature{params, results}
+	s.frames[f.Index()] = frame{waits: params, results: results}
 	return s.Machine.Mint(f)
 }
 
 // Resume enters the continuation with the values that its leaf waits for (D-RESUME-1, D-RESUME-2). The issuer becomes
-// the parent; the events of filter are those that it admits, and their places are its labels. c is consumed.
-func (s *System) Resume(c Token, sent Types, filter Table) (Transition, Trap) {
+// the parent; the events of filter are those that it admits, and their places are its labels. If it asks, its filter is
+// a function as well, which is asked about each of those events (D-FILT-3). c is consumed.
+func (s *System) Resume(c Token, sent Types, filter Table, asks bool) Trap {
 	m := &s.Machine
-	if trap := s.checkFilter(filter); trap != polyfill.OK {
-		return Transition{}, trap
+	s.last = opResume
+	if !sent.Valid() {
+		return polyfill.NotTypes
 	}
-	if trap := m.Check(c); trap != polyfill.OK {
-		return Transition{}, trap
-	}
-	if !s.types[m.Leaf(c.Fiber()).Index()].waits.Takes(sent) {
-		return Transition{}, polyfill.WrongPayload // D-SUSPEND-3
-	}
-	return s.enter(c, filter), polyfill.OK
-}
-
-func (s *System) checkFilter(filter Table) Trap {
 	if !s.Events.KnownTable(filter) {
 		return polyfill.UnknownTag
 	}
+	if trap := m.Check(c); trap != polyfill.OK {
+		return trap
+	}
+	if !s.frames[m.Leaf(c.Fiber()).Index()].waits.Takes(sent) {
+		return polyfill.WrongPayload // D-SUSPEND-3
+	}
+	issuer, leaf := s.enter(c, filter, asks)
+	s.Plan.Send(issuer, leaf, polyfill.Next, Event{Payload: sent})
 	return polyfill.OK
 }
 
 // enter consumes c and puts it below the issuer, who waits with the filter.
-func (s *System) enter(c Token, filter Table) Transition {
+func (s *System) enter(c Token, filter Table, asks bool) (issuer, leaf Fiber) {
 	m := &s.Machine
-	s.Events.Wait(m.Active(), filter)
+	issuer = m.Active()
+	s.Events.Wait(issuer, filter)
+	s.frames[issuer.Index()].asks = asks
 	f, _ := m.Redeem(c)
-	leaf, _ := m.Enter(f)
-	return Transition{To: leaf, Label: polyfill.Next}
+	leaf, _ = m.Enter(f)
+	return issuer, leaf
 }
 
-// Outer returns the next enclosing continuation, outward from the one given,
-// whose resumer's filter has the tag, null if there is none; given null it
-// begins at the active one.
-// A resumer with a filter that is a function is asked by the substrate, which
-// goes on with Outer if it excludes the event (D-FILT-3).
-func (s *System) Outer(from Fiber, tag Tag) Fiber {
-	m := &s.Machine
-	f := m.Active()
-	if from != 0 {
-		f = m.Parent(from)
-	}
-	for ; f != 0; f = m.Parent(f) {
-		if _, ok := s.Events.Accepts(m.Parent(f), tag); ok {
-			return f
-		}
-	}
-	return 0
-}
-
-// Suspend detaches the continuation top, which Outer has found, and everything inside it; its resumer goes on at the
-// label (D-SUSPEND-2). c is the detached continuation; it waits for the tag's results. A null top traps.
-func (s *System) Suspend(top Fiber, e Event) (to Transition, c Token, trap Trap) {
+// Suspend looks, from the active continuation outward, for the first whose resumer admits the event (D-SUSPEND-1). That
+// one is detached with everything inside it, its resumer goes on at the label with the new reference to it, and it
+// waits for the tag's results (D-SUSPEND-2). Where the filter is a function the plan is a [polyfill.Question]: call
+// Answer.
+func (s *System) Suspend(e Event) Trap {
+	s.last = opSuspend
 	if trap := s.Events.Check(e, 0); trap != polyfill.OK {
-		return Transition{}, Token{}, trap
+		return trap
 	}
-	if top == 0 {
-		return Transition{}, Token{}, polyfill.NoContinuation
-	}
-	s.types[s.Machine.Active().Index()].waits = s.Events.Results(e.Tag)
-	to, c = s.detach(top, e.Tag)
-	return to, c, polyfill.OK
+	s.pending = pending{event: e}
+	return s.outward(s.Machine.Active())
 }
 
-func (s *System) detach(top Fiber, tag Tag) (Transition, Token) {
-	label, _ := s.Events.Accepts(s.Machine.Parent(top), tag)
-	parent, _ := s.Machine.Detach(top)
-	c, _ := s.Machine.Mint(top)
-	return Transition{To: parent, Label: label}, c
-}
-
-// Forward re-raises an event of the tag, of which c is the continuation, to the resumer of top, which Outer has found
-// (D-FWD-1, D-FWD-2). The issuer stays parent of c and waits with the filter for c's later events and its return. c is
-// consumed; outer is the continuation that holds both.
-func (s *System) Forward(c Token, top Fiber, tag Tag, filter Table) (to Transition, outer Token, trap Trap) {
-	if trap := s.checkFilter(filter); trap != polyfill.OK {
-		return Transition{}, Token{}, trap
+// Forward re-raises the event, of which c is the continuation, from the issuer outward (D-FWD-1, D-FWD-2). The issuer
+// stays parent of c and waits with the filter, as after Resume, for c's later events and its return. c is consumed; the
+// reference that is delivered is the continuation that holds both. Call Answer as after Suspend.
+func (s *System) Forward(c Token, e Event, filter Table, asks bool) Trap {
+	s.last = opForward
+	if trap := s.checkEvent(e); trap != polyfill.OK {
+		return trap
+	}
+	if !s.Events.KnownTable(filter) {
+		return polyfill.UnknownTag
 	}
 	if trap := s.Machine.Check(c); trap != polyfill.OK {
-		return Transition{}, Token{}, trap
+		return trap
 	}
-	if top == 0 {
-		return Transition{}, Token{}, polyfill.NoContinuation
+	s.pending = pending{event: e, c: c, filter: filter, asks: asks}
+	return s.outward(s.Machine.Active())
+}
+
+// BrOnEvt reports whether e is an event of the tag (D-BRON-1). It consumes nothing (D-BRON-2). There is no plan.
+func (s *System) BrOnEvt(e Event, tag Tag) (bool, Trap) {
+	s.last = opBrOnEvt
+	return e.Tag == tag, s.checkEvent(e)
+}
+
+// checkEvent returns why there is no such event: who holds an evtref may have changed it. The zero Event is null.
+func (s *System) checkEvent(e Event) Trap {
+	if !e.Payload.Valid() {
+		return polyfill.NotTypes
 	}
-	s.enter(c, filter)
-	to, outer = s.detach(top, tag)
-	return to, outer, polyfill.OK
+	if e.Tag == 0 {
+		return polyfill.NullReference
+	}
+	return s.Events.Check(e, 0)
+}
+
+// Answer is what the filter has said that the plan asks: whether it admits the event. The operation goes on.
+func (s *System) Answer(admits bool) Trap {
+	top := s.pending.top
+	if admits {
+		return s.detach(top)
+	}
+	return s.outward(s.Machine.Parent(top))
+}
+
+// outward looks for who takes the pending event, from f on.
+func (s *System) outward(f Fiber) Trap {
+	m := &s.Machine
+	for ; f != 0; f = m.Parent(f) {
+		resumer := m.Parent(f)
+		if _, ok := s.Events.Accepts(resumer, s.pending.event.Tag); !ok {
+			continue
+		}
+		if s.frames[resumer.Index()].asks {
+			s.pending.top = f
+			s.Plan.FallThrough(m.Active())
+			s.Plan.To, s.Plan.Delivers = resumer, polyfill.Question
+			return polyfill.OK
+		}
+		return s.detach(f)
+	}
+	return polyfill.NoContinuation
+}
+
+// detach sends the pending event from the continuation top to its resumer.
+func (s *System) detach(top Fiber) Trap {
+	m, p := &s.Machine, &s.pending
+	issuer := m.Active()
+	if p.c != (Token{}) {
+		s.enter(p.c, p.filter, p.asks)
+	} else {
+		s.frames[issuer.Index()].waits = s.Events.Results(p.event.Tag)
+	}
+	label, _ := s.Events.Accepts(m.Parent(top), p.event.Tag)
+	resumer, _ := m.Detach(top)
+	s.Plan.Send(issuer, resumer, label, p.event)
+	s.Plan.Token, _ = m.Mint(top)
+	return polyfill.OK
 }
 
 // Throw enters the continuation with an exception that is raised where its leaf waits (D-THROW-1). The issuer admits no
-// event: each goes on outward until the continuation ends (D-THROW-3). In one that has never run the exception comes
-// straight back: call End then (D-THROW-4).
-func (s *System) Throw(c Token) (Transition, Trap) {
-	if trap := s.Machine.Check(c); trap != polyfill.OK {
-		return Transition{}, trap
+// event: each goes on outward until the continuation ends (D-THROW-3). One that has never run is left by the exception
+// at once, which comes straight back (D-THROW-4).
+func (s *System) Throw(c Token) Trap {
+	m := &s.Machine
+	s.last = opThrow
+	if trap := m.Check(c); trap != polyfill.OK {
+		return trap
 	}
-	return s.enter(c, 0), polyfill.OK
+	started := m.Started(c.Fiber())
+	issuer, leaf := s.enter(c, 0, false)
+	if !started {
+		m.Return()
+		s.Plan.Raise(issuer, issuer)
+		s.Plan.Ends = append(s.Plan.Ends, leaf)
+		return polyfill.OK
+	}
+	s.Plan.Raise(issuer, leaf)
+	return polyfill.OK
 }
 
-// Return ends the active continuation, whose function has returned results, and its resumer goes on at its next
-// instruction (D-RESUME-3). Results of other types than its own are refused, and nothing has ended then.
-func (s *System) Return(results Types) (Transition, Trap) {
+// Returned ends the active continuation, whose function has returned, and its resumer goes on at its next instruction
+// (D-RESUME-3). Results of other types than its own are refused, and nothing has ended then.
+func (s *System) Returned(results Types) Trap {
+	s.last = opReturn
 	f := s.Machine.Active()
-	if f != 0 && !s.types[f.Index()].results.Takes(results) {
-		return Transition{}, polyfill.WrongResults
+	if f != 0 && !s.frames[f.Index()].results.Takes(results) {
+		if !results.Valid() {
+			return polyfill.NotTypes
+		}
+		return polyfill.WrongResults
 	}
-	return s.End()
+	return s.Plan.Returned(&s.Machine, results)
 }
 
-// End ends the active continuation, which an exception has left; the exception goes on in the resumer (D-RESUME-5).
-func (s *System) End() (Transition, Trap) {
-	parent, trap := s.Machine.Return()
-	return Transition{To: parent, Label: polyfill.Next}, trap
+// Threw ends the active continuation, which an exception has left; the exception goes on in the resumer (D-RESUME-5).
+func (s *System) Threw() Trap {
+	s.last = opThrew
+	return s.Plan.Threw(&s.Machine)
 }

@@ -1,4 +1,4 @@
-// Package cont is system D: `cont` by stack inspection, where a suspension looks for its handler.
+// Package cont is `cont` by stack inspection, where a suspension looks for its handler.
 //
 // # Model
 //

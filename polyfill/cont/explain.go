@@ -2,48 +2,58 @@ package cont
 
 import "github.com/fiberfill/fiberfill/polyfill"
 
-// Operation is an operation of this system, for messages.
-type Operation uint8
+type operation uint8
 
 const (
-	OpNew Operation = iota
-	OpResume
-	OpSuspend
-	OpForward
-	OpThrow
-	OpBrOnEvt
-	OpReturn
-	OpEnd
+	opNew operation = iota
+	opResume
+	opSuspend
+	opForward
+	opThrow
+	opBrOnEvt
+	opReturn
+	opThrew
 )
 
-var operations = [...]struct{ name, reference string }{
-	OpNew:     {"cont.new", "D-NEW-1"},
-	OpResume:  {"cont.resume", "D-RESUME-6"},
-	OpSuspend: {"cont.suspend", ""},
-	OpForward: {"cont.forward", "D-FWD-5"},
-	OpThrow:   {"cont.throw", "D-ONE-1"},
-	OpBrOnEvt: {"br_on_evt", "K-2"},
-	OpReturn:  {"return", ""},
-	OpEnd:     {"throw", ""},
+var names = [...]string{
+	opNew:     "cont.new",
+	opResume:  "cont.resume",
+	opSuspend: "cont.suspend",
+	opForward: "cont.forward",
+	opThrow:   "cont.throw",
+	opBrOnEvt: "cont.br_on_evt",
+	opReturn:  "cont.return",
+	opThrew:   "cont.throw",
 }
 
-// String returns the instruction's name in the document.
-func (o Operation) String() string { return operations[o].name }
+// references are the rules by which a null or stale reference is refused.
+var references = [opThrew + 1]string{
+	opNew:     "D-NEW-1",
+	opResume:  "D-RESUME-6",
+	opForward: "D-FWD-5",
+	opThrow:   "D-ONE-1",
+	opBrOnEvt: "K-2",
+}
 
-// Explain returns the rule by which the operation was refused, empty if it is a limit of the implementation.
-func Explain(o Operation, t Trap) string {
+// Operation returns the name of the last operation, as guests import it; the end of a function is return or throw.
+func (s *System) Operation() string { return names[s.last] }
+
+// Rule returns the rule by which the last operation was refused, empty if it is a limit of the implementation.
+func (s *System) Rule(t Trap) string {
 	switch t {
 	case polyfill.NullReference, polyfill.StaleToken:
-		return operations[o].reference
+		return references[s.last]
 	case polyfill.NoContinuation:
-		if o == OpForward {
+		if s.last == opForward {
 			return "D-FWD-5"
 		}
 		return "D-SUSPEND-4"
 	case polyfill.UnknownTag:
 		return "K-3"
+	case polyfill.NotTypes:
+		return "K-4"
 	case polyfill.WrongPayload:
-		if o == OpResume {
+		if s.last == opResume {
 			return "D-SUSPEND-3"
 		}
 		return "K-4"

@@ -1,5 +1,5 @@
-// Package fibers1 is system A, fibers v1: typed fibers with resume parents, and events that are taken by the event
-// blocks around an instruction.
+// Package fibers1 is fibers v1: typed fibers with resume parents, and events that are taken by the event blocks around
+// an instruction.
 //
 // # Model
 //

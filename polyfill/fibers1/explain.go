@@ -2,42 +2,51 @@ package fibers1
 
 import "github.com/fiberfill/fiberfill/polyfill"
 
-// Operation is an operation of this system, for messages.
-type Operation uint8
+type operation uint8
 
 const (
-	OpNew Operation = iota
-	OpSpawn
-	OpSuspend
-	OpResume
-	OpSwitch
-	OpRetire
-	OpRetireTo
-	OpRelease
-	OpReturn
-	OpThrow
-	OpBlock
+	opNew operation = iota
+	opSpawn
+	opSuspend
+	opResume
+	opSwitch
+	opRetire
+	opRetireTo
+	opRelease
+	opReturn
+	opThrow
+	opBlock
 )
 
-var operations = [...]struct{ name, state string }{
-	OpNew:      {"fiber.new", ""},
-	OpSpawn:    {"fiber.spawn", ""},
-	OpSuspend:  {"fiber.suspend", "A-SUSPEND-1"},
-	OpResume:   {"fiber.resume", "A-RESUME-1"},
-	OpSwitch:   {"fiber.switch", "A-SWITCH-1"},
-	OpRetire:   {"fiber.retire", "A-RETIRE-1"},
-	OpRetireTo: {"fiber.retireto", "A-RETIRETO-1"},
-	OpRelease:  {"fiber.release", "A-RELEASE-1"},
-	OpReturn:   {"return", ""},
-	OpThrow:    {"throw", ""},
-	OpBlock:    {"event", ""},
+var names = [...]string{
+	opNew:      "fibers1.new",
+	opSpawn:    "fibers1.spawn",
+	opSuspend:  "fibers1.suspend",
+	opResume:   "fibers1.resume",
+	opSwitch:   "fibers1.switch",
+	opRetire:   "fibers1.retire",
+	opRetireTo: "fibers1.retireto",
+	opRelease:  "fibers1.release",
+	opReturn:   "fibers1.return",
+	opThrow:    "fibers1.throw",
+	opBlock:    "fibers1.block",
 }
 
-// String returns the instruction's name in the document.
-func (o Operation) String() string { return operations[o].name }
+// states are the rules by which a fiber in a wrong state is refused.
+var states = [opBlock + 1]string{
+	opSuspend:  "A-SUSPEND-1",
+	opResume:   "A-RESUME-1",
+	opSwitch:   "A-SWITCH-1",
+	opRetire:   "A-RETIRE-1",
+	opRetireTo: "A-RETIRETO-1",
+	opRelease:  "A-RELEASE-1",
+}
 
-// Explain returns the rule by which the operation was refused, empty if it is a limit of the implementation.
-func Explain(o Operation, t Trap) string {
+// Operation returns the name of the last operation, as guests import it; the end of a function is return or throw.
+func (s *System) Operation() string { return names[s.last] }
+
+// Rule returns the rule by which the last operation was refused, empty if it is a limit of the implementation.
+func (s *System) Rule(t Trap) string {
 	switch t {
 	case polyfill.NullReference:
 		return "A-PARENT-3"
@@ -45,15 +54,17 @@ func Explain(o Operation, t Trap) string {
 		return "A-STATE-2"
 	case polyfill.UnknownTag:
 		return "K-3"
+	case polyfill.NotTypes:
+		return "K-4"
 	case polyfill.WrongPayload:
-		if o == OpBlock {
+		if s.last == opBlock {
 			return "A-HDL-4"
 		}
 		return "K-4"
 	case polyfill.Unhandled:
 		return "A-HDL-7"
 	case polyfill.WrongResults:
-		if o == OpReturn {
+		if s.last == opReturn {
 			return "A-TYPE-1"
 		}
 		return "A-SWITCH-5"
@@ -62,7 +73,7 @@ func Explain(o Operation, t Trap) string {
 	case polyfill.Unreachable:
 		return "K-9"
 	case polyfill.NotSuspended, polyfill.NotInChain:
-		return operations[o].state
+		return states[s.last]
 	}
 	return ""
 }

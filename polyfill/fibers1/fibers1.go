@@ -3,25 +3,39 @@ package fibers1
 import "github.com/fiberfill/fiberfill/polyfill"
 
 type (
-	Fiber      = polyfill.Fiber
-	Event      = polyfill.Event
-	Table      = polyfill.Table
-	Types      = polyfill.Types
-	Transition = polyfill.Transition
-	Trap       = polyfill.Trap
+	Fiber = polyfill.Fiber
+	Event = polyfill.Event
+	Table = polyfill.Table
+	Types = polyfill.Types
+	Trap  = polyfill.Trap
 )
 
 // System is the fibers of one thread of control. The zero System is ready for use, with the root active.
 type System struct {
 	Machine polyfill.Machine
 	Events  polyfill.Events
+	// Plan is what follows the last operation, unless that was refused.
+	Plan polyfill.Plan
 
+	last    operation
 	results []Types // by Fiber.Index: what the fiber's function returns (A-TYPE-1)
 }
 
 // New makes a fiber that waits, never started, for one of the events of start, the top-level event blocks of its
-// function (A-NEW-1, A-NEW-3). An empty list is allowed: such a fiber traps when it is resumed (A-NEW-4).
+// function (A-NEW-1, A-NEW-3). An empty list is allowed: such a fiber traps when it is resumed (A-NEW-4). The issuer
+// goes on; there is no plan.
 func (s *System) New(results Types, start Table) (Fiber, Trap) {
+	s.last = opNew
+	return s.alloc(results, start)
+}
+
+func (s *System) alloc(results Types, start Table) (Fiber, Trap) {
+	if !results.Valid() {
+		return 0, polyfill.NotTypes
+	}
+	if !s.Events.KnownTable(start) {
+		return 0, polyfill.UnknownTag
+	}
 	f := s.Machine.New()
 	if f == 0 {
 		return 0, polyfill.TooManyFibers
@@ -37,6 +51,10 @@ func (s *System) New(results Types, start Table) (Fiber, Trap) {
 // Block returns why an event block with parameters of these types cannot take the tag: the tag's must be the last of
 // them. Those before them are values of the handle (A-HDL-4).
 func (s *System) Block(tag polyfill.Tag, params Types) Trap {
+	s.last = opBlock
+	if !params.Valid() {
+		return polyfill.NotTypes
+	}
 	if !s.Events.Known(tag) {
 		return polyfill.UnknownTag
 	}
@@ -47,77 +65,93 @@ func (s *System) Block(tag polyfill.Tag, params Types) Trap {
 }
 
 // Spawn makes a fiber and enters it at its first instruction (A-SPAWN-1). The spawner waits with the blocks of wait. It
-// is not told the reference; only the substrate is, which hands it to the new fiber (A-SPAWN-4).
-func (s *System) Spawn(results Types, wait Table) (Transition, Trap) {
-	f, trap := s.New(results, 0)
-	if trap != polyfill.OK {
-		return Transition{}, trap
+// is not told the reference; only the substrate is, by Plan.To, which hands it to the new fiber (A-SPAWN-4).
+func (s *System) Spawn(results Types, wait Table) Trap {
+	s.last = opSpawn
+	if !s.Events.KnownTable(wait) {
+		return polyfill.UnknownTag
 	}
-	s.Events.Wait(s.Machine.Active(), wait)
+	f, trap := s.alloc(results, 0)
+	if trap != polyfill.OK {
+		return trap
+	}
+	issuer := s.Machine.Active()
+	s.Events.Wait(issuer, wait)
 	s.Machine.Enter(f)
-	return Transition{To: f, Label: polyfill.Next}, polyfill.OK
+	s.Plan.Send(issuer, f, polyfill.Next, Event{})
+	return polyfill.OK
 }
 
 // Suspend takes f out of the live chain, with all fibers below it, and sends the event to f's resume parent
 // (A-SUSPEND-1 to A-SUSPEND-3). The issuer waits with the blocks of wait for whoever resumes f.
-func (s *System) Suspend(f Fiber, e Event, wait Table) (Transition, Trap) {
+func (s *System) Suspend(f Fiber, e Event, wait Table) Trap {
 	m := &s.Machine
+	s.last = opSuspend
 	if trap := s.Events.Check(e, wait); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
 	if trap := m.CheckInChain(f); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
 	label, ok := s.Events.Accepts(m.Parent(f), e.Tag)
 	if !ok {
-		return Transition{}, polyfill.Unhandled
+		return polyfill.Unhandled
 	}
-	s.Events.Wait(m.Active(), wait)
+	issuer := m.Active()
+	s.Events.Wait(issuer, wait)
 	parent, _ := m.Detach(f)
-	return Transition{To: parent, Label: label}, polyfill.OK
+	s.Plan.Send(issuer, parent, label, e)
+	return polyfill.OK
 }
 
 // Resume makes the issuer the resume parent of f, which is suspended, and sends the event to f's leaf (A-RESUME-1 to
 // A-RESUME-3). The issuer waits with the blocks of wait, or for f's return, which arrives at [polyfill.Next].
-func (s *System) Resume(f Fiber, e Event, wait Table) (Transition, Trap) {
+func (s *System) Resume(f Fiber, e Event, wait Table) Trap {
 	m := &s.Machine
+	s.last = opResume
 	if trap := s.Events.Check(e, wait); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
 	if trap := m.CheckSuspended(f); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
 	label, ok := s.Events.Accepts(m.Leaf(f), e.Tag)
 	if !ok {
-		return Transition{}, polyfill.Unhandled
+		return polyfill.Unhandled
 	}
-	s.Events.Wait(m.Active(), wait)
+	issuer := m.Active()
+	s.Events.Wait(issuer, wait)
 	leaf, _ := m.Enter(f)
-	return Transition{To: leaf, Label: label}, polyfill.OK
+	s.Plan.Send(issuer, leaf, label, e)
+	return polyfill.OK
 }
 
 // Switch suspends f and lets t, which is suspended, take f's place below f's resume parent, who is neither woken nor
 // told (A-SWITCH-1 to A-SWITCH-4). If both are the same fiber the event is looked up in the issuer's own blocks
 // (A-SWITCH-6).
-func (s *System) Switch(f, t Fiber, e Event, wait Table) (Transition, Trap) {
+func (s *System) Switch(f, t Fiber, e Event, wait Table) Trap {
 	m := &s.Machine
+	s.last = opSwitch
 	if trap := s.Events.Check(e, wait); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
+	issuer := m.Active()
 	if f == t && m.CheckInChain(f) == polyfill.OK {
 		label, ok := s.Events.Find(wait, e.Tag)
 		if !ok {
-			return Transition{}, polyfill.Unhandled
+			return polyfill.Unhandled
 		}
-		return Transition{To: m.Active(), Label: label}, polyfill.OK
+		s.Plan.Send(issuer, issuer, label, e)
+		return polyfill.OK
 	}
 	label, trap := s.checkReplace(f, t, e)
 	if trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
-	s.Events.Wait(m.Active(), wait)
+	s.Events.Wait(issuer, wait)
 	leaf, _ := m.Replace(f, t)
-	return Transition{To: leaf, Label: label}, polyfill.OK
+	s.Plan.Send(issuer, leaf, label, e)
+	return polyfill.OK
 }
 
 // checkReplace returns the label at which t would take the event if it took f's place, or why it may not.
@@ -148,45 +182,56 @@ func (s *System) checkReplace(f, t Fiber, e Event) (label int32, trap Trap) {
 
 // Retire ends f and all fibers below it and sends the event to f's resume parent (A-RETIRE-1, A-RETIRE-2). The issuer
 // is among those that end.
-func (s *System) Retire(f Fiber, e Event) (Transition, Trap) {
-	to, trap := s.Suspend(f, e, 0)
+func (s *System) Retire(f Fiber, e Event) Trap {
+	trap := s.Suspend(f, e, 0)
+	s.last = opRetire
 	if trap == polyfill.OK {
-		s.Machine.Kill(f)
+		s.Plan.End(&s.Machine, f)
 	}
-	return to, trap
+	return trap
 }
 
 // RetireTo ends f and all fibers below it, and t, which is suspended, takes f's place (A-RETIRETO-1, A-RETIRETO-2).
-func (s *System) RetireTo(f, t Fiber, e Event) (Transition, Trap) {
+func (s *System) RetireTo(f, t Fiber, e Event) Trap {
+	m := &s.Machine
+	s.last = opRetireTo
 	if trap := s.Events.Check(e, 0); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
 	label, trap := s.checkReplace(f, t, e)
 	if trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
-	leaf, _ := s.Machine.Replace(f, t)
-	s.Machine.Kill(f)
-	return Transition{To: leaf, Label: label}, polyfill.OK
+	issuer := m.Active()
+	leaf, _ := m.Replace(f, t)
+	s.Plan.Send(issuer, leaf, label, e)
+	return s.Plan.End(m, f)
 }
 
 // Release ends f, which must be suspended, and all that it carries; none of their code runs (A-RELEASE-1 to
 // A-RELEASE-3). A second release traps.
-func (s *System) Release(f Fiber) Trap { return s.Machine.Kill(f) }
-
-// Return ends the active fiber, whose function has returned; its resume parent goes on behind its resume or spawn
-// (A-RET-1). Results of other types than the fiber's are refused, and nothing has ended then.
-func (s *System) Return(results Types) (Transition, Trap) {
-	f := s.Machine.Active()
-	if f != 0 && !s.results[f.Index()].Takes(results) {
-		return Transition{}, polyfill.WrongResults
-	}
-	return s.Throw()
+func (s *System) Release(f Fiber) Trap {
+	s.last = opRelease
+	return s.Plan.Release(&s.Machine, f)
 }
 
-// Throw ends the active fiber, which an exception has left; the exception goes on in the resume parent, at its resume
+// Returned ends the active fiber, whose function has returned; its resume parent goes on behind its resume or spawn
+// (A-RET-1). Results of other types than the fiber's are refused, and nothing has ended then.
+func (s *System) Returned(results Types) Trap {
+	s.last = opReturn
+	f := s.Machine.Active()
+	if f != 0 && !s.results[f.Index()].Takes(results) {
+		if !results.Valid() {
+			return polyfill.NotTypes
+		}
+		return polyfill.WrongResults
+	}
+	return s.Plan.Returned(&s.Machine, results)
+}
+
+// Threw ends the active fiber, which an exception has left; the exception goes on in the resume parent, at its resume
 // or spawn (A-EXC-1).
-func (s *System) Throw() (Transition, Trap) {
-	parent, trap := s.Machine.Return()
-	return Transition{To: parent, Label: polyfill.Next}, trap
+func (s *System) Threw() Trap {
+	s.last = opThrow
+	return s.Plan.Threw(&s.Machine)
 }

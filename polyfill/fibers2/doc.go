@@ -1,5 +1,4 @@
-// Package fibers2 is system B, fibers v2: untyped fibers with control parents, and handlers that belong to the
-// instruction.
+// Package fibers2 is fibers v2: untyped fibers with control parents, and handlers that belong to the instruction.
 //
 // # Model
 //

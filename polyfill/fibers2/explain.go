@@ -2,45 +2,55 @@ package fibers2
 
 import "github.com/fiberfill/fiberfill/polyfill"
 
-// Operation is an operation of this system, for messages.
-type Operation uint8
+type operation uint8
 
 const (
-	OpNew Operation = iota
-	OpMount
-	OpSwitch
-	OpDismount
-	OpRelease
-	OpMountNew
-	OpSwitchNew
-	OpDismountRelease
-	OpSwitchRelease
-	OpReturn
-	OpThrow
+	opNew operation = iota
+	opMount
+	opSwitch
+	opDismount
+	opRelease
+	opMountNew
+	opSwitchNew
+	opDismountRelease
+	opSwitchRelease
+	opReturn
+	opThrow
 )
 
-var operations = [...]struct{ name, state string }{
-	OpNew:             {"fiber.new", ""},
-	OpMount:           {"fiber.mount", "B-MOUNT-1"},
-	OpSwitch:          {"fiber.switch", "B-SWITCH-2"},
-	OpDismount:        {"fiber.dismount", "B-DISMOUNT-1"},
-	OpRelease:         {"fiber.release", "B-RELEASE-1"},
-	OpMountNew:        {"fiber.mount_new", ""},
-	OpSwitchNew:       {"fiber.switch_new", "B-SNEW-1"},
-	OpDismountRelease: {"fiber.dismount_release", "B-DISMOUNT-1"},
-	OpSwitchRelease:   {"fiber.switch_release", "B-SWITCH-2"},
-	OpReturn:          {"return", ""},
-	OpThrow:           {"throw", ""},
+var names = [...]string{
+	opNew:             "fibers2.new",
+	opMount:           "fibers2.mount",
+	opSwitch:          "fibers2.switch",
+	opDismount:        "fibers2.dismount",
+	opRelease:         "fibers2.release",
+	opMountNew:        "fibers2.mount_new",
+	opSwitchNew:       "fibers2.switch_new",
+	opDismountRelease: "fibers2.dismount_release",
+	opSwitchRelease:   "fibers2.switch_release",
+	opReturn:          "fibers2.return",
+	opThrow:           "fibers2.throw",
 }
 
-// String returns the instruction's name in the document.
-func (o Operation) String() string { return operations[o].name }
+// states are the rules by which a fiber in a wrong state is refused.
+var states = [opThrow + 1]string{
+	opMount:           "B-MOUNT-1",
+	opSwitch:          "B-SWITCH-2",
+	opDismount:        "B-DISMOUNT-1",
+	opRelease:         "B-RELEASE-1",
+	opSwitchNew:       "B-SNEW-1",
+	opDismountRelease: "B-DISMOUNT-1",
+	opSwitchRelease:   "B-SWITCH-2",
+}
 
-// Explain returns the rule by which the operation was refused, empty if it is a limit of the implementation.
-func Explain(o Operation, t Trap) string {
+// Operation returns the name of the last operation, as guests import it; the end of a function is return or throw.
+func (s *System) Operation() string { return names[s.last] }
+
+// Rule returns the rule by which the last operation was refused, empty if it is a limit of the implementation.
+func (s *System) Rule(t Trap) string {
 	switch t {
 	case polyfill.NullReference:
-		if o == OpRelease {
+		if s.last == opRelease {
 			return "B-RELEASE-5"
 		}
 		return "K-2"
@@ -50,6 +60,8 @@ func Explain(o Operation, t Trap) string {
 		return "B-STATE-1"
 	case polyfill.UnknownTag:
 		return "K-3"
+	case polyfill.NotTypes:
+		return "K-4"
 	case polyfill.WrongPayload:
 		return "K-4"
 	case polyfill.Unhandled:
@@ -57,15 +69,15 @@ func Explain(o Operation, t Trap) string {
 	case polyfill.Unreachable:
 		return "K-9"
 	case polyfill.NotInChain:
-		return operations[o].state
+		return states[s.last]
 	case polyfill.NotSuspended:
-		switch o {
-		case OpSwitch:
+		switch s.last {
+		case opSwitch:
 			return "B-SWITCH-3"
-		case OpSwitchRelease:
+		case opSwitchRelease:
 			return "B-SREL-2"
 		}
-		return operations[o].state
+		return states[s.last]
 	}
 	return ""
 }

@@ -3,87 +3,124 @@ package fibers2
 import "github.com/fiberfill/fiberfill/polyfill"
 
 type (
-	Fiber      = polyfill.Fiber
-	Event      = polyfill.Event
-	Tag        = polyfill.Tag
-	Table      = polyfill.Table
-	Types      = polyfill.Types
-	Transition = polyfill.Transition
-	Trap       = polyfill.Trap
+	Fiber = polyfill.Fiber
+	Event = polyfill.Event
+	Tag   = polyfill.Tag
+	Table = polyfill.Table
+	Types = polyfill.Types
+	Trap  = polyfill.Trap
 )
 
 // System is the fibers of one thread of control. The zero System is ready for use, with the root active.
 type System struct {
 	Machine polyfill.Machine
 	Events  polyfill.Events
+	// Plan is what follows the last operation, unless that was refused.
+	Plan polyfill.Plan
 
-	returns []Tag // by Fiber.Index: $return_event (B-NEW-1)
+	last   operation
+	frames []frame // by Fiber.Index; the root's is the first
+}
+
+// frame is what is known of a fiber beside its state.
+type frame struct {
+	returns Tag   // $return_event (B-NEW-1)
+	made    Fiber // by the operation that it waits in, if that is MountNew or SwitchNew
 }
 
 // New makes a fiber that waits, never started and without control parent, for one of the events of start, each of which
-// has its function (B-NEW-1, B-NEW-2). returns is the event as which the function's results will arrive.
+// has its function (B-NEW-1, B-NEW-2). returns is the event as which the function's results will arrive. The issuer
+// goes on; there is no plan.
 func (s *System) New(returns Tag, start Table) (Fiber, Trap) {
-	if !s.Events.Known(returns) {
+	s.last = opNew
+	return s.alloc(returns, start)
+}
+
+func (s *System) alloc(returns Tag, start Table) (Fiber, Trap) {
+	if !s.Events.Known(returns) || !s.Events.KnownTable(start) {
 		return 0, polyfill.UnknownTag
 	}
 	f := s.Machine.New()
 	if f == 0 {
 		return 0, polyfill.TooManyFibers
 	}
-	for f.Index() >= len(s.returns) {
-		s.returns = append(s.returns, 0)
+	for f.Index() >= len(s.frames) {
+		s.frames = append(s.frames, frame{})
 	}
-	s.returns[f.Index()] = returns
+	s.frames[f.Index()] = frame{returns: returns}
 	s.Events.Wait(f, start)
 	return f, polyfill.OK
 }
 
-// Mount makes the issuer the control parent of f, which must be suspended, and sends the event to f's leaf (B-MOUNT-1,
-// B-MOUNT-2). If f has no handler the issuer goes on at [polyfill.Next] and nothing has changed (B-MOUNT-3).
-func (s *System) Mount(f Fiber, e Event, wait Table) (Transition, Trap) {
-	m := &s.Machine
-	if trap := s.Events.Check(e, wait); trap != polyfill.OK {
-		return Transition{}, trap
-	}
-	if trap := m.CheckSuspended(f); trap != polyfill.OK {
-		return Transition{}, trap
-	}
-	label, ok := s.Events.Accepts(m.Leaf(f), e.Tag)
-	if !ok {
-		return s.fallThrough()
-	}
-	s.Events.Wait(m.Active(), wait)
-	leaf, _ := m.Enter(f)
-	return Transition{To: leaf, Label: label}, polyfill.OK
+// wait records by which table f, which has made a fiber or null, will be woken.
+func (s *System) wait(f Fiber, t Table, made Fiber) {
+	s.Events.Wait(f, t)
+	s.frames[f.Index()].made = made
 }
 
-// fallThrough is what happens when the receiver has no handler: the issuer goes on with its next instruction, and
-// nothing has changed (B-EVT-2).
-func (s *System) fallThrough() (Transition, Trap) {
-	return Transition{To: s.Machine.Active(), Label: polyfill.Next}, polyfill.OK
+// send plans that the event arrives in to, which waits.
+func (s *System) send(from, to Fiber, label int32, e Event) {
+	made := s.frames[to.Index()].made
+	if made != 0 && label == 0 {
+		label, e.Tag = polyfill.Next, 0 // $return_event is no handler of the instruction (B-MNEW-2)
+	}
+	s.Plan.Send(from, to, label, e)
+	s.Plan.Made = made
+}
+
+// Mount makes the issuer the control parent of f, which must be suspended, and sends the event to f's leaf (B-MOUNT-1,
+// B-MOUNT-2). If f has no handler the issuer goes on at [polyfill.Next] and nothing has changed (B-MOUNT-3).
+func (s *System) Mount(f Fiber, e Event, wait Table) Trap {
+	m := &s.Machine
+	s.last = opMount
+	if trap := s.Events.Check(e, wait); trap != polyfill.OK {
+		return trap
+	}
+	if trap := m.CheckSuspended(f); trap != polyfill.OK {
+		return trap
+	}
+	issuer := m.Active()
+	label, ok := s.Events.Accepts(m.Leaf(f), e.Tag)
+	if !ok {
+		s.Plan.FallThrough(issuer)
+		return polyfill.OK
+	}
+	s.wait(issuer, wait, 0)
+	leaf, _ := m.Enter(f)
+	s.send(issuer, leaf, label, e)
+	return polyfill.OK
 }
 
 // Switch suspends f, which is active or a control ancestor, and lets t take over its control parent (B-SWITCH-1 to
-// B-SWITCH-4). If both are the same fiber the event is looked up in the issuer's own table (B-SWITCH-6).
-func (s *System) Switch(f, t Fiber, e Event, wait Table) (Transition, Trap) {
+// B-SWITCH-4). If t has no handler it falls through (B-SWITCH-5). If both are the same fiber the event is looked up in
+// the issuer's own table (B-SWITCH-6).
+func (s *System) Switch(f, t Fiber, e Event, wait Table) Trap {
 	m := &s.Machine
+	s.last = opSwitch
 	if trap := s.Events.Check(e, wait); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
+	issuer := m.Active()
 	if f == t && m.CheckInChain(f) == polyfill.OK {
-		label, _ := s.Events.Find(wait, e.Tag)
-		return Transition{To: m.Active(), Label: label}, polyfill.OK
+		if label, ok := s.Events.Find(wait, e.Tag); ok {
+			s.Plan.Send(issuer, issuer, label, e)
+		} else {
+			s.Plan.FallThrough(issuer)
+		}
+		return polyfill.OK
 	}
 	if trap := s.checkReplace(f, t); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
 	label, ok := s.Events.Accepts(m.Leaf(t), e.Tag)
 	if !ok {
-		return s.fallThrough() // B-SWITCH-5
+		s.Plan.FallThrough(issuer)
+		return polyfill.OK
 	}
-	s.Events.Wait(m.Active(), wait)
+	s.wait(issuer, wait, 0)
 	leaf, _ := m.Replace(f, t)
-	return Transition{To: leaf, Label: label}, polyfill.OK
+	s.send(issuer, leaf, label, e)
+	return polyfill.OK
 }
 
 func (s *System) checkReplace(f, t Fiber) Trap {
@@ -102,59 +139,64 @@ func (s *System) checkReplace(f, t Fiber) Trap {
 
 // Dismount clears f's control parent and sends the event to it (B-DISMOUNT-1, B-DISMOUNT-2). If the parent has no
 // handler the issuer goes on and f keeps its parent (B-DISMOUNT-3).
-func (s *System) Dismount(f Fiber, e Event, wait Table) (Transition, Trap) {
+func (s *System) Dismount(f Fiber, e Event, wait Table) Trap {
 	m := &s.Machine
+	s.last = opDismount
 	if trap := s.Events.Check(e, wait); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
 	if trap := m.CheckInChain(f); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
+	issuer := m.Active()
 	label, ok := s.Events.Accepts(m.Parent(f), e.Tag)
 	if !ok {
-		return s.fallThrough()
+		s.Plan.FallThrough(issuer)
+		return polyfill.OK
 	}
-	s.Events.Wait(m.Active(), wait)
+	s.wait(issuer, wait, 0)
 	parent, _ := m.Detach(f)
-	return Transition{To: parent, Label: label}, polyfill.OK
+	s.send(issuer, parent, label, e)
+	return polyfill.OK
 }
 
 // Release ends f, which must have no control parent, and its control descendants; none of their code runs (B-RELEASE-1
 // to B-RELEASE-4). Releasing a fiber that is over does nothing.
 func (s *System) Release(f Fiber) Trap {
+	s.last = opRelease
 	if s.Machine.State(f) == polyfill.Moribund {
+		s.Plan.FallThrough(s.Machine.Active())
 		return polyfill.OK
 	}
-	return s.Machine.Kill(f)
+	return s.Plan.Release(&s.Machine, f)
 }
 
-// Return ends the active fiber, whose function has returned. The control parent of this moment is sent the fiber's
+// Returned ends the active fiber, whose function has returned. The control parent of this moment is sent the fiber's
 // return event (B-NEW-5). If it has no handler, falling through is impossible, because the sender is gone: the fiber
 // has ended, the parent is active, and it traps (B-NEW-6). Results of other types than the return event's are refused,
 // and nothing has ended then.
-func (s *System) Return(results Types) (Transition, Trap) {
+func (s *System) Returned(results Types) Trap {
+	s.last = opReturn
 	f := s.Machine.Active()
 	if f == 0 {
-		return Transition{}, polyfill.OnRoot
+		return polyfill.OnRoot
 	}
-	e := Event{Tag: s.returns[f.Index()], Payload: results}
+	e := Event{Tag: s.frames[f.Index()].returns, Payload: results}
 	if trap := s.Events.Check(e, 0); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
 	parent, _ := s.Machine.Return()
 	label, ok := s.Events.Accepts(parent, e.Tag)
 	if !ok {
-		return Transition{}, polyfill.Unhandled
+		return polyfill.Unhandled
 	}
-	return Transition{To: parent, Label: label}, polyfill.OK
+	s.send(f, parent, label, e)
+	return polyfill.OK
 }
 
-// ReturnEvent returns the tag as which the results of f, which is not over, will arrive.
-func (s *System) ReturnEvent(f Fiber) Tag { return s.returns[f.Index()] }
-
-// Throw ends the active fiber, which an exception has left; the exception goes on in the control parent, where it waits
+// Threw ends the active fiber, which an exception has left; the exception goes on in the control parent, where it waits
 // (B-NEW-7, B-EXC-1).
-func (s *System) Throw() (Transition, Trap) {
-	parent, trap := s.Machine.Return()
-	return Transition{To: parent, Label: polyfill.Next}, trap
+func (s *System) Threw() Trap {
+	s.last = opThrow
+	return s.Plan.Threw(&s.Machine)
 }

@@ -5,58 +5,75 @@ import "github.com/fiberfill/fiberfill/polyfill"
 // The utility instructions are abbreviations; each could be written with those of fibers2.go.
 //
 // The two that make a fiber have $return_event as an immediate beside their table. It is the first tag of wait here.
-// Whoever is woken by it goes on at the next instruction with the new reference, from whomever it comes (B-MNEW-2); so
-// label 0 means that, and the labels of the other tags begin at 1.
+// Whoever is woken by it, from whomever it comes, goes on at the next instruction (B-MNEW-2). The labels of the other
+// tags are their places in wait, which begin at 1. With all of them comes the new reference, in Plan.Made (B-MNEW-3).
 
 // MountNew makes a fiber and mounts it; it starts with its function at once, so there is no falling through (B-MNEW-1,
-// B-MNEW-5). Transition.To is the new fiber.
-func (s *System) MountNew(wait Table) (Transition, Trap) {
-	f, trap := s.New(s.Events.First(wait), 0)
+// B-MNEW-5). Plan.To is the new fiber.
+func (s *System) MountNew(wait Table) Trap {
+	s.last = opMountNew
+	f, issuer, trap := s.begin(wait)
 	if trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
-	s.Events.Wait(s.Machine.Active(), wait)
 	s.Machine.Enter(f)
-	return Transition{To: f, Label: polyfill.Next}, polyfill.OK
+	s.send(issuer, f, polyfill.Next, Event{})
+	return polyfill.OK
 }
 
 // SwitchNew makes a fiber and switches to it from f (B-SNEW-1). The new fiber returns to the control parent that it
 // inherits; the issuer is woken only when someone enters it (B-SNEW-2).
-func (s *System) SwitchNew(f Fiber, wait Table) (Transition, Trap) {
+func (s *System) SwitchNew(f Fiber, wait Table) Trap {
+	s.last = opSwitchNew
 	if trap := s.Machine.CheckInChain(f); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
-	t, trap := s.New(s.Events.First(wait), 0)
+	t, issuer, trap := s.begin(wait)
 	if trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
-	s.Events.Wait(s.Machine.Active(), wait)
 	s.Machine.Replace(f, t)
-	return Transition{To: t, Label: polyfill.Next}, polyfill.OK
+	s.send(issuer, t, polyfill.Next, Event{})
+	return polyfill.OK
+}
+
+// begin makes a fiber, for which the issuer waits.
+func (s *System) begin(wait Table) (f, issuer Fiber, trap Trap) {
+	f, trap = s.alloc(s.Events.First(wait), 0)
+	if trap == polyfill.OK {
+		issuer = s.Machine.Active()
+		s.wait(issuer, wait, f)
+	}
+	return f, issuer, trap
 }
 
 // DismountRelease dismounts f and releases it, with all fibers below it (B-DREL-1). If the parent has no handler it
 // falls through, and f is not released (B-DREL-2).
-func (s *System) DismountRelease(f Fiber, e Event) (Transition, Trap) {
-	to, trap := s.Dismount(f, e, 0)
-	if s.Machine.State(f) == polyfill.Suspended && trap == polyfill.OK {
-		s.Machine.Kill(f)
-	}
-	return to, trap
+func (s *System) DismountRelease(f Fiber, e Event) Trap {
+	trap := s.Dismount(f, e, 0)
+	s.last = opDismountRelease
+	return s.release(f, trap)
 }
 
 // SwitchRelease switches from f to t and releases f, with all fibers below it (B-SREL-1, B-SREL-3). If t has no handler
 // it falls through, and f is not released. To itself a fiber cannot switch so: it would end before it runs (B-SREL-2).
-func (s *System) SwitchRelease(f, t Fiber, e Event) (Transition, Trap) {
+func (s *System) SwitchRelease(f, t Fiber, e Event) Trap {
+	s.last = opSwitchRelease
 	if trap := s.Events.Check(e, 0); trap != polyfill.OK {
-		return Transition{}, trap
+		return trap
 	}
 	if f == t && s.Machine.CheckInChain(f) == polyfill.OK {
-		return Transition{}, polyfill.NotSuspended
+		return polyfill.NotSuspended
 	}
-	to, trap := s.Switch(f, t, e, 0)
-	if s.Machine.State(f) == polyfill.Suspended && trap == polyfill.OK {
-		s.Machine.Kill(f)
+	trap := s.Switch(f, t, e, 0)
+	s.last = opSwitchRelease
+	return s.release(f, trap)
+}
+
+// release ends f if it has been suspended.
+func (s *System) release(f Fiber, trap Trap) Trap {
+	if trap == polyfill.OK && s.Plan.Delivers != polyfill.Nothing {
+		s.Plan.End(&s.Machine, f)
 	}
-	return to, trap
+	return trap
 }

@@ -61,8 +61,8 @@ func (l *lowering) barriers() []byte {
 	return w.B
 }
 
-// barrier writes one of these functions. The driver's global current, the only one here, is put back however the call ends
-// but by a trap.
+// barrier writes one of these functions. The driver's global current, the only one here, is put back however the call
+// ends but by a trap.
 func (l *lowering) barrier(f uint32) []byte {
 	const current = 0
 	params, results := l.m.Params(f), l.m.Results(f)

@@ -151,18 +151,13 @@ func (c *coldEmitter) restoreSite(in *ins) {
 
 // around returns the operands of the blocks around a site, outermost first, as they are hidden while it is written.
 func (s *source) around(in *ins) []operand {
-	var list []operand
-	for i := range s.ins {
-		o := &s.ins[i]
-		if !isConstruct(o.op) {
-			continue
-		}
-		if first, last := s.within(o); in.site < first || in.site > last {
-			continue
-		}
-		for k, t := range s.own(o) {
-			list = append(list, operand{int(o.height) + k, t})
-		}
+	if in.parent < 0 {
+		return nil
+	}
+	o := &s.ins[in.parent]
+	list := s.around(o)
+	for k, t := range s.own(o) {
+		list = append(list, operand{int(o.height) + k, t})
 	}
 	return list
 }

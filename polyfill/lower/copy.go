@@ -100,11 +100,11 @@ func formOf(op uint32) form {
 		return aGlobal
 	case wasm.OpRefNull, wasm.OpRefTest, wasm.OpRefTestNull, wasm.OpRefCast, wasm.OpRefCastNull:
 		return aHeap
-	case wasm.OpStructNew, wasm.OpStructNewDefault, wasm.OpArrayNew, wasm.OpArrayNewDefault, wasm.OpArrayGet, wasm.OpArrayGetS,
-		wasm.OpArrayGetU, wasm.OpArraySet, wasm.OpArrayFill:
+	case wasm.OpStructNew, wasm.OpStructNewDefault, wasm.OpArrayNew, wasm.OpArrayNewDefault, wasm.OpArrayGet,
+		wasm.OpArrayGetS, wasm.OpArrayGetU, wasm.OpArraySet, wasm.OpArrayFill:
 		return aType
-	case wasm.OpStructGet, wasm.OpStructGetS, wasm.OpStructGetU, wasm.OpStructSet, wasm.OpArrayNewFixed, wasm.OpArrayNewData,
-		wasm.OpArrayNewElem, wasm.OpArrayInitData, wasm.OpArrayInitElem:
+	case wasm.OpStructGet, wasm.OpStructGetS, wasm.OpStructGetU, wasm.OpStructSet, wasm.OpArrayNewFixed,
+		wasm.OpArrayNewData, wasm.OpArrayNewElem, wasm.OpArrayInitData, wasm.OpArrayInitElem:
 		return aTypeNext
 	case wasm.OpArrayCopy:
 		return twoTypes

@@ -76,14 +76,14 @@
 //
 // # Continuations
 //
-// A type (cont $ft) becomes a structure below one that all have, with a field of type (ref null $ft), always null, for a
-// brand: equal types stay equal in other modules too, and declared subtyping holds. The structure is a reference for one
-// use. It holds a stack, and none once it has been used.
+// A type (cont $ft) becomes a structure below one that all have, with a field of type (ref null $ft), always null, for
+// a brand: equal types stay equal in other modules too, and declared subtyping holds. The structure is a reference for
+// one use. It holds a stack, and none once it has been used.
 //
-// A stack is a chain of frames, from the leaf to the stack itself, which is a frame of the driver's. While it runs it is
-// the prompt: it has the tags of the resume's handlers and knows the next prompt outwards. cont.new makes a stack with
-// one frame, which calls the function; cont.bind pushes a frame, which puts the bound values before the others. A stack
-// that is captured keeps the prompts above it, which lie among its frames.
+// A stack is a chain of frames, from the leaf to the stack itself, which is a frame of the driver's. While it runs it
+// is the prompt: it has the tags of the resume's handlers and knows the next prompt outwards. cont.new makes a stack
+// with one frame, which calls the function; cont.bind pushes a frame, which puts the bound values before the others. A
+// stack that is captured keeps the prompts above it, which lie among its frames.
 //
 //   - suspend looks along the prompts before anything moves, and traps where it stands if none has the tag. Then frames
 //     are saved up to the handler's stack, which is the new continuation.

@@ -11,7 +11,7 @@ type emitter struct {
 	l      *lowering
 	s      *source                 // nil for a function that is not made from the guest's code
 	depth  int                     // blocks that are open
-	open   []int                   // for each construct of the source that is under way, depth inside of it; the function first
+	open   []int                   // for each construct of the source under way, the function first, depth inside of it
 	within []int                   // for each of those the index of its first instruction, -1 for the function
 	below  []int                   // for each of those but the function how many of outer are further out
 	mine   func(layout int) uint32 // of a cold function: the local with the frame that it may use again

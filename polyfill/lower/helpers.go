@@ -26,8 +26,8 @@ func (l *lowering) complete(f uint32, body []byte) {
 func (l *lowering) helper(params int) *emitter { return &emitter{l: l, first: uint32(params)} }
 
 // saver returns the function that makes a frame of this layout and hangs it in: its parameters are the fields, the site
-// and the cold function. The leaf, of a function that suspends, belongs to the stack that is to be captured; every other
-// frame is the caller of the one that was saved before.
+// and the cold function. The leaf, of a function that suspends, belongs to the stack that is to be captured; every
+// other frame is the caller of the one that was saved before.
 func (l *lowering) saver(n int, leaf bool) uint32 {
 	if f := l.layouts[n].save[at(leaf)]; f != 0 {
 		return f

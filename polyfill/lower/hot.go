@@ -2,8 +2,8 @@ package lower
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// hot writes the function as it is called: the guest's own code, with a look at the state behind each call that may have
-// been left.
+// hot writes the function as it is called: the guest's own code, with a look at the state behind each call that may
+// have been left.
 func (l *lowering) hot(f uint32, s *source, cold uint32) []byte {
 	e := &emitter{l: l, s: s, self: cold, first: uint32(len(s.locals)), open: []int{0}, within: []int{-1}}
 	for i := 0; i < len(s.ins)-1; i++ {

@@ -86,8 +86,8 @@ func (l *lowering) hiddenImports(w *wasm.Writer) {
 // hiddenCount returns how many imports these are.
 func (l *lowering) hiddenCount() uint32 { return driverFuncs + l.hiddenGlobals }
 
-// addGlobal adds a global, given as its type and the initial value in the binary format, and returns its index; if it is
-// to be shared, one with the same contents will do.
+// addGlobal adds a global, given as its type and the initial value in the binary format, and returns its index; if it
+// is to be shared, one with the same contents will do.
 func (l *lowering) addGlobal(global string, shared bool) uint32 {
 	first := l.glob(uint32(len(l.m.Globals)))
 	for i, g := range l.globals {

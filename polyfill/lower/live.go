@@ -2,8 +2,8 @@ package lower
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// liveness finds, for each site, the locals that may be read after it: those a frame has to hold. It goes through the code
-// backwards, again and again until what is live at the beginnings of loops does not change any more.
+// liveness finds, for each site, the locals that may be read after it: those a frame has to hold. It goes through the
+// code backwards, again and again until what is live at the beginnings of loops does not change any more.
 func (s *source) liveness() {
 	words := (len(s.locals) + 31) / 32
 	s.live = make([][]uint32, len(s.sites))

@@ -68,6 +68,7 @@ type lowering struct {
 
 	types         typeList
 	layouts       []layout
+	layoutOf      map[uint32]int  // by type index
 	registers     [classes]uint32 // how many there are of each class
 	firstRegister [classes]uint32 // index of the first global
 	hiddenGlobals uint32          // imported ones
@@ -84,8 +85,8 @@ type lowering struct {
 	out wasm.Writer
 }
 
-// Module lowers a module. It returns the error of a module that is not valid. Who asks for all has functions changed that
-// use none of the instructions, so that they can be left by what they call.
+// Module lowers a module. It returns the error of a module that is not valid. Who asks for all has functions changed
+// that use none of the instructions, so that they can be left by what they call.
 func Module(bin []byte, all bool) (Result, *validate.Error) {
 	m, err := validate.Decode(bin, nil)
 	if err != nil {
@@ -180,8 +181,8 @@ func (l *lowering) anyCont(list []validate.Type) bool {
 	return false
 }
 
-// graph validates the code and finds the functions that may suspend: those with one of the instructions, or a call through
-// a reference or of an import, and those that call them.
+// graph validates the code and finds the functions that may suspend: those with one of the instructions, or a call
+// through a reference or of an import, and those that call them.
 func (l *lowering) graph() *validate.Error {
 	m := l.m
 	l.may = make([]bool, len(m.Funcs))

@@ -95,7 +95,8 @@ func (e *emitter) handlers(in *ins) {
 	}
 }
 
-// answer writes what follows a resume that has come back: nothing if it has returned, else a branch to a handler's label.
+// answer writes what follows a resume that has come back: nothing if it has returned, else a branch to a handler's
+// label.
 func (e *emitter) answer(in *ins) {
 	var list []validate.Handler
 	for _, h := range e.s.handlers[in.handlers.at : in.handlers.at+in.handlers.n] {

@@ -38,6 +38,7 @@ type ins struct {
 	first, last     int32 // numbers of the sites inside, from 1; first > last: none
 
 	labels, catches, handlers part
+	parent                    int32 // of constructs and sites: the construct that it is in, or -1
 	site                      int32 // its number, from 1; 0: the function cannot be left here
 	caught                    bool  // inside of a try_table
 }
@@ -93,7 +94,8 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 	s.locals = append(s.locals, b.Locals...)
 	s.params = len(l.m.Params(f))
 	s.results = l.m.Results(f)
-	var around []int32 // the constructs that the instruction is in
+	var around []int32  // the constructs that the instruction is in, an if by its else behind that
+	var parents []int32 // the same, an if always by itself
 	tries, skipped := 0, 0
 	opened := false // the instruction before has opened a construct: its types are known now
 	for b.Next() {
@@ -116,7 +118,10 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 		case b.Op == wasm.OpTry:
 			return nil, Refusal{LegacyExceptions, b.At}
 		}
-		in := ins{op: b.Op, at: int32(b.At), end: int32(b.End), x: b.X, y: b.Y, caught: tries > 0, first: 1}
+		in := ins{op: b.Op, at: int32(b.At), end: int32(b.End), x: b.X, y: b.Y, caught: tries > 0, first: 1, parent: -1}
+		if len(parents) > 0 {
+			in.parent = parents[len(parents)-1]
+		}
 		if isConstruct(b.Op) || isTailCall(b.Op) || l.isSite(b.Op, b.X) {
 			in.stack, in.args, in.height = s.keep(b.Stack[top.Height:]), int32(b.Args), int32(top.Height)
 		}
@@ -137,6 +142,7 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 			opened = true
 			in.first = int32(len(s.sites)) + 1
 			around = append(around, at)
+			parents = append(parents, at)
 			if b.Op == wasm.OpTryTable {
 				tries++
 			}
@@ -147,12 +153,14 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 			if b.Op == wasm.OpElse {
 				// The rest of the if is a construct of its own, as far as what lies where is concerned.
 				in.first = int32(len(s.sites)) + 1
-				in.params, in.results, in.stack, in.args, in.height = begin.params, begin.results, begin.stack, begin.args, begin.height
+				in.params, in.results = begin.params, begin.results
+				in.stack, in.args, in.height = begin.stack, begin.args, begin.height
 				around[len(around)-1] = at
 				begin.last = int32(len(s.sites))
 				break
 			}
 			around = around[:len(around)-1]
+			parents = parents[:len(parents)-1]
 			begin.last = int32(len(s.sites))
 			if begin.op == wasm.OpTryTable {
 				tries--

@@ -32,24 +32,29 @@ const baseGroup = "\x4e\x06" +
 	"\x60\x01\x64\x00\x00" +
 	"\x5f\x01\x7f\x01" +
 	"\x5e\x64\x02\x00" +
-	"\x4f\x01\x00\x5f\x09" + frameFields + "\x63\x00\x01" + "\x63\x04\x01" + "\x63\x04\x01" + "\x63\x03\x01" + "\x63\x03\x01" + "\x7f\x01" +
+	"\x4f\x01\x00\x5f\x09" + frameFields + "\x63\x00\x01" + "\x63\x04\x01" + "\x63\x04\x01" +
+	"\x63\x03\x01" + "\x63\x03\x01" + "\x7f\x01" +
 	"\x50\x00\x5f\x01\x63\x04\x01"
 
 // A typeList is the types that are added behind the guest's own, each once.
 type typeList struct {
 	first uint32   // index of the first
 	keys  []string // their bytes
+	index map[string]uint32
 }
 
 func (t *typeList) add(entry []byte) uint32 {
-	key := string(entry)
-	for i, k := range t.keys {
-		if k == key {
-			return t.first + uint32(i)
-		}
+	if at, ok := t.index[string(entry)]; ok {
+		return at
 	}
+	if t.index == nil {
+		t.index = map[string]uint32{}
+	}
+	key := string(entry)
+	at := t.first + uint32(len(t.keys))
 	t.keys = append(t.keys, key)
-	return t.first + uint32(len(t.keys)-1)
+	t.index[key] = at
+	return at
 }
 
 // heap writes a heap type. A continuation is a structure here.
@@ -142,11 +147,13 @@ type layout struct {
 func (l *lowering) layout(fields []validate.Type) int {
 	fields = allOrNull(fields)
 	index := l.frameType(fields)
-	for i := range l.layouts {
-		if l.layouts[i].index == index {
-			return i
-		}
+	if n, ok := l.layoutOf[index]; ok {
+		return n
 	}
+	if l.layoutOf == nil {
+		l.layoutOf = map[uint32]int{}
+	}
+	l.layoutOf[index] = len(l.layouts)
 	l.layouts = append(l.layouts, layout{index: index, heap: validate.Heap(len(l.index)), fields: fields})
 	l.index = append(l.index, index)
 	return len(l.layouts) - 1

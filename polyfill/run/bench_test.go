@@ -21,7 +21,7 @@ func BenchmarkResumeSuspend(b *testing.B) {
 			next()
 		}
 	})
-	v := NewV1()
+	v := NewFibers1()
 	defer v.Close()
 	yield, next := v.Tag("yield", polyfill.I32), v.Tag("next")
 	onYield, onNext := v.On(yield), v.On(next)
@@ -62,7 +62,7 @@ func BenchmarkResumeSuspend(b *testing.B) {
 func BenchmarkMillionFibers(b *testing.B) {
 	const n = 1_000_000
 	for b.Loop() {
-		v := NewV1()
+		v := NewFibers1()
 		pause, next := v.Tag("pause"), v.Tag("next")
 		onPause, onNext := v.On(pause), v.On(next)
 		fibers := make([]polyfill.Fiber, n)

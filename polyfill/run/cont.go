@@ -5,8 +5,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/cont"
 )
 
-// Cont is system D, continuations by stack inspection, for Go functions. See package cont for what the operations mean;
-// in each of them on is the filter: the events that the issuer admits.
+// Cont is continuations by stack inspection, for Go functions. See package cont for what the operations mean; in each
+// of them on is the filter: the events that the issuer admits.
 type Cont struct {
 	world
 	tags
@@ -16,15 +16,15 @@ type Cont struct {
 // NewCont returns a system without continuations. Close it when it is no longer needed.
 func NewCont() *Cont {
 	c := new(Cont)
-	c.init("cont", &c.system.Machine)
-	c.attach(&c.world, &c.system.Events)
-	c.finish = c.end
+	c.init("cont", &c.system, &c.system.Machine, &c.system.Plan)
+	c.tags = tags{&c.world, &c.system.Events}
 	return c
 }
 
 // Evt is a reified event, an evtref: a value that may be kept and passed on (K-5).
 type Evt struct {
 	Tag    *Tag
+	Label  int32 // place of Tag in the filter that has admitted it
 	Values Values
 	Cont   polyfill.Token // what raised it; single-use
 }
@@ -35,7 +35,7 @@ type ContFunc func(values Values) []Value
 // Event makes a tag whose events carry values of the types of params and are answered with values of the types of
 // results (D-TYPE-2).
 func (c *Cont) Event(name string, params, results polyfill.Types) *Tag {
-	return &Tag{&c.world, c.events.NewTag(params, results), name}
+	return c.tags.make(name, params, results)
 }
 
 // Call runs f as the embedder's entry and returns its results. An exception that leaves f, and a trap, are returned as
@@ -46,8 +46,8 @@ func (c *Cont) Call(f func() []Value) ([]Value, error) { return c.call(f) }
 func (c *Cont) New(name string, params, results polyfill.Types, f ContFunc) polyfill.Token {
 	c.enter()
 	k, trap := c.system.New(f != nil, params, results)
-	c.check(cont.OpNew, trap)
-	c.add(k.Fiber(), name, func() []Value { return f(c.message.first().Values) })
+	c.settle(trap)
+	c.add(k.Fiber(), name, func() []Value { return f(c.first().Values) })
 	return k
 }
 
@@ -61,54 +61,44 @@ func (c *Cont) Resume(k polyfill.Token, on polyfill.Table, values ...Value) (Val
 // the suspending side, before anything is detached, and must not use the system (D-FILT-3).
 func (c *Cont) ResumeIf(k polyfill.Token, on polyfill.Table, admits func(*Tag, Values) bool, values ...Value) (Values,
 	*Evt) {
-	c.send(nil, values)
-	to, trap := c.system.Resume(k, typesOf(values), on)
-	c.check(cont.OpResume, trap)
+	e := c.send(nil, values)
 	c.current.admits = admits
-	return c.wait(to)
+	return c.wait(c.system.Resume(k, e.Payload, on, admits != nil))
 }
 
-// wait performs a transition and returns the results or the event that come.
-func (c *Cont) wait(to polyfill.Transition) (Values, *Evt) {
-	e := c.transfer(to)
+// wait carries out a plan and returns the results or the event that come.
+func (c *Cont) wait(trap polyfill.Trap) (Values, *Evt) {
+	e := c.transfer(trap)
 	if e.Tag == nil {
 		return e.Values, nil
 	}
-	return nil, &Evt{e.Tag, append(Values(nil), e.Values...), c.message.token}
+	return nil, &Evt{e.Tag, e.Label, append(Values(nil), e.Values...), c.plan.Token}
 }
 
-// outer finds the continuation to detach, for an event that is about to be sent; null if there is none. Filters rely on
-// the values being those of the tag.
-func (c *Cont) outer(o cont.Operation, sent polyfill.Event) polyfill.Fiber {
-	c.check(o, c.events.Check(sent, 0))
-	e := c.message.event()
-	f := c.system.Outer(0, sent.Tag)
-	for f != 0 {
-		admits := c.at(c.machine.Parent(f)).admits
-		if admits == nil || admits(e.Tag, e.Values) {
-			break
-		}
-		f = c.system.Outer(f, sent.Tag)
+// ask calls the filters that an event is for, as long as the plan is to ask one.
+func (c *Cont) ask(trap polyfill.Trap, tag *Tag) polyfill.Trap {
+	for trap == polyfill.OK && c.plan.Delivers == polyfill.Question {
+		admits := c.at(c.plan.To).admits
+		trap = c.system.Answer(admits(tag, c.message.buffer[:c.message.n]))
 	}
-	return f
+	return trap
 }
 
 // Suspend raises an event and returns the answer to it.
 func (c *Cont) Suspend(tag *Tag, values ...Value) Values {
-	e := c.send(tag, values)
-	to, k, trap := c.system.Suspend(c.outer(cont.OpSuspend, e), e)
-	c.check(cont.OpSuspend, trap)
-	c.message.token = k
-	return c.transfer(to).Values
+	return c.transfer(c.ask(c.system.Suspend(c.send(tag, values)), tag)).Values
 }
 
 // BrOnEvt reports whether e is an event of the tag, and returns what it holds. It consumes nothing (D-BRON-2).
 func (c *Cont) BrOnEvt(e *Evt, tag *Tag) (Values, polyfill.Token, bool) {
 	c.enter()
-	if e == nil {
-		c.refused(cont.OpBrOnEvt, polyfill.NullReference)
+	var event polyfill.Event
+	if e != nil {
+		event = polyfill.Event{Tag: c.number(e.Tag), Payload: typesOf(e.Values)}
 	}
-	if e.Tag != tag {
+	is, trap := c.system.BrOnEvt(event, c.number(tag))
+	c.settle(trap)
+	if !is {
 		return nil, polyfill.Token{}, false
 	}
 	return e.Values, e.Cont, true
@@ -119,50 +109,21 @@ func (c *Cont) Forward(e *Evt, on polyfill.Table) (Values, *Evt) { return c.Forw
 
 // ForwardIf is Forward with a filter that is a function as well, as in ResumeIf.
 func (c *Cont) ForwardIf(e *Evt, on polyfill.Table, admits func(*Tag, Values) bool) (Values, *Evt) {
-	c.enter()
 	if e == nil {
-		c.refused(cont.OpForward, polyfill.NullReference)
+		e = new(Evt)
 	}
 	sent := c.send(e.Tag, e.Values)
-	to, k, trap := c.system.Forward(e.Cont, c.outer(cont.OpForward, sent), sent.Tag, on)
-	c.check(cont.OpForward, trap)
-	c.message.token = k
 	c.current.admits = admits
-	return c.wait(to)
+	return c.wait(c.ask(c.system.Forward(e.Cont, sent, on, admits != nil), e.Tag))
 }
 
 // Throw raises an exception in k where it waits, and returns the results of k's function if that catches it.
 func (c *Cont) Throw(k polyfill.Token, tag *Tag, values ...Value) Values {
 	c.enter()
-	to, trap := c.system.Throw(k)
-	c.check(cont.OpThrow, trap)
-	c.message.exception = &Exception{Tag: tag, Values: append(Values(nil), values...)}
-	results, _ := c.wait(to)
+	trap := c.system.Throw(k)
+	if trap == polyfill.OK {
+		c.message.exception = &Exception{Tag: tag, Values: append(Values(nil), values...)}
+	}
+	results, _ := c.wait(trap)
 	return results
-}
-
-func (c *Cont) check(o cont.Operation, trap polyfill.Trap) {
-	if trap != polyfill.OK {
-		c.refused(o, trap)
-	}
-}
-
-func (c *Cont) refused(o cont.Operation, trap polyfill.Trap) {
-	c.refuse(o.String(), cont.Explain(o, trap), trap)
-}
-
-// end is what the end of a continuation's function means (D-RESUME-3, D-RESUME-5).
-func (c *Cont) end(_ *coroutine, results []Value, thrown *Exception) (*coroutine, *Trap) {
-	var to polyfill.Transition
-	var trap polyfill.Trap
-	if thrown != nil {
-		to, trap = c.system.End()
-	} else {
-		to, trap = c.system.Return(typesOf(results))
-	}
-	if trap != polyfill.OK {
-		return nil, c.trap("return", cont.Explain(cont.OpReturn, trap), trap)
-	}
-	c.deliver(results, thrown, nil, to.Label)
-	return c.at(to.To), nil
 }

@@ -1,31 +1,19 @@
 package run
 
-import "github.com/fiberfill/fiberfill/polyfill"
+import (
+	"errors"
+	"slices"
 
-// piece notes the coroutines that end when f does: f and all that it carries, or all from f down to the active one.
-func (w *world) piece(f polyfill.Fiber) {
-	w.dying = w.dying[:0]
-	x := w.machine.Leaf(f)
-	if x == 0 {
-		if w.machine.CheckInChain(f) != polyfill.OK {
-			return
-		}
-		x = w.machine.Active()
-	}
-	for ; x != f; x = w.machine.Parent(x) {
-		w.dying = append(w.dying, w.at(x))
-	}
-	w.dying = append(w.dying, w.at(f))
-}
+	"github.com/fiberfill/fiberfill/polyfill"
+)
 
-// reap ends the coroutines that piece has noted. If the issuer is among them it is unwound when it jumps, and after it
-// those that pull it, from the inside out.
+// reap ends the coroutines that the plan has ended. If the issuer is among them it is unwound when it jumps, and after
+// it those that pull it, from the inside out.
 func (w *world) reap() {
-	for i, c := range w.dying {
-		w.dying[i] = nil
-		w.kill(c)
+	for _, f := range w.plan.Ends {
+		w.kill(w.at(f))
 	}
-	w.dying = w.dying[:0]
+	w.plan.Ends = w.plan.Ends[:0]
 }
 
 // kill unwinds a coroutine that is over. None of its statements run, deferred functions do.
@@ -43,33 +31,36 @@ func (w *world) kill(c *coroutine) {
 	w.current, w.goal = issuer, goal
 }
 
-// fail ends the whole live chain (K-9). The issuer is unwound by its own panic, and after it those that pull it.
+// fail ends the whole live chain and the entry (K-9). The issuer, if it is of the chain, is unwound by its own panic,
+// and after it those that pull it.
 func (w *world) fail(t *Trap) {
-	m := w.machine
-	w.dying = w.dying[:0]
-	for f := m.Active(); f != 0; f = m.Parent(f) {
-		w.dying = append(w.dying, w.at(f))
-		if t != nil {
-			t.Chain = append(t.Chain, f)
-		}
+	if t != nil && errors.Is(t, ErrNoStack) {
+		w.plan.Abandon(w.machine)
+	} else {
+		w.plan.Unwind(w.machine)
 	}
-	m.Unwind()
+	if t != nil {
+		t.Chain = slices.Clone(w.plan.Ends)
+	}
 	w.reap()
-	w.current.dead = true
 	w.root.dead = true
 	w.goal = &w.root
 	w.failure = t
 	w.message.exception = nil
 }
 
-// refuse is a trap of an operation of the active computation.
-func (w *world) refuse(operation, rule string, code polyfill.Trap) {
-	w.fail(w.trap(operation, rule, code))
+// refuse is a trap of an operation of the active computation. It does not return.
+func (w *world) refuse(code polyfill.Trap) {
+	w.fail(w.trap(code))
+	if c := w.current; !c.dead { // it has been suspended, and what it has entered has trapped (C-THROW-2)
+		w.current = &w.root
+		c.yield(struct{}{})
+	}
 	panic(unwinding{})
 }
 
-func (w *world) trap(operation, rule string, code polyfill.Trap) *Trap {
-	return &Trap{Operation: w.name + ": " + operation, Fiber: w.current.name, Code: code, Rule: rule}
+func (w *world) trap(code polyfill.Trap) *Trap {
+	return &Trap{Operation: w.view.Operation(), Fiber: w.current.name, Code: code, Rule: w.view.Rule(code)}
 }
 
 // call is the embedder's entry. It returns the results of f, or the exception that left it, or the trap that ended it.

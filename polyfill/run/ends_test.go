@@ -11,28 +11,28 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
 
-// v1 is a system with one tag, a fiber that waits in the middle of its function, and a trace of it.
-type v1 struct {
-	*run.V1
+// system1 is a system with one tag, a fiber that waits in the middle of its function, and a trace of it.
+type system1 struct {
+	*run.Fibers1
 	tag    *run.Tag
 	on     polyfill.Table
 	waits  polyfill.Fiber
 	traces []string
 }
 
-func newV1(t *testing.T) *v1 {
+func newFibers1(t *testing.T) *system1 {
 	leaktest.Goroutines(t)
-	v := &v1{V1: run.NewV1()}
+	v := &system1{Fibers1: run.NewFibers1()}
 	v.tag = v.Tag("tag")
 	v.on = v.On(v.tag)
 	t.Cleanup(v.Close)
 	return v
 }
 
-func (v *v1) trace(s string) { v.traces = append(v.traces, s) }
+func (v *system1) trace(s string) { v.traces = append(v.traces, s) }
 
 // park makes the fiber, which defers and then waits.
-func (v *v1) park(deferred func(polyfill.Fiber)) {
+func (v *system1) park(deferred func(polyfill.Fiber)) {
 	v.Spawn("waits", 0, v.on, func(self polyfill.Fiber, _ run.Event) []run.Value {
 		v.waits = self
 		defer deferred(self)
@@ -42,7 +42,7 @@ func (v *v1) park(deferred func(polyfill.Fiber)) {
 	})
 }
 
-func (v *v1) wantTraces(t *testing.T, want ...string) {
+func (v *system1) wantTraces(t *testing.T, want ...string) {
 	t.Helper()
 	if strings.Join(v.traces, ", ") != strings.Join(want, ", ") {
 		t.Errorf("what ran: %q, want %q", v.traces, want)
@@ -50,7 +50,7 @@ func (v *v1) wantTraces(t *testing.T, want ...string) {
 }
 
 func TestA_RELEASE_3_deferred_functions_run_and_statements_do_not(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	if _, err := v.Call(func() []run.Value {
 		v.park(func(polyfill.Fiber) { v.trace("deferred") })
 		v.Release(v.waits)
@@ -63,7 +63,7 @@ func TestA_RELEASE_3_deferred_functions_run_and_statements_do_not(t *testing.T) 
 }
 
 func TestA_RELEASE_3_a_fiber_that_recovers_its_unwinding_is_over_all_the_same(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	if _, err := v.Call(func() []run.Value {
 		v.park(func(self polyfill.Fiber) {
 			if recover() == nil {
@@ -82,7 +82,7 @@ func TestA_RELEASE_3_a_fiber_that_recovers_its_unwinding_is_over_all_the_same(t 
 }
 
 func TestK_9_a_trap_cannot_be_recovered(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	_, err := v.Call(func() []run.Value {
 		defer func() { recover(); v.Release(0); v.trace("the root went on") }()
 		v.Spawn("outer", 0, v.on, func(polyfill.Fiber, run.Event) []run.Value {
@@ -101,8 +101,8 @@ func TestK_9_a_trap_cannot_be_recovered(t *testing.T) {
 		return nil
 	})
 	wantTrap(t, err, polyfill.NotSuspended, "A-RESUME-1")
-	if want := "fibers1: fiber.resume in inner: fiber is not suspended " +
-		"(A-RESUME-1)"; err == nil || err.Error() != want {
+	if want := "fiber inner trapped: fibers1.resume refused: fiber is not suspended " +
+		"[A-RESUME-1]"; err == nil || err.Error() != want {
 		t.Errorf("message %q, want %q", err, want)
 	}
 	v.wantTraces(t)
@@ -112,7 +112,7 @@ func TestK_9_a_trap_cannot_be_recovered(t *testing.T) {
 }
 
 func TestK_9_a_panic_in_a_fiber_ends_the_live_chain_with_its_name(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	cause := errors.New("out of paper")
 	_, err := v.Call(func() []run.Value {
 		v.park(func(polyfill.Fiber) {})
@@ -131,7 +131,7 @@ func TestK_9_a_panic_in_a_fiber_ends_the_live_chain_with_its_name(t *testing.T) 
 }
 
 func TestA_EXC_1_an_exception_crosses_unchanged(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	var thrown, caught *run.Exception
 	_, err := v.Call(func() []run.Value {
 		caught = run.Try(func() {
@@ -152,7 +152,7 @@ func TestA_EXC_1_an_exception_crosses_unchanged(t *testing.T) {
 }
 
 func TestK_9_Goexit_in_a_fiber_ends_the_live_chain_and_the_caller(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	done := make(chan bool)
 	go func() {
 		defer close(done)
@@ -178,7 +178,7 @@ func TestK_9_Goexit_in_a_fiber_ends_the_live_chain_and_the_caller(t *testing.T) 
 }
 
 func TestAnOperationOnAnotherGoroutinePanics(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	_, err := v.Call(func() []run.Value {
 		v.park(func(polyfill.Fiber) {})
 		v.Spawn("works", 0, v.on, func(polyfill.Fiber, run.Event) []run.Value {
@@ -201,7 +201,7 @@ func TestAnOperationOnAnotherGoroutinePanics(t *testing.T) {
 }
 
 func TestDeepFramesBelongToTheSameGoroutine(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	var deep func(self polyfill.Fiber, n int) int
 	deep = func(self polyfill.Fiber, n int) int {
 		var frame [200]byte
@@ -226,8 +226,8 @@ func TestDeepFramesBelongToTheSameGoroutine(t *testing.T) {
 }
 
 func TestMisusePanics(t *testing.T) {
-	v := newV1(t)
-	other := newV1(t)
+	v := newFibers1(t)
+	other := newFibers1(t)
 	for name, c := range map[string]struct {
 		misuse func()
 		want   string
@@ -253,11 +253,11 @@ func TestMisusePanics(t *testing.T) {
 		t.Errorf("error %v, want that Call is inside of a Call", err)
 	}
 	_, err = v.Call(func() []run.Value { v.Resume(v.waits, v.on, v.tag, make([]run.Value, 9)...); return nil })
-	wantTrap(t, err, polyfill.WrongPayload, "K-4")
+	wantTrap(t, err, polyfill.NotTypes, "K-4")
 }
 
 func TestA_HDL_4_a_tags_parameters_end_those_of_its_block(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	yield := v.Tag("yield", polyfill.I32, polyfill.F64)
 	ok, err := v.Call(func() []run.Value {
 		base := int32(40) // a value of the handle itself
@@ -280,7 +280,7 @@ func TestA_HDL_4_a_tags_parameters_end_those_of_its_block(t *testing.T) {
 
 // Close ends what is left, and the system can be used again.
 func TestClose(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	for range 2 {
 		v.Call(func() []run.Value {
 			v.park(func(polyfill.Fiber) { v.trace("deferred") })

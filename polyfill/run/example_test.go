@@ -10,9 +10,9 @@ import (
 
 var els = []int32{10, 20, 30, 40}
 
-// System A: whoever resumes the generator is sent its elements as events, and goes on without one when it has returned.
-func ExampleV1() {
-	v := run.NewV1()
+// fibers1: whoever resumes the generator is sent its elements as events, and goes on without one when it has returned.
+func ExampleFibers1() {
+	v := run.NewFibers1()
 	defer v.Close()
 	yield, next := v.Tag("yield", polyfill.I32), v.Tag("next")
 	onYield, onNext := v.On(yield), v.On(next)
@@ -37,9 +37,9 @@ func ExampleV1() {
 	// Output: 100 <nil>
 }
 
-// System B: the generator's end is an event, too.
-func ExampleV2() {
-	v := run.NewV2()
+// fibers2: the generator's end is an event, too.
+func ExampleFibers2() {
+	v := run.NewFibers2()
 	defer v.Close()
 	yield, next, end := v.Tag("yield", polyfill.I32), v.Tag("next"), v.Tag("end")
 	onYieldEnd, onNext := v.On(yield, end), v.On(next)
@@ -64,7 +64,7 @@ func ExampleV2() {
 	// Output: 100 <nil>
 }
 
-// System C: both sides keep the reference that came with the last switch. It is null when the generator has retired.
+// stacks: both sides keep the reference that came with the last switch. It is null when the generator has retired.
 func ExampleStacks() {
 	s := run.NewStacks()
 	defer s.Close()
@@ -88,7 +88,7 @@ func ExampleStacks() {
 	// Output: 100 <nil>
 }
 
-// System D: a suspension finds who resumed the generator, and is answered by the next resume.
+// cont: a suspension finds who resumed the generator, and is answered by the next resume.
 func ExampleCont() {
 	c := run.NewCont()
 	defer c.Close()

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/fiberfill/fiberfill/polyfill"
@@ -40,7 +41,7 @@ func Try(f func()) (caught *Exception) {
 
 // Trap is the end of a live chain: an operation that was refused, or a panic in a fiber. Call returns it as its error.
 type Trap struct {
-	Operation string // in the document's words, with the system: "fibers1: fiber.resume"
+	Operation string // with the system: "fibers1.resume"
 	Fiber     string // name of the fiber that trapped
 	Code      polyfill.Trap
 	Rule      string // id of the rule, empty if it is a limit of the implementation
@@ -54,11 +55,7 @@ func (t *Trap) Error() string {
 	if t.Panic != nil {
 		return fmt.Sprintf("panic in %s: %v", t.Fiber, t.Panic)
 	}
-	rule := ""
-	if t.Rule != "" {
-		rule = " (" + t.Rule + ")"
-	}
-	return fmt.Sprintf("%s in %s: %v%s", t.Operation, t.Fiber, t.Code, rule)
+	return fmt.Sprintf("fiber %s trapped: %s refused: %s", t.Fiber, t.Operation, t.Code.Cite(t.Rule))
 }
 
 // Unwrap returns the error that the fiber panicked with, if it was one.
@@ -66,6 +63,10 @@ func (t *Trap) Unwrap() error {
 	err, _ := t.Panic.(error)
 	return err
 }
+
+// ErrNoStack is what the function of a fiber panics with, or wraps, if there is no stack for it to begin on. It is a
+// trap of the operation that has entered the fiber: whoever issued that ends, too.
+var ErrNoStack = errors.New("there is no stack for a fiber")
 
 // unwinding is the private panic that takes the frames of a fiber that is over off its goroutine.
 type unwinding struct{}

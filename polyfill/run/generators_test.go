@@ -32,14 +32,14 @@ var lists = map[string][]int32{
 
 // generatorA is arrayGenerator of fibers v1, spawned.
 type generatorA struct {
-	*run.V1
+	*run.Fibers1
 	identify, yield, next, end, goAhead *run.Tag
 	onIdentify, onYield, onNext         polyfill.Table
 	spawns, resumes, yields             int
 }
 
 func newGeneratorA() *generatorA {
-	g := &generatorA{V1: run.NewV1()}
+	g := &generatorA{Fibers1: run.NewFibers1()}
 	g.identify, g.yield = g.Tag("identify", polyfill.Ref), g.Tag("yield", polyfill.I32)
 	g.next, g.end, g.goAhead = g.Tag("next"), g.Tag("end"), g.Tag("go_ahead")
 	g.onIdentify, g.onYield, g.onNext = g.On(g.identify), g.On(g.yield, g.end), g.On(g.next)
@@ -127,7 +127,7 @@ func TestGenB(t *testing.T) {
 	leaktest.Goroutines(t)
 	for name, els := range lists {
 		t.Run("S-GEN-B "+name, func(t *testing.T) {
-			v := run.NewV2()
+			v := run.NewFibers2()
 			defer v.Close()
 			yield, next, end, goAhead := v.Tag("yield", polyfill.I32), v.Tag("next"), v.Tag("end"), v.Tag("go_ahead")
 			onNext, onYield := v.On(next), v.On(yield, end)
@@ -167,7 +167,7 @@ func TestGenB(t *testing.T) {
 		})
 	}
 	t.Run("S-GEN-B a mount after the end traps", func(t *testing.T) {
-		v := run.NewV2()
+		v := run.NewFibers2()
 		defer v.Close()
 		next, end := v.Tag("next"), v.Tag("end")
 		_, err := v.Call(func() []run.Value {

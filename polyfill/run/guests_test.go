@@ -15,7 +15,7 @@ import (
 // What runs outside of the fibers runs where Call was called, while the fiber that asked for it waits, and a fiber that
 // is ended by it is ended.
 func TestOutside(t *testing.T) {
-	v := run.NewV1()
+	v := run.NewFibers1()
 	defer v.Close()
 	next := v.Tag("next")
 	onNext := v.On(next)
@@ -61,7 +61,7 @@ func goroutine() string {
 
 // A trap tells the fibers that it has ended, from the active one outward, and no others.
 func TestK_9_a_trap_names_the_chain(t *testing.T) {
-	v := run.NewV1()
+	v := run.NewFibers1()
 	defer v.Close()
 	next := v.Tag("next")
 	onNext := v.On(next)
@@ -227,7 +227,7 @@ func TestK_4_the_parameters_of_a_function_are_its_own(t *testing.T) {
 	one, both := polyfill.List(polyfill.I32), polyfill.List(polyfill.I32, polyfill.I32)
 	for name, play := range map[string]func() ([]run.Value, error){
 		"fibers1": func() ([]run.Value, error) {
-			v := run.NewV1()
+			v := run.NewFibers1()
 			defer v.Close()
 			tag := v.Tag("tag", polyfill.I32)
 			on := v.On(tag)
@@ -241,7 +241,7 @@ func TestK_4_the_parameters_of_a_function_are_its_own(t *testing.T) {
 			})
 		},
 		"fibers2": func() ([]run.Value, error) {
-			v := run.NewV2()
+			v := run.NewFibers2()
 			defer v.Close()
 			tag := v.Tag("tag", polyfill.I32)
 			on := v.On(tag)
@@ -313,7 +313,7 @@ func TestTheResultsOfACallOutliveTheNext(t *testing.T) {
 func TestK_4_a_value_without_a_type_is_refused(t *testing.T) {
 	for _, values := range [][]run.Value{{{}}, {run.I32(1), {}}, {run.Raw(polyfill.NullRef+1, 0)},
 		{run.Raw(polyfill.I32|0x10, 0)}} {
-		v := newV1(t)
+		v := newFibers1(t)
 		empty, one := v.Tag("empty"), v.Tag("one", polyfill.I32)
 		for _, tag := range []*run.Tag{empty, one} {
 			_, err := v.Call(func() []run.Value {
@@ -321,8 +321,8 @@ func TestK_4_a_value_without_a_type_is_refused(t *testing.T) {
 				return nil
 			})
 			var trap *run.Trap
-			if !errors.As(err, &trap) || trap.Code != polyfill.WrongPayload {
-				t.Errorf("%v sent as %v: %v, want %v", values, tag, err, polyfill.WrongPayload)
+			if !errors.As(err, &trap) || trap.Code != polyfill.NotTypes {
+				t.Errorf("%v sent as %v: %v, want %v", values, tag, err, polyfill.NotTypes)
 			}
 		}
 	}

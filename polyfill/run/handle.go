@@ -1,11 +1,8 @@
 package run
 
-import (
-	"github.com/fiberfill/fiberfill/polyfill"
-	"github.com/fiberfill/fiberfill/polyfill/fibers1"
-)
+import "github.com/fiberfill/fiberfill/polyfill"
 
-// Handle is a lexical handle of system A: event blocks around the instructions inside of it. Handles nest as blocks of
+// Handle is a lexical handle of fibers1: event blocks around the instructions inside of it. Handles nest as blocks of
 // code do, so that each is made once, by the text that it encloses; code of an event block stands inside its handle,
 // too (A-HDL-3). A function's outermost handle is its own body (A-HDL-1), with nil outside: frames of callers are never
 // consulted (A-HDL-2).
@@ -18,7 +15,7 @@ type Handle struct {
 
 // Handle makes a handle inside of outer, which is nil for a function's body. A tag without a block makes no difference
 // to the others: the nearest block whose tag is identical wins.
-func (v *V1) Handle(outer *Handle, blocks ...*Tag) *Handle {
+func (v *Fibers1) Handle(outer *Handle, blocks ...*Tag) *Handle {
 	h := &Handle{outer: outer, blocks: int32(len(blocks)), tags: blocks}
 	if outer != nil {
 		h.tags = append(append([]*Tag(nil), blocks...), outer.tags...)
@@ -27,15 +24,11 @@ func (v *V1) Handle(outer *Handle, blocks ...*Tag) *Handle {
 	return h
 }
 
-// Block states the parameters of an event block for the tag, which it returns for [V1.Handle]: the tag's own, behind
-// values of the handle. It traps if the tag's are not the last of them (A-HDL-4).
-func (v *V1) Block(tag *Tag, params ...polyfill.Type) *Tag {
+// Block states the parameters of an event block for the tag, which it returns for [Fibers1.Handle]: the tag's own,
+// behind values of the handle. It traps if the tag's are not the last of them (A-HDL-4).
+func (v *Fibers1) Block(tag *Tag, params ...polyfill.Type) *Tag {
 	v.enter()
-	number := polyfill.Tag(0)
-	if tag != nil && tag.world == &v.world {
-		number = tag.number
-	}
-	v.check(fibers1.OpBlock, v.system.Block(number, polyfill.List(params...)))
+	v.settle(v.system.Block(v.number(tag), polyfill.List(params...)))
 	return tag
 }
 

@@ -17,7 +17,7 @@ func here() string {
 }
 
 // nest has each of some fibers enter the next; the last calls f. Deferred functions are traced.
-func (v *v1) nest(names []string, f func(top polyfill.Fiber)) {
+func (v *system1) nest(names []string, f func(top polyfill.Fiber)) {
 	var top polyfill.Fiber
 	var enter func(names []string)
 	enter = func(names []string) {
@@ -40,7 +40,7 @@ func (v *v1) nest(names []string, f func(top polyfill.Fiber)) {
 
 // A busy fiber pulls the one that it has entered, so the goroutine of Call is some way down.
 func TestOutsideRunsOnTheGoroutineOfCallFromAnyDepth(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	if _, err := v.Call(func() []run.Value {
 		entry := here()
 		v.nest([]string{"a", "b", "c"}, func(polyfill.Fiber) {
@@ -62,7 +62,7 @@ func TestOutsideRunsOnTheGoroutineOfCallFromAnyDepth(t *testing.T) {
 }
 
 func TestA_RETIRE_2_fibers_that_pull_each_other_end_once_from_the_inside_out(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	if _, err := v.Call(func() []run.Value {
 		v.nest([]string{"a", "b", "c"}, func(top polyfill.Fiber) { v.Retire(top, v.tag) })
 		v.trace("the root went on")
@@ -77,7 +77,7 @@ func TestA_RETIRE_2_fibers_that_pull_each_other_end_once_from_the_inside_out(t *
 }
 
 func TestK_8_a_group_that_was_pulled_by_one_fiber_goes_on_below_another(t *testing.T) {
-	v := newV1(t)
+	v := newFibers1(t)
 	if _, err := v.Call(func() []run.Value {
 		var group polyfill.Fiber
 		v.nest([]string{"first"}, func(polyfill.Fiber) {

@@ -5,8 +5,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/stacks"
 )
 
-// Stacks is system C, coroutines by single-use stack references, for Go functions. See package stacks for what the
-// operations mean.
+// Stacks is coroutines by single-use stack references, for Go functions. See package stacks for what the operations
+// mean.
 type Stacks struct {
 	world
 	system stacks.System
@@ -15,8 +15,7 @@ type Stacks struct {
 // NewStacks returns a system without coroutines. Close it when it is no longer needed.
 func NewStacks() *Stacks {
 	s := new(Stacks)
-	s.init("stacks", &s.system.Machine)
-	s.finish = s.end
+	s.init("stacks", &s.system, &s.system.Machine, &s.system.Plan)
 	s.arrive = func() {
 		entry, _ := s.system.Enter()
 		s.add(entry, s.root.name, nil)
@@ -49,21 +48,20 @@ func (s *Stacks) Call(f func() []Value) ([]Value, error) { return s.call(f) }
 func (s *Stacks) New(name string, awaits stacks.Awaits, f StackFunc) polyfill.Token {
 	s.enter()
 	t, trap := s.system.New(awaits)
-	return s.made(stacks.OpNew, t, trap, name, f)
+	return s.made(t, trap, name, f)
 }
 
 // NewRef is New for a function that is a value; nil traps (C-NEWREF-1).
 func (s *Stacks) NewRef(name string, awaits stacks.Awaits, f StackFunc) polyfill.Token {
 	s.enter()
 	t, trap := s.system.NewRef(f != nil, awaits)
-	return s.made(stacks.OpNewRef, t, trap, name, f)
+	return s.made(t, trap, name, f)
 }
 
-func (s *Stacks) made(o stacks.Operation, t polyfill.Token, trap polyfill.Trap, name string,
-	f StackFunc) polyfill.Token {
-	s.check(o, trap)
+func (s *Stacks) made(t polyfill.Token, trap polyfill.Trap, name string, f StackFunc) polyfill.Token {
+	s.settle(trap)
 	s.add(t.Fiber(), name, func() []Value {
-		f(s.message.first().Values, s.message.token)
+		f(s.first().Values, s.plan.Token)
 		return nil
 	})
 	return t
@@ -72,37 +70,28 @@ func (s *Stacks) made(o stacks.Operation, t polyfill.Token, trap polyfill.Trap, 
 // Switch sends the values to the suspension that to denotes, and waits for what awaits says. It returns that, and the
 // reference to who sent it, null if the sender has retired.
 func (s *Stacks) Switch(to polyfill.Token, awaits stacks.Awaits, values ...Value) (Values, polyfill.Token) {
-	s.enter()
-	return s.to(stacks.OpSwitch, to, awaits, values)
+	e := s.send(nil, values)
+	return s.to(s.system.Switch(to, e.Payload, awaits), values)
 }
 
-func (s *Stacks) to(o stacks.Operation, to polyfill.Token, awaits stacks.Awaits, values []Value) (Values,
-	polyfill.Token) {
-	f, back, trap := s.system.Switch(to, typesOf(values), awaits)
-	s.check(o, trap)
-	return s.deliverTo(f, back, values)
-}
-
-// deliverTo sends the values behind those that have been bound (C-BIND-4).
-func (s *Stacks) deliverTo(f polyfill.Fiber, back polyfill.Token, values []Value) (Values, polyfill.Token) {
-	c, m := s.at(f), &s.message
-	n := len(c.bound)
-	all := m.buffer[:n+copy(m.buffer[n:], values)]
-	copy(all, c.bound)
-	c.bound = nil
-	m.n, m.token = int32(len(all)), back
-	return s.transfer(polyfill.Transition{To: f, Label: polyfill.Next}).Values, m.token
+// to sends the values behind those that have been bound (C-BIND-4).
+func (s *Stacks) to(trap polyfill.Trap, values []Value) (Values, polyfill.Token) {
+	if trap == polyfill.OK {
+		c, m := s.at(s.plan.To), &s.message
+		if n := len(c.bound); n > 0 {
+			copy(m.buffer[:], c.bound)
+			m.n = int32(n + copy(m.buffer[n:], values))
+			c.bound = nil
+		}
+	}
+	e := s.transfer(trap)
+	return e.Values, s.plan.Token
 }
 
 // SwitchRetire sends the values and null, and ends the issuer. It does not return.
 func (s *Stacks) SwitchRetire(to polyfill.Token, values ...Value) {
-	s.enter()
-	issuer := s.machine.Active()
-	s.piece(issuer)
-	f, trap := s.system.SwitchRetire(to, typesOf(values))
-	s.check(stacks.OpSwitchRetire, trap)
-	s.reap()
-	s.deliverTo(f, polyfill.Token{}, values)
+	e := s.send(nil, values)
+	s.to(s.system.SwitchRetire(to, e.Payload), values)
 }
 
 // Bind supplies the first of the values that the suspension awaits. It returns the new reference; all others to it are
@@ -110,7 +99,7 @@ func (s *Stacks) SwitchRetire(to polyfill.Token, values ...Value) {
 func (s *Stacks) Bind(to polyfill.Token, values ...Value) polyfill.Token {
 	s.enter()
 	t, trap := s.system.Bind(to, typesOf(values))
-	s.check(stacks.OpBind, trap)
+	s.settle(trap)
 	c := s.at(t.Fiber())
 	c.bound = append(c.bound, values...)
 	return t
@@ -120,31 +109,31 @@ func (s *Stacks) Bind(to polyfill.Token, values ...Value) polyfill.Token {
 func (s *Stacks) SwitchThrow(to polyfill.Token, awaits stacks.Awaits, tag *Tag, values ...Value) (Values,
 	polyfill.Token) {
 	s.enter()
-	return s.throwTo(stacks.OpSwitchThrow, to, awaits, tag, values)
+	return s.throw(s.system.SwitchThrow(to, awaits), tag, values)
 }
 
-func (s *Stacks) throwTo(o stacks.Operation, to polyfill.Token, awaits stacks.Awaits, tag *Tag, values []Value) (Values,
-	polyfill.Token) {
-	f, back, trap := s.system.SwitchThrow(to, awaits)
-	s.check(o, trap)
-	s.at(f).bound = nil
-	s.message.exception = &Exception{Tag: tag, Values: append(Values(nil), values...), Back: back}
-	return s.transfer(polyfill.Transition{To: f, Label: polyfill.Next}).Values, s.message.token
+func (s *Stacks) throw(trap polyfill.Trap, tag *Tag, values []Value) (Values, polyfill.Token) {
+	if trap == polyfill.OK {
+		s.at(s.plan.To).bound = nil
+		s.message.exception = &Exception{Tag: tag, Values: append(Values(nil), values...), Back: s.plan.Token}
+	}
+	e := s.transfer(trap)
+	return e.Values, s.plan.Token
 }
 
 // ReturnSwitch is Switch in the place of the frame that calls it: then receives what arrives, and its results are the
 // frame's (C-RSW-1). Write `return s.ReturnSwitch(...)`.
 func (s *Stacks) ReturnSwitch(to polyfill.Token, awaits stacks.Awaits, then func(Values, polyfill.Token) []Value,
 	values ...Value) []Value {
-	s.enter()
-	return then(s.to(stacks.OpReturnSwitch, to, awaits, values))
+	e := s.send(nil, values)
+	return then(s.to(s.system.ReturnSwitch(to, e.Payload, awaits), values))
 }
 
 // ReturnSwitchThrow is ReturnSwitch with an exception instead of values (C-RSW-2).
 func (s *Stacks) ReturnSwitchThrow(to polyfill.Token, awaits stacks.Awaits, then func(Values, polyfill.Token) []Value,
 	tag *Tag, values ...Value) []Value {
 	s.enter()
-	return then(s.throwTo(stacks.OpReturnSwitchThrow, to, awaits, tag, values))
+	return then(s.throw(s.system.ReturnSwitchThrow(to, awaits), tag, values))
 }
 
 // Host calls f with a frame of the host under it. A coroutine in which there is one cannot be parked: operations that
@@ -158,25 +147,4 @@ func (s *Stacks) Host(f func()) {
 		}
 	}()
 	f()
-}
-
-func (s *Stacks) check(o stacks.Operation, trap polyfill.Trap) {
-	if trap != polyfill.OK {
-		s.refused(o, trap)
-	}
-}
-
-func (s *Stacks) refused(o stacks.Operation, trap polyfill.Trap) {
-	s.refuse(o.String(), stacks.Explain(o, trap), trap)
-}
-
-// end is what the end of a coroutine's function means: a trap (C-RET-1, C-EXC-1).
-func (s *Stacks) end(_ *coroutine, _ []Value, thrown *Exception) (*coroutine, *Trap) {
-	o, trap := stacks.OpReturn, polyfill.OK
-	if thrown != nil {
-		o, trap = stacks.OpThrow, s.system.Throw()
-	} else {
-		trap = s.system.Return()
-	}
-	return nil, s.trap(o.String(), stacks.Explain(o, trap), trap)
 }

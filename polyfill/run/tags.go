@@ -8,12 +8,27 @@ type tags struct {
 	events *polyfill.Events
 }
 
-func (t *tags) attach(w *world, e *polyfill.Events) { t.of, t.events = w, e }
-
 // Tag makes a tag whose events carry values of the types given, at most [polyfill.MaxValues]. The name is for messages;
 // two tags of one name differ.
 func (t *tags) Tag(name string, params ...polyfill.Type) *Tag {
-	return &Tag{t.of, t.events.NewTag(polyfill.List(params...), 0), name}
+	return t.make(name, polyfill.List(params...), 0)
+}
+
+func (t *tags) make(name string, params, results polyfill.Types) *Tag {
+	tag := &Tag{t.of, t.events.NewTag(params, results), name}
+	if tag.number == 0 {
+		panic("polyfill/run: the tag " + name + " is of types that there are not")
+	}
+	t.of.made = append(t.of.made, tag)
+	return tag
+}
+
+// Tagged returns the tag of a number, which is the count of the tags when it was made; nil if there is none.
+func (t *tags) Tagged(number polyfill.Tag) *Tag {
+	if !t.events.Known(number) {
+		return nil
+	}
+	return t.of.tag(number)
 }
 
 // On returns the table of the tags given: what an instruction takes, the first of a tag wins. Make it once, not at each

@@ -102,8 +102,16 @@ type Tag struct {
 
 func (t *Tag) String() string { return t.name }
 
+// Number returns the tag's number in its system, by which guests name it; 0 for nil.
+func (t *Tag) Number() polyfill.Tag {
+	if t == nil {
+		return 0
+	}
+	return t.number
+}
+
 // Event is what a computation receives where it waited. Tag is nil if it goes on at the instruction after the one at
-// which it waited: a fiber returned (systems A and D), or the event was not taken (system B).
+// which it waited: a fiber returned (fibers1 and cont), or the event was not taken (fibers2).
 type Event struct {
 	Tag   *Tag
 	Label int32 // place of Tag in the table that was waited with

@@ -8,43 +8,64 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// world is what the four systems have in common: the coroutines, the loop that jumps between them, the one message that
-// is under way, and the ends.
+// world is what the four systems have in common: the coroutines, the loop that jumps between them, what is under way,
+// and the ends. It carries out the plans of a view, which decides.
 type world struct {
+	view    view
 	machine *polyfill.Machine
+	plan    *polyfill.Plan
+	made    []*Tag       // of number i+1
 	table   []*coroutine // by Fiber.Index; nil: over
 	root    coroutine    // the frame of Call
 	current *coroutine   // nil: there is no Call
 	goal    *coroutine   // who runs when the issuer, which is over, has been unwound
-	dying   []*coroutine
 	message message
 	failure *Trap // on its way to Call
 
 	name string // of the system's package
-	// finish is the system's rule for the end of a fiber's function (P7). It returns who runs now.
-	finish func(c *coroutine, results []Value, thrown *Exception) (*coroutine, *Trap)
 	// arrive and leave, if not nil, are what the system does at both ends of Call.
 	arrive, leave func()
 }
 
-// message is what travels with the jump under way. There is one, since one computation is active.
+// view is a system of package fibers1, fibers2, stacks or cont.
+type view interface {
+	// Returned and Threw plan what follows the end of the active fiber's function.
+	Returned(results polyfill.Types) polyfill.Trap
+	Threw() polyfill.Trap
+	// Operation and Rule tell which operation was refused last, and by which rule.
+	Operation() string
+	Rule(t polyfill.Trap) string
+}
+
+// message is what travels with the jump under way, beside what the plan says of it. There is one, since one computation
+// is active.
 type message struct {
-	tag       *Tag
-	label     int32
 	n         int32 // values in buffer
 	exception *Exception
-	token     polyfill.Token
 	buffer    [polyfill.MaxValues]Value
 }
 
-func (m *message) event() Event { return Event{m.tag, m.label, m.buffer[:m.n]} }
+func (m *message) put(values []Value) { m.n = int32(copy(m.buffer[:], values)) }
+
+// event is what has arrived.
+func (w *world) event() Event {
+	return Event{w.tag(w.plan.Tag), w.plan.Label, w.message.buffer[:w.message.n]}
+}
 
 // first is the event that a function begins with. Its values are the function's parameters, so the function has them
 // for itself.
-func (m *message) first() Event { return Event{m.tag, m.label, append(Values(nil), m.buffer[:m.n]...)} }
+func (w *world) first() Event {
+	e := w.event()
+	e.Values = append(Values(nil), e.Values...)
+	return e
+}
 
-func (m *message) put(tag *Tag, values []Value) {
-	m.tag, m.n = tag, int32(copy(m.buffer[:], values))
+// tag returns the tag of a number; 0 is none.
+func (w *world) tag(number polyfill.Tag) *Tag {
+	if number == 0 {
+		return nil
+	}
+	return w.made[number-1]
 }
 
 // coroutine is a fiber's function on its goroutine.
@@ -66,8 +87,8 @@ type coroutine struct {
 	admits func(*Tag, Values) bool // filter of Cont.ResumeIf, while it waits
 }
 
-func (w *world) init(name string, machine *polyfill.Machine) {
-	w.name, w.machine = name, machine
+func (w *world) init(name string, v view, machine *polyfill.Machine, plan *polyfill.Plan) {
+	w.name, w.view, w.machine, w.plan = name, v, machine, plan
 	w.root.world, w.root.name = w, "the root"
 }
 
@@ -107,25 +128,45 @@ func (w *world) enter() {
 // send begins an operation that sends values.
 func (w *world) send(tag *Tag, values []Value) polyfill.Event {
 	w.enter()
-	w.message.put(tag, values)
-	e := polyfill.Event{Payload: typesOf(values)}
-	if tag != nil && tag.world == w {
-		e.Tag = tag.number
-	}
-	return e
+	w.message.put(values)
+	return polyfill.Event{Tag: w.number(tag), Payload: typesOf(values)}
 }
 
-// transfer performs a transition with the message. It returns when the issuer is entered again, with what has arrived,
-// or panics: with an exception that has arrived, or because the issuer is over.
+// number returns that of a tag, 0 if it is nil.
+func (w *world) number(tag *Tag) polyfill.Tag {
+	if tag != nil && tag.world != w {
+		return foreign
+	}
+	return tag.Number()
+}
+
+// foreign is the number of all tags of other systems. No tag has it.
+const foreign = ^polyfill.Tag(0)
+
+// settle carries out an operation after which the issuer goes on.
+func (w *world) settle(trap polyfill.Trap) {
+	if trap != polyfill.OK {
+		w.refuse(trap)
+	}
+	w.reap()
+}
+
+// transfer carries out the plan of an operation, unless that was refused. It returns when the issuer is entered again,
+// with what has arrived, or panics: with an exception that has arrived, or because the issuer is over.
 //
 // It is one function, and not several, because behind a switch the processor mispredicts every return.
-func (w *world) transfer(to polyfill.Transition) Event {
-	m := &w.message
-	m.label = to.Label
-	if to.Label == polyfill.Next {
-		m.tag = nil
+func (w *world) transfer(trap polyfill.Trap) Event {
+	if trap != polyfill.OK {
+		w.refuse(trap)
 	}
-	from, target := w.current, w.at(to.To)
+	m, p := &w.message, w.plan
+	if p.Delivers == polyfill.Nothing {
+		return Event{Label: polyfill.Next}
+	}
+	if len(p.Ends) != 0 {
+		w.reap()
+	}
+	from, target := w.current, w.at(p.To)
 	w.goal = target
 	switch {
 	case from.dead:
@@ -144,7 +185,7 @@ func (w *world) transfer(to polyfill.Transition) Event {
 			} else if next := w.current.next; next != nil {
 				next()
 			} else {
-				w.start(w.current)
+				w.current.start()
 			}
 		}
 		from.pulling = false
@@ -162,7 +203,7 @@ func (w *world) transfer(to polyfill.Transition) Event {
 		m.exception = nil
 		panic(e)
 	}
-	return m.event()
+	return w.event()
 }
 
 // pulls reports whether a coroutine is the one to pull whoever runs: it is the root, or waits for a fiber that it has
@@ -172,13 +213,7 @@ func (w *world) pulls(c *coroutine) bool {
 }
 
 // start enters a coroutine for the first time.
-func (w *world) start(c *coroutine) {
-	if e := w.message.exception; e != nil {
-		// An exception for a function that has never run leaves it at once (D-THROW-4, C-THROW-2).
-		w.message.exception = nil
-		w.end(c, nil, e, nil)
-		return
-	}
+func (c *coroutine) start() {
 	c.next, c.stop = iter.Pull(c.run)
 	c.next()
 }
@@ -233,27 +268,30 @@ func (c *coroutine) call(body func() []Value) (results []Value, thrown *Exceptio
 	return results, nil, nil
 }
 
-// end decides who runs after a function has ended.
+// end carries out what follows the end of a function.
 func (w *world) end(c *coroutine, results []Value, thrown *Exception, trap *Trap) {
 	if c.dead {
 		w.current = w.goal
 		return
 	}
-	if trap == nil {
-		var to *coroutine
-		if to, trap = w.finish(c, results, thrown); trap == nil {
-			w.table[c.fiber.Index()] = nil
-			w.current = to
-			return
-		}
+	code := polyfill.OK
+	switch {
+	case trap != nil:
+	case thrown != nil:
+		code = w.view.Threw()
+	default:
+		code = w.view.Returned(typesOf(results))
 	}
-	w.fail(trap)
+	if code != polyfill.OK {
+		trap = w.trap(code)
+	}
+	if trap != nil {
+		w.fail(trap)
+		w.current = &w.root
+	} else {
+		w.message.put(results)
+		w.message.exception = thrown
+		w.current = w.at(w.plan.To)
+	}
 	w.table[c.fiber.Index()] = nil
-	w.current = &w.root
-}
-
-// deliver makes what a function ended with the message.
-func (w *world) deliver(results []Value, thrown *Exception, tag *Tag, label int32) {
-	w.message.put(tag, results)
-	w.message.label, w.message.exception = label, thrown
 }

@@ -1,4 +1,4 @@
-// Package stacks is system C: coroutines that are named by single-use stack references.
+// Package stacks is coroutines that are named by single-use stack references.
 //
 // # Model
 //

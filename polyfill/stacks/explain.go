@@ -2,55 +2,56 @@ package stacks
 
 import "github.com/fiberfill/fiberfill/polyfill"
 
-// Operation is an operation of this system, for messages.
-type Operation uint8
+type operation uint8
 
 const (
-	OpNew Operation = iota
-	OpNewRef
-	OpSwitch
-	OpSwitchRetire
-	OpSwitchThrow
-	OpReturnSwitch
-	OpReturnSwitchThrow
-	OpBind
-	OpReturn
-	OpThrow
+	opNew operation = iota
+	opNewRef
+	opSwitch
+	opSwitchRetire
+	opSwitchThrow
+	opReturnSwitch
+	opReturnSwitchThrow
+	opBind
+	opReturn
+	opThrow
 )
 
-var operations = [...]string{
-	OpNew:               "stack.new",
-	OpNewRef:            "stack.new_ref",
-	OpSwitch:            "switch",
-	OpSwitchRetire:      "switch_retire",
-	OpSwitchThrow:       "switch_throw",
-	OpReturnSwitch:      "return_switch",
-	OpReturnSwitchThrow: "return_switch_throw",
-	OpBind:              "stack.bind",
-	OpReturn:            "return",
-	OpThrow:             "throw",
+var names = [...]string{
+	opNew:               "stacks.new",
+	opNewRef:            "stacks.new_ref",
+	opSwitch:            "stacks.switch",
+	opSwitchRetire:      "stacks.switch_retire",
+	opSwitchThrow:       "stacks.switch_throw",
+	opReturnSwitch:      "stacks.return_switch",
+	opReturnSwitchThrow: "stacks.return_switch_throw",
+	opBind:              "stacks.bind",
+	opReturn:            "stacks.return",
+	opThrow:             "stacks.throw",
 }
 
-// String returns the instruction's name in the document.
-func (o Operation) String() string { return operations[o] }
+// Operation returns the name of the last operation, as guests import it; the end of a function is return or throw.
+func (s *System) Operation() string { return names[s.last] }
 
-// Explain returns the rule by which the operation was refused, empty if it is a limit of the implementation.
-func Explain(o Operation, t Trap) string {
+// Rule returns the rule by which the last operation was refused, empty if it is a limit of the implementation.
+func (s *System) Rule(t Trap) string {
 	switch t {
 	case polyfill.NullReference, polyfill.StaleToken:
 		switch {
-		case o == OpNewRef:
+		case s.last == opNewRef:
 			return "C-NEWREF-1"
-		case o == OpBind:
+		case s.last == opBind:
 			return "C-BIND-3"
-		case o == OpSwitchRetire:
+		case s.last == opSwitchRetire:
 			return "C-RETIRE-3"
 		case t == polyfill.NullReference:
 			return "C-REF-3"
 		}
 		return "C-REF-2"
+	case polyfill.NotTypes:
+		return "K-4"
 	case polyfill.WrongPayload:
-		if o == OpSwitchRetire {
+		if s.last == opSwitchRetire {
 			return "C-RETIRE-1"
 		}
 		return "C-TYPE-4"

@@ -20,7 +20,10 @@ type Awaits struct {
 // begins an entry from the embedder.
 type System struct {
 	Machine polyfill.Machine
+	// Plan is what follows the last operation, unless that was refused.
+	Plan polyfill.Plan
 
+	last   operation
 	frames []frame // by Fiber.Index
 	entry  Fiber
 }
@@ -28,6 +31,7 @@ type System struct {
 // frame is what is known of a coroutine's stack beside its state.
 type frame struct {
 	awaits Awaits
+	bound  Types // of the values that have been supplied already (C-BIND-1)
 	host   int32 // frames of the host that lie on it
 }
 
@@ -68,35 +72,31 @@ func (s *System) alloc(awaits Awaits) (Fiber, Trap) {
 }
 
 // New makes a coroutine, suspended and never started, and returns the first reference to it (C-NEW-1). Its function is
-// called with the values of the first switch and the reference to the sender (C-NEW-2).
+// called with the values of the first switch and the reference to the sender (C-NEW-2). The issuer goes on; there is no
+// plan.
 func (s *System) New(awaits Awaits) (Token, Trap) {
+	s.last = opNew
+	return s.mint(awaits)
+}
+
+// NewRef is New with a function reference as operand; null traps (C-NEWREF-1).
+func (s *System) NewRef(function bool, awaits Awaits) (Token, Trap) {
+	s.last = opNewRef
+	if !function {
+		return Token{}, polyfill.NullReference
+	}
+	return s.mint(awaits)
+}
+
+func (s *System) mint(awaits Awaits) (Token, Trap) {
+	if !awaits.Values.Valid() {
+		return Token{}, polyfill.NotTypes
+	}
 	f, trap := s.alloc(awaits)
 	if trap != polyfill.OK {
 		return Token{}, trap
 	}
 	return s.Machine.Mint(f)
-}
-
-// NewRef is New with a function reference as operand; null traps (C-NEWREF-1).
-func (s *System) NewRef(function bool, awaits Awaits) (Token, Trap) {
-	if !function {
-		return Token{}, polyfill.NullReference
-	}
-	return s.New(awaits)
-}
-
-// check returns why the values may not be sent to the suspension that t denotes.
-func (s *System) check(t Token, sent Types) Trap {
-	if trap := s.Machine.Check(t); trap != polyfill.OK {
-		return trap
-	}
-	if trap := s.checkHost(); trap != polyfill.OK {
-		return trap
-	}
-	if !s.frames[t.Fiber().Index()].awaits.Values.Takes(sent) {
-		return polyfill.WrongPayload // C-TYPE-4
-	}
-	return polyfill.OK
 }
 
 // Host says that frames of the host are put on the active coroutine's stack (1) or have gone from it (-1). A coroutine
@@ -105,93 +105,144 @@ func (s *System) Host(frames int32) {
 	s.frames[s.Machine.Active().Index()].host += frames
 }
 
-func (s *System) checkHost() Trap {
+// check returns why the active coroutine, which is to await then, cannot switch to the suspension that t denotes.
+func (s *System) check(t Token, awaits Awaits) Trap {
+	if !awaits.Values.Valid() {
+		return polyfill.NotTypes
+	}
+	if trap := s.Machine.Check(t); trap != polyfill.OK {
+		return trap
+	}
 	if s.frames[s.Machine.Active().Index()].host > 0 {
 		return polyfill.HostFrames
 	}
 	return polyfill.OK
 }
 
-// Switch suspends the active coroutine, which awaits then, and activates the one that t denotes; t is consumed
-// (C-SWITCH-2 to C-SWITCH-4). back is the fresh reference to the issuer, which the substrate delivers behind the
-// values.
-func (s *System) Switch(t Token, sent Types, awaits Awaits) (to Fiber, back Token, trap Trap) {
-	if trap := s.check(t, sent); trap != polyfill.OK {
-		return 0, Token{}, trap
+// checkValues returns why the values may not be sent to the suspension that t denotes as well.
+func (s *System) checkValues(t Token, sent Types, awaits Awaits) Trap {
+	if !sent.Valid() {
+		return polyfill.NotTypes
 	}
-	to, back = s.replace(t, awaits)
-	return to, back, polyfill.OK
+	if trap := s.check(t, awaits); trap != polyfill.OK {
+		return trap
+	}
+	if !s.frames[t.Fiber().Index()].awaits.Values.Takes(sent) {
+		return polyfill.WrongPayload // C-TYPE-4
+	}
+	return polyfill.OK
 }
 
-func (s *System) replace(t Token, awaits Awaits) (to Fiber, back Token) {
+// Switch suspends the active coroutine, which awaits then, and activates the one that t denotes; t is consumed
+// (C-SWITCH-2 to C-SWITCH-4). The fresh reference to the issuer is delivered with the values, behind those that have
+// been bound (C-BIND-4).
+func (s *System) Switch(t Token, sent Types, awaits Awaits) Trap {
+	s.last = opSwitch
+	trap := s.checkValues(t, sent, awaits)
+	if trap == polyfill.OK {
+		s.send(t, sent, awaits)
+	}
+	return trap
+}
+
+// ReturnSwitch is Switch in the place of the frame that issues it (C-RSW-1). To the machine they differ by their names.
+func (s *System) ReturnSwitch(t Token, sent Types, awaits Awaits) Trap {
+	trap := s.Switch(t, sent, awaits)
+	s.last = opReturnSwitch
+	return trap
+}
+
+func (s *System) send(t Token, sent Types, awaits Awaits) {
+	issuer, to, back := s.replace(t, awaits)
+	f := &s.frames[to.Index()]
+	s.Plan.Send(issuer, to, polyfill.Next, polyfill.Event{Payload: f.bound.Then(sent)})
+	s.Plan.Token = back
+	f.bound = 0
+}
+
+func (s *System) replace(t Token, awaits Awaits) (issuer, to Fiber, back Token) {
 	m := &s.Machine
-	issuer := m.Active()
+	issuer = m.Active()
 	to, _ = m.Redeem(t)
 	m.Replace(issuer, to)
 	s.frames[issuer.Index()].awaits = awaits
 	back, _ = m.Mint(issuer)
-	return to, back
+	return issuer, to, back
 }
 
 // SwitchRetire activates the coroutine that t denotes, which must admit a null reference, and ends the issuer
 // (C-RETIRE-1, C-RETIRE-2). The embedder's entry cannot retire, since nobody could return to the host (C-RETIRE-5).
-func (s *System) SwitchRetire(t Token, sent Types) (to Fiber, trap Trap) {
-	m := &s.Machine
-	if trap := s.check(t, sent); trap != polyfill.OK {
-		return 0, trap
+func (s *System) SwitchRetire(t Token, sent Types) Trap {
+	s.last = opSwitchRetire
+	if trap := s.checkValues(t, sent, Awaits{}); trap != polyfill.OK {
+		return trap
 	}
 	if !s.frames[t.Fiber().Index()].awaits.Nullable {
-		return 0, polyfill.WrongPayload
+		return polyfill.WrongPayload
 	}
-	issuer := m.Active()
+	issuer := s.Machine.Active()
 	if issuer == s.entry {
-		return 0, polyfill.EntryRetired
+		return polyfill.EntryRetired
 	}
-	to, _ = m.Redeem(t)
-	m.Replace(issuer, to)
-	m.Kill(issuer)
-	return to, polyfill.OK
+	s.send(t, sent, Awaits{})
+	s.Plan.Token = Token{}
+	return s.Plan.End(&s.Machine, issuer)
 }
 
-// SwitchThrow is Switch with an exception that is raised in the target instead of values (C-THROW-1). In a coroutine
-// that has never run the exception leaves the function at once: call Throw then (C-THROW-2).
-func (s *System) SwitchThrow(t Token, awaits Awaits) (to Fiber, back Token, trap Trap) {
-	if trap := s.Machine.Check(t); trap != polyfill.OK {
-		return 0, Token{}, trap
+// SwitchThrow is Switch with an exception that is raised in the target instead of values; the reference to the issuer
+// is delivered with it (C-THROW-1, C-THROW-3). Values that have been bound are lost. A coroutine that has never run is
+// left by the exception at once, which traps (C-THROW-2): it is active then, and the issuer stays suspended.
+func (s *System) SwitchThrow(t Token, awaits Awaits) Trap {
+	s.last = opSwitchThrow
+	if trap := s.check(t, awaits); trap != polyfill.OK {
+		return trap
 	}
-	if trap := s.checkHost(); trap != polyfill.OK {
-		return 0, Token{}, trap
+	started := s.Machine.Started(t.Fiber())
+	issuer, to, back := s.replace(t, awaits)
+	if !started {
+		return polyfill.FunctionThrew
 	}
-	to, back = s.replace(t, awaits)
-	return to, back, polyfill.OK
+	s.frames[to.Index()].bound = 0
+	s.Plan.Raise(issuer, to)
+	s.Plan.Token = back
+	return polyfill.OK
+}
+
+// ReturnSwitchThrow is SwitchThrow in the place of the frame that issues it (C-RSW-2).
+func (s *System) ReturnSwitchThrow(t Token, awaits Awaits) Trap {
+	trap := s.SwitchThrow(t, awaits)
+	s.last = opReturnSwitchThrow
+	return trap
 }
 
 // Bind supplies the first of the values that the suspension awaits and returns the new reference to it; every other one
-// is stale (C-BIND-1 to C-BIND-5). Nothing runs. The substrate keeps the values.
+// is stale (C-BIND-1 to C-BIND-5). Nothing runs. The substrate keeps the values. The issuer goes on; there is no plan.
 func (s *System) Bind(t Token, sent Types) (Token, Trap) {
+	s.last = opBind
+	if !sent.Valid() {
+		return Token{}, polyfill.NotTypes
+	}
 	if trap := s.Machine.Check(t); trap != polyfill.OK {
 		return Token{}, trap
 	}
-	a := &s.frames[t.Fiber().Index()].awaits
-	rest, ok := a.Values.After(sent)
+	f := &s.frames[t.Fiber().Index()]
+	rest, ok := f.awaits.Values.After(sent)
 	if !ok {
 		return Token{}, polyfill.WrongPayload
 	}
-	a.Values = rest
+	f.awaits.Values, f.bound = rest, f.bound.Then(sent)
 	return s.Machine.Mint(t.Fiber())
 }
 
-// Return is the end of the active coroutine's function. For the embedder's entry it is the way back to the host, and
-// the root is active; for every other one it is a mistake and traps (C-RET-1, C-ROOT-1).
-func (s *System) Return() Trap { return s.end(polyfill.FunctionReturned) }
+// Returned is the end of the active coroutine's function, which is a mistake (C-RET-1). The embedder's entry ends by
+// Leave (C-ROOT-1).
+func (s *System) Returned(Types) Trap {
+	s.last = opReturn
+	return polyfill.FunctionReturned
+}
 
-// Throw is Return for a function that an exception has left (C-EXC-1).
-func (s *System) Throw() Trap { return s.end(polyfill.FunctionThrew) }
-
-func (s *System) end(mistake Trap) Trap {
-	if s.Machine.Active() != s.entry {
-		return mistake
-	}
-	_, trap := s.Machine.Return()
-	return trap
+// Threw is Returned for a function that an exception has left (C-EXC-1).
+func (s *System) Threw() Trap {
+	s.last = opThrow
+	return polyfill.FunctionThrew
 }

@@ -1,9 +1,9 @@
-// Shows the code that runs, taken from the files that run: of the guest the function item, of the page the function
-// that loads the guest; and whatever else is shown of files.
+// Shows the code that runs, cut out of the files that run: the guest's function item, the page's function that loads
+// the guest, and other excerpts.
 
 import { element } from "./page.js";
 
-// The file a guest was built from, and where in it item stands.
+// The file that a guest was built from, and where item stands in it.
 const sources: { [guest: string]: [file: string, item: RegExp] } = {
   c: ["c-fetch.c", /^EXPORT\("item"\)[^]*?\n\}/m],
   wat: ["wat-fetch.wat", /^  \(func \$item \([^]*?(?=\n\n  ;; \w+\()/m],
@@ -16,7 +16,7 @@ export async function showCode(guest: string): Promise<void> {
   element("guest-code").textContent = await excerpt(file, item);
 }
 
-/** A part of a file, or its parts if the expression is global, without their indentation. */
+/** A part of a file, without its indentation; several parts if the expression is global. */
 export async function excerpt(file: string, part: RegExp): Promise<string> {
   const text = await (await fetch(file)).text();
   const found = text.match(part);

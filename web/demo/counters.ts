@@ -1,5 +1,4 @@
-// The numbers beside the timeline. Each is a <data> element, whose value is the number itself and whose text is for
-// people.
+// The numbers beside the timeline. Each is a <data> element: its value is the number itself, its text is for people.
 
 import type { Frames } from "./frames.js";
 import { element } from "./page.js";
@@ -44,12 +43,12 @@ export function showCounters(run: Run, frames: Frames): void {
   progress.value = record.ended;
 }
 
-/** Says how the run stands; to a screen reader too, so call it seldom. */
+/** Says how the run is going, also to a screen reader, so call it seldom. */
 export function announce(run: Run): void {
   const { counts, size } = run.record;
   const ends = `${count(counts[DONE]!)} done, ${count(counts[FAILED]!)} failed, ${count(counts[CANCELLED]!)} cancelled`;
   if (run.end === undefined) {
-    status.textContent = `Running ${count(size)} fibers in one instance.`; // the counters above have the rest
+    status.textContent = `Running ${count(size)} fibers in one instance.`; // the counters above show the rest
     spoken.textContent = `Running ${count(size)} fibers: ${ends}.`;
   } else {
     say(`${count(size)} fibers ended after ${duration(run.elapsed)}: ${ends}; ${count(run.right)} results right.`);

@@ -1,4 +1,4 @@
-// The demo: reads the form, starts a run, and once a frame has everything shown.
+// The demo: reads the form, starts a run, and updates everything shown once a frame.
 
 import { showCode } from "./code.js";
 import { announce, say, showCounters } from "./counters.js";
@@ -38,7 +38,7 @@ function settings(): Settings {
   };
 }
 
-/** Runs what the form says until the last fiber has ended; then the form hears "run-over". */
+/** Runs what the form says until the last fiber has ended. Then dispatches "run-over" on the form. */
 async function start(): Promise<void> {
   const chosen = settings();
   const loaded = await guest(chosen.guest);
@@ -81,7 +81,7 @@ async function start(): Promise<void> {
 function choose(): void {
   const { guest: chosen } = settings();
   void showCode(chosen);
-  guest(chosen).catch(() => {}); // loads already; what goes wrong is told at the start
+  guest(chosen).catch(() => {}); // load it now; if that fails, start says so
   document.body.classList.toggle("go", chosen === "go");
 }
 form.addEventListener("change", choose);

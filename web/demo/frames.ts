@@ -1,7 +1,7 @@
-// The frames of a run: calls a painter once a frame, and measures how they came.
+// The frames of a run: calls a painter once a frame, and measures how evenly the frames come.
 
 export class Frames {
-  /** Frames per second over the last second, and over the whole run when it is over. */
+  /** Frames per second: over the last second, and over the whole run once it has ended. */
   rate = 0;
   /** The longest time between two frames, in milliseconds. */
   longest = 0;

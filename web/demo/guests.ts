@@ -1,22 +1,22 @@
-// The guests to choose from: how one call is started, and how its states are known.
+// The guests to choose from: how a call is started, and how the states of its fiber are known.
 
 import type { Fiber } from "../src/index.js";
 import "./page.js";
 import { CANCELLED, DONE, FAILED, WAITING, stateNames } from "./recording.js";
 
-/** One call that is under way, or over. */
+/** One call, under way or ended. */
 export interface Call {
   readonly result: Promise<number>;
   cancel(): void;
 }
 
-/** A program that has been loaded and can be called any number of times. */
+/** A loaded program, which can be called any number of times. */
 export interface Guest {
   /** Starts fiber number `lane`, which fetches `url` and returns the value that it finds there. */
   start(lane: number, url: string): Call;
   /**
-   * Calls `note` at each change of state of the fibers that are started from now on, until the function it returns is
-   * called.
+   * Calls `note` at each change of state of the fibers that are started from now on. Returns a function that stops
+   * this.
    */
   observe(note: Note): () => void;
 }
@@ -25,7 +25,7 @@ export type Note = (lane: number, state: number, time: number) => void;
 
 const codes = Object.fromEntries(stateNames.map((name, code) => [name, code]));
 
-/** A C or WAT guest: fiberfill runs its fibers, and tells of them. */
+/** A C or WAT guest: fiberfill runs its fibers, and reports their states. */
 async function wasmGuest(file: string): Promise<Guest> {
   const exports = await load(file);
   return {
@@ -34,7 +34,7 @@ async function wasmGuest(file: string): Promise<Guest> {
       return { result: fiber, cancel: () => fiber.cancel() };
     },
     observe(note) {
-      // Ids count up, and a run makes no other fibers, so the first of them tells the lane of all.
+      // Ids count up, and nothing else makes fibers during a run, so the first id gives the lane of every fiber.
       let first = -1;
       return fiberfill.observe((fiber) => {
         if (first < 0) first = fiber.id;
@@ -45,7 +45,7 @@ async function wasmGuest(file: string): Promise<Guest> {
 }
 
 /**
- * The Go guest. Its fibers are scheduled inside the program, and the page sees of each only the Promise: it counts as
+ * The Go guest. The program schedules its fibers itself. The page sees only their Promises, so each fiber counts as
  * waiting from the call to the result.
  */
 async function goGuest(): Promise<Guest> {
@@ -77,13 +77,13 @@ const loaders: { [name: string]: () => Promise<Guest> } = {
 
 const loaded = new Map<string, Promise<Guest>>();
 
-/** The guest of that name; one instance of it serves all runs. */
+/** The guest of that name. One instance of it serves all runs. */
 export function guest(name: string): Promise<Guest> {
   let promise = loaded.get(name);
   if (!promise) {
     promise = loaders[name]!();
     loaded.set(name, promise);
-    promise.catch(() => loaded.delete(name)); // the next start tries again
+    promise.catch(() => loaded.delete(name)); // so the next start tries again
   }
   return promise;
 }

@@ -1,5 +1,5 @@
-// What happens between the fibers of a program, as it happens: a lane for each, an arrow for what one sends to another,
-// a mark for what one does by itself. To those who do not see it, it is a list of sentences.
+// What happens between the fibers of a program, as it happens: a lane for each fiber, an arrow for what one sends to
+// another, a mark for what one does by itself. A screen reader gets it as a list of sentences.
 
 import { element } from "./page.js";
 

@@ -1,4 +1,4 @@
-// What this page adds to fiberfill.js. The page shows these functions as its code that runs.
+// What this page adds to fiberfill.js. The page shows these functions as the code that it runs.
 
 async function load(file) {
   const bytes = (at, length) => new Uint8Array(exports.memory.buffer, at, length);
@@ -19,6 +19,6 @@ async function loadGo() {
   const go = new Go(); // wasm_exec.js, which comes with every Go toolchain
   const program = fetch("go-fetch.wasm");
   const { instance } = await WebAssembly.instantiateStreaming(program, go.importObject);
-  go.run(instance); // the program sets goFetch and goes on until it is stopped
+  go.run(instance); // the program sets goFetch and runs until it is stopped
   return goFetch; // goFetch.item("/item?id=17", signal) is a Promise of the value
 }

@@ -1,4 +1,4 @@
-// What the scripts before this one have left in the page: the global of the script tag, and the functions of load.js.
+// What earlier scripts have left in the page: the global of the script tag, and the functions of load.js.
 
 declare global {
   const fiberfill: typeof import("../src/index.js");
@@ -6,7 +6,7 @@ declare global {
   function loadGo(): Promise<{ item(url: string, signal: AbortSignal): Promise<number> }>;
 }
 
-/** The element with an id, which index.html has. */
+/** Returns the element with an id that index.html has. */
 export function element<E extends Element = HTMLElement>(id: string): E {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no element #${id}`);

@@ -1,22 +1,22 @@
-// Paints a recording into pixels, from left to right, one column after the other, like the pen of a chart recorder. A
-// column is painted when its time has passed, and never again unless the scale changes: so a frame costs a few columns,
-// with ten fibers as with ten thousand. A state that a lane had for part of a column only may take all of it
-// (recording.ts says which), so that the short ones show.
+// Paints a recording into pixels from left to right, column by column, like the pen of a chart recorder. A column is
+// painted when its time has passed, and never again unless the scale changes. So a frame costs a few columns, with ten
+// fibers or with ten thousand. A state that a lane had for only part of a column may fill it, so that short states show
+// (recording.ts says which one wins).
 //
-// Where a row of pixels holds several lanes it has the mean of their colours, in which one that failed or was cancelled
-// counts several times, not to be lost.
+// If a row of pixels holds several lanes, it has the mean of their colours. Lanes that failed or were cancelled count
+// several times, so that they are not lost.
 
 import { CANCELLED, Recording } from "./recording.js";
 
-/** What part of the recording is painted, and where; in device pixels and milliseconds. */
+/** Which part of the recording is painted, and where; in device pixels and milliseconds. */
 export interface Layout {
   width: number;
   height: number;
-  lane: number; // height of a lane, perhaps less than one
-  top: number; // pixels above the first row, which are scrolled away
+  lane: number; // height of a lane; may be less than one
+  top: number; // pixels scrolled away above the first row
   start: number; // performance.now() at the left edge
-  span: number; // from there to the right edge
-  fine: boolean; // patterns of single device pixels, not of two by two
+  span: number; // ms from there to the right edge
+  fine: boolean; // patterns of single device pixels rather than of two by two
 }
 
 export class Painter {
@@ -26,15 +26,15 @@ export class Painter {
   #palette: Uint32Array = new Uint32Array(0);
   #recording = new Recording(0);
   #from = new Int32Array(0); // first lane of each row; -1: a gap between lanes
-  #to = new Int32Array(0); // behind its last lane
+  #to = new Int32Array(0); // one past the last lane of each row
   #state = new Uint8Array(0); // of each lane at the end of the column before
-  #shown = new Uint8Array(0); // of each lane in the column that is being painted
-  #cursor = 0; // what of the recording has been seen
+  #shown = new Uint8Array(0); // of each lane in the column being painted
+  #cursor = 0; // how much of the recording has been read
   #x = 0; // columns painted
 
   constructor(readonly context: CanvasRenderingContext2D) {}
 
-  /** Starts over: nothing is painted until {@link paint}. */
+  /** Starts over. Nothing is painted until {@link paint}. */
   begin(recording: Recording, layout: Layout, palette: Uint32Array): void {
     const { width, height, lane, top } = layout;
     this.#recording = recording;
@@ -66,7 +66,7 @@ export class Painter {
     this.#x = 0;
   }
 
-  /** Paints the columns that are over at `time`. */
+  /** Paints the columns that have ended at `time`. */
   paint(time: number): void {
     const { width, height, start, span } = this.#layout;
     const { lanes, states, times, length } = this.#recording;

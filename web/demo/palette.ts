@@ -1,5 +1,5 @@
-// How a state looks, as 8 by 8 pixels of two colours. The colours come from the style sheet, which knows light from
-// dark; the patterns are there for whoever cannot tell the colours apart, and the legend shows the same ones.
+// How a state looks, as 8 by 8 pixels of two colours. The colours come from the style sheet, for light and dark. The
+// patterns help people who cannot tell the colours apart; the legend shows the same ones.
 
 import { CANCELLED, FAILED, QUEUED, stateNames } from "./recording.js";
 
@@ -17,7 +17,9 @@ function second(state: number, x: number, y: number): boolean {
   }
 }
 
-/** The pixels of all states: state << 6 | (y & 7) << 3 | x & 7. Each is as ImageData has it, read as a number. */
+/**
+ * The pixels of all states, at index state << 6 | (y & 7) << 3 | x & 7. Each is an ImageData pixel, read as one number.
+ */
 export function palette(): Uint32Array {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string): number => {

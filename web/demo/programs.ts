@@ -1,12 +1,12 @@
-// The programs of the documents that the page plays: three of fibers v1 with the expectations of examples/c-scenarios,
-// the fetching fibers and the sleeping actor. What only they need is loaded when one of them is played.
+// The programs of the documents that the page plays: three of fibers v1, with the expectations of examples/c-scenarios,
+// the fibers that fetch, and the actor that sleeps. What only one program needs is loaded when it is played.
 
 import type { Fiber } from "../src/index.js";
 import type { Lanes } from "./lanes.js";
 import "./page.js";
 import { sleepTest } from "./sleep.js";
 
-/** Something that was expected, beside what was seen. */
+/** An expectation, beside what was seen. */
 export interface Check {
   what: string;
   want: string;
@@ -17,10 +17,10 @@ export interface Check {
 /** A program with one input. */
 export interface Case {
   name: string;
-  /** The file whose code runs, and which part of it is shown. */
+  /** The file whose code runs, and which part of it to show. */
   code: [file: string, part: RegExp];
   lanes: string[];
-  /** Plays it; pause waits for a moment, after each event, if the visitor wants to see them come. */
+  /** Plays it. `pause` waits for a moment after each event, if the visitor wants to watch the events one by one. */
   play(lanes: Lanes, pause: () => Promise<void> | undefined): Promise<Check[]>;
 }
 
@@ -78,7 +78,7 @@ const parts: { [scenario: string]: RegExp } = {
 };
 const watParts = /^  \(func \$(?:arrayGenerator|addAllElements) [^]*?(?=\n\n  )/gm;
 
-// What the first lane sends to the others; all else they send to it.
+// What the first lane sends to the others. Everything else they send to the first lane.
 const commands = ["spawn", "next", "t# go_ahead", "t# cancel_thread"];
 
 function own(scenario: Scenario, id: string, events: string[]): Case {
@@ -109,7 +109,7 @@ function own(scenario: Scenario, id: string, events: string[]): Case {
   };
 }
 
-/** What a step was to do, and did. */
+/** Compares what a step was expected to do with what it did. */
 function compare(want: Step, got: Step): Check[] {
   const call = `${want.call}(${(want.args ?? []).map((arg) => JSON.stringify(arg).replaceAll(",", ", ")).join(", ")})`;
   const end = ({ returns, traps }: Step) =>
@@ -128,7 +128,7 @@ function compare(want: Step, got: Step): Check[] {
 
 // --- fibers that fetch
 
-/** The scheduler's log from startLog on, in the words of s-fetch.log. */
+/** Returns the scheduler's log since startLog, in the words of s-fetch.log. */
 function schedulerLog(): string[] {
   const places: number[] = []; // of the fibers, in the scheduler's table
   return fiberfill.log().map(([event, place]) => {
@@ -137,7 +137,7 @@ function schedulerLog(): string[] {
   });
 }
 
-/** On a slow machine a turn may be cut by its time budget, which changes nothing else. */
+/** Removes pauses from a log: on a slow machine the time budget may cut a turn, which changes nothing else. */
 const withoutCuts = (log: string[]): string[] =>
   log.filter(
     (line, i) => !(line === "paused" && log[i + 1] === "entered") && !(line === "entered" && log[i - 1] === "paused"),
@@ -170,8 +170,8 @@ const fetching: Case = {
       void fiber.then(() => order.push(fiber.name));
       return fiber;
     });
-    await waiting(fibers); // all three requests are issued
-    await turn(); // and the scheduler has given control back
+    await waiting(fibers); // all three requests are out
+    await turn(); // the scheduler has given control back
     await show();
     const values: number[] = [];
     for (const n of [1, 2, 0]) {
@@ -240,7 +240,7 @@ const sleeping: Case = {
       check("W answers", '"slept"', slept ? '"slept"' : "nothing"),
       check("after", "50 ms at least", `${after.toFixed(1)} ms`, after >= 50),
       check("N answers before it", "once at least", pongs === 1 ? "once" : `${pongs} times`, pongs > 0),
-      check("what was not as it must be", "nothing", failures.join("; ") || "nothing"),
+      check("failed checks", "nothing", failures.join("; ") || "nothing"),
     ];
   },
 };

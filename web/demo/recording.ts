@@ -1,9 +1,9 @@
-// What happened to the fibers of a run: every change of state, in order of time, in typed arrays. It is filled at every
-// switch of every fiber, so that noting must cost next to nothing; whoever draws reads on from where it was.
+// What happened to the fibers of a run: every change of state, in order of time, in typed arrays. Every switch of every
+// fiber is noted, so noting must cost next to nothing. A painter reads on from where it stopped.
 
 /**
- * The states as numbers. The larger one is the one to show when there is room for a single state: a fiber that ran for
- * a moment between two waits has run.
+ * The states as numbers. If there is room for only one state, the larger one is shown: a fiber that ran for a moment
+ * between two waits shows as running.
  */
 export const NONE = 0;
 export const DONE = 1;
@@ -56,7 +56,7 @@ export class Recording {
     (this.times = new Float64Array(room)).set(times);
   }
 
-  /** How many lanes have come to an end. */
+  /** How many lanes have ended. */
   get ended(): number {
     return this.counts[DONE]! + this.counts[FAILED]! + this.counts[CANCELLED]!;
   }

@@ -1,10 +1,10 @@
-// One run: so many fibers, each of which fetches one item.
+// One run: a number of fibers, each of which fetches one item.
 
 import type { Call, Guest } from "./guests.js";
 import { CANCELLED, DONE, FAILED, Recording, isLive } from "./recording.js";
 import { Wire } from "./wire.js";
 
-/** For how long fibers are started in one go, in milliseconds: ten thousand at once would cost several frames. */
+/** How long to start fibers in one go, in milliseconds. Ten thousand at once would cost several frames. */
 const SLICE = 8;
 
 /** What the visitor has chosen. */
@@ -21,11 +21,11 @@ export class Run {
   readonly start = performance.now();
   /** How many fibers returned the value that the server has for their id. */
   right = 0;
-  /** When the last fiber ended, in performance.now(); undefined before. */
+  /** When the last fiber ended, in performance.now(); undefined until then. */
   end: number | undefined;
-  /** Resolves when all fibers have ended, however. */
+  /** Resolves when all fibers have ended, in whatever way. */
   readonly ended: Promise<void>;
-  /** Resolves after that, when all answers are measured. */
+  /** Resolves after that, when all answers have been measured. */
   readonly measured: Promise<void>;
   readonly #calls: Call[] = [];
   #cancelled = false;
@@ -67,7 +67,7 @@ export class Run {
     stop();
   }
 
-  /** Cancels one fiber that has not ended, or all. */
+  /** Cancels one fiber, if it has not ended, or all. */
   cancel(lane?: number): void {
     const { now } = this.record;
     if (lane !== undefined) {
@@ -79,12 +79,12 @@ export class Run {
     for (let i = this.#calls.length; i < now.length; i++) this.record.note(i, CANCELLED, performance.now());
   }
 
-  /** To be called before the next run. */
+  /** Must be called before the next run. */
   close(): void {
     this.wire.close();
   }
 
-  /** The time the run took, or has taken so far, in milliseconds. */
+  /** How long the run took, or has taken so far, in milliseconds. */
   get elapsed(): number {
     return (this.end ?? performance.now()) - this.start;
   }
@@ -99,7 +99,7 @@ function nextTask(): Promise<unknown> {
   }).finally(() => port1.close());
 }
 
-/** The server's rule for the value of an item; exact, because the product stays below 2 to the power of 53. */
+/** The server's rule for the value of an item. It is exact, because the product stays below 2 to the power of 53. */
 function valueOf(id: number): number {
   return (id * 2654435761 + 12345) % 1000003;
 }

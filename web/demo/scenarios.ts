@@ -1,5 +1,5 @@
-// The section of the page that plays the programs of the documents: reads its form, shows code, events and what was
-// expected beside what came of it.
+// The section of the page that plays the programs of the documents. It reads its form, and shows the code, the events,
+// and the results beside the expected ones.
 
 import { excerpt } from "./code.js";
 import { Lanes } from "./lanes.js";
@@ -22,11 +22,11 @@ slowly.checked = !reducedMotion.matches;
 
 const chosen = (): Case => offered[cases.selectedIndex]!;
 
-/** Offers the inputs of the chosen program, and chooses one of them. */
+/** Offers the inputs of the chosen program, and selects one of them. */
 async function choose(input = 0): Promise<void> {
   const id = programs.value;
   const list = await casesOf(id);
-  if (id !== programs.value) return; // another choice was faster
+  if (id !== programs.value) return; // a later choice was faster
   offered = list;
   cases.replaceChildren(...list.map(({ name }) => new Option(name)));
   cases.selectedIndex = input;
@@ -42,7 +42,7 @@ async function show(): Promise<void> {
   element("scenario-code").textContent = await excerpt(file, part);
 }
 
-/** Plays a case and shows what came of it. Returns whether all was right. */
+/** Plays a case and shows the results. Returns whether all were right. */
 async function play(one: Case, title: string): Promise<boolean> {
   const pause = () => (slowly.checked ? new Promise<void>((resolve) => setTimeout(resolve, PACE)) : undefined);
   const checks = await one.play(new Lanes(one.lanes), pause);
@@ -62,7 +62,7 @@ function add({ what, want, got, right }: Check): void {
   row.insertCell().append(Object.assign(document.createElement("span"), { textContent: right ? "right" : "wrong" }));
 }
 
-/** Does something that the visitor has asked for; then the form hears "scenario-over". */
+/** Does what the visitor has asked for. Then dispatches "scenario-over" on the form. */
 async function perform(work: () => Promise<string>): Promise<void> {
   buttons.forEach((button) => (button.disabled = true));
   rows.replaceChildren();
@@ -72,7 +72,7 @@ async function perform(work: () => Promise<string>): Promise<void> {
     const others = fiberfill.fibers().length;
     if (others > 0)
       throw new Error(
-        "Fibers of the run above are alive, and would be in the scheduler's log: wait for them, or cancel them.",
+        "Fibers of the run above are still alive and would appear in the log: wait for them, or cancel them.",
       );
     verdict.textContent = await work();
   } catch (error) {
@@ -88,8 +88,8 @@ form.addEventListener("submit", (event) => {
   void perform(async () => {
     await choosing;
     return (await play(chosen(), ""))
-      ? "Right: all is as the document has it."
-      : "Wrong: not all is as the document has it.";
+      ? "Right: everything is as in the document."
+      : "Wrong: not everything is as in the document.";
   });
 });
 
@@ -104,7 +104,7 @@ element("play-all").addEventListener("click", () => {
         if (await play(one, `${value} ${one.name}`)) right++;
       }
     }
-    return `${right === count ? "Right" : "Wrong"}: ${right} of ${count} are as the documents have them.`;
+    return `${right === count ? "Right" : "Wrong"}: ${right} of ${count} are as in the documents.`;
   });
 });
 

@@ -1,6 +1,6 @@
 // The sleep test of system E, for a page: an actor in C sleeps for 50 ms in the middle of its handler, and another
-// answers meanwhile. It takes the module fiberfill/actors and the bytes of examples/c-actor/guest.wasm, so that a page
-// loads them when somebody wants to see this, and returns what happened and what of it is not as it must be.
+// actor answers meanwhile. It takes the module fiberfill/actors and the bytes of examples/c-actor/guest.wasm, so that a
+// page loads them only when somebody wants to see this. It returns what happened, and which expectations failed.
 //
 //   const actors = await import("./fiberfill-actors.js");
 //   const guest = await (await fetch("c-actor.wasm")).arrayBuffer();
@@ -8,7 +8,7 @@
 
 type Actors = typeof import("../src/actors.js");
 
-/** One thing that has happened. */
+/** One event. */
 export interface Line {
   /** Milliseconds since the test began, by its clock. */
   at: number;
@@ -19,16 +19,16 @@ export interface Line {
 
 export interface SleepLog {
   lines: Line[];
-  /** What is not as it must be; empty if all is. */
+  /** The expectations that failed; empty if none did. */
   failures: string[];
 }
 
 export interface SleepOptions {
-  /** By the machine's clock, or one that a step puts forward by a millisecond; real by default. */
+  /** The machine's clock, or one that each step advances by a millisecond; real by default. */
   clock?: "real" | "virtual";
-  /** The stack class of W; 32768 by default. With 0 it cannot sleep, and says so. */
+  /** The stack class of W; 32768 by default. With 0, W cannot sleep, and says so. */
   stack?: 0 | 32768 | 65536 | 131072;
-  /** Told each line as it happens. */
+  /** Called with each line as it happens. */
   say?: (line: Line) => void;
 }
 
@@ -38,8 +38,8 @@ const SLEEP_TEST = 204;
 const NO_FIBER = 207;
 
 /**
- * Runs the test once; it takes 50 ms, or next to nothing by the virtual clock. Rejects only if the guest is not what it
- * must be.
+ * Runs the test once. That takes 50 ms, or next to nothing by the virtual clock. Rejects only if the guest is not the
+ * right one.
  */
 export async function sleepTest(
   actors: Actors,
@@ -73,7 +73,7 @@ export async function sleepTest(
   });
   const t = runtime.spawnNative((host, { type, source, payload }) => {
     if (source === 0) {
-      // The world outside tells it what to send.
+      // The world outside tells T what to send.
       const [what, to, message] = asked[type]!;
       note("T", what);
       return host.send(to, message) === 0;

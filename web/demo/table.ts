@@ -1,5 +1,5 @@
-// The live fibers, as fiberfill lists them: those that run first, then the ones that have waited longest, then those
-// that are queued.
+// The live fibers, as fiberfill lists them: running ones first, then waiting ones, the longest wait first, then queued
+// ones.
 
 import type { Fiber } from "../src/index.js";
 import { element } from "./page.js";
@@ -61,7 +61,7 @@ export class Table {
   }
 }
 
-/** The first fibers in the table's order. Sorting ten thousand for eight would cost a frame. */
+/** The first fibers in the table's order. Sorting ten thousand to show eight would cost a frame. */
 function first(all: Fiber[]): Fiber[] {
   const found: Fiber[] = [];
   for (const fiber of all) {

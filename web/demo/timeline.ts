@@ -1,6 +1,5 @@
-// The timeline: what is visible of a run, and how the visitor moves in it. The bars are painted by painter.ts on one
-// canvas; on a second one above it lie the time grid, the mark of the chosen lane and, where lanes are high enough,
-// words.
+// The timeline: the visible part of a run, and how the visitor moves in it. painter.ts paints the bars on one canvas. A
+// second canvas above it shows the time grid, the mark of the chosen lane and, if lanes are high enough, words.
 
 import { darkScheme, element, reducedMotion } from "./page.js";
 import { Painter } from "./painter.js";
@@ -8,9 +7,9 @@ import { palette } from "./palette.js";
 import { isLive, stateNames } from "./recording.js";
 import type { Run } from "./run.js";
 
-const HIGHEST = 22; // CSS pixels of a lane
-const WORDS = 13; // from this height on a lane has room for words
-const STEP = 1.6; // of a zoom button
+const HIGHEST = 22; // CSS pixels of the highest lane
+const WORDS = 13; // the least height of a lane that has room for words
+const STEP = 1.6; // factor of a zoom button
 
 const invitation = matchMedia("(hover: none)").matches
   ? "Tap a lane to see its fiber."
@@ -28,7 +27,7 @@ export class Timeline {
   #run: Run | undefined;
   #palette = palette();
   #span = 1000; // milliseconds from the left edge to the right
-  #zoom = 1; // times the height at which all lanes fit
+  #zoom = 1; // factor on the height at which all lanes fit
   #chosen = -1; // lane
   #lastPaint = 0;
   #marksOld = true;
@@ -43,7 +42,7 @@ export class Timeline {
     this.#listen();
   }
 
-  /** Shows a new run; `guess` is how long it will take, in milliseconds. */
+  /** Shows a new run. `guess` is how long it will take, in milliseconds. */
   show(run: Run, guess: number): void {
     this.#run = run;
     this.#span = guess;
@@ -54,7 +53,7 @@ export class Timeline {
     this.#restart();
   }
 
-  /** Paints what has happened since the last call; to be called once a frame. */
+  /** Paints what has happened since the last call. Call it once a frame. */
   frame(): void {
     const run = this.#run;
     if (!run) return;
@@ -71,7 +70,7 @@ export class Timeline {
     this.#tell();
   }
 
-  /** Fits the scale to a run that is over; some room at the right shows how the last lanes ended. */
+  /** Fits the scale to a run that has ended, with room at the right to show how the last lanes ended. */
   finish(): void {
     this.#span = Math.max(1, this.#run!.elapsed * 1.04);
     this.#restart();
@@ -193,7 +192,7 @@ export class Timeline {
     this.frame();
   }
 
-  /** Says what is known about the chosen lane. */
+  /** Describes the chosen lane. */
   #tell(): void {
     const run = this.#run!;
     const i = this.#chosen;
@@ -203,7 +202,8 @@ export class Timeline {
     const text =
       i < 0
         ? invitation
-        : `item ${i}: ${stateNames[now[i]!]} ${live ? "since" : "after"} ${Math.round(since[i]! - run.start).toLocaleString("en")} ms`;
+        : `item ${i}: ${stateNames[now[i]!]} ${live ? "since" : "after"} ` +
+          `${Math.round(since[i]! - run.start).toLocaleString("en")} ms`;
     if (this.#readout.textContent !== text) this.#readout.textContent = text;
   }
 
@@ -282,7 +282,7 @@ export class Timeline {
     });
   }
 
-  /** Chooses a lane by keyboard and keeps it in sight. */
+  /** Chooses a lane by keyboard and keeps it in view. */
   #walk(lane: number): void {
     this.#choose(Math.max(0, lane));
     const top = this.#chosen * this.#lane;

@@ -1,11 +1,11 @@
-// How long each request took by itself, as the browser measured it: from when it went out to the last byte of its
-// answer. The time that it waited inside fetch for a free connection does not count, because one after another none
-// would wait.
+// How long each request took by itself, as the browser measured it: from the moment it went out to the last byte of its
+// answer. The time that it waited inside fetch for a free connection does not count: one after another, none would
+// wait.
 
 export class Wire {
-  /** The sum over all requests, in milliseconds: what they would have taken one after another. */
+  /** The sum over all requests, in milliseconds: how long they would have taken one after another. */
   sum = 0;
-  /** How many answers have been measured. The browser tells of each a little after the answer. */
+  /** How many answers have been measured. The browser reports each a little after the answer. */
   count = 0;
   #wanted = Infinity;
   #told!: () => void;
@@ -15,7 +15,7 @@ export class Wire {
     const start = performance.now();
     this.#observer = new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as PerformanceResourceTiming[]) {
-        // Late news of an earlier run, other files, and requests that were cancelled before their answer.
+        // Skip late entries of an earlier run, other files, and requests cancelled before their answer.
         if (entry.startTime < start || !entry.name.includes("/item?") || entry.responseStart === 0) continue;
         this.sum += entry.responseEnd - entry.requestStart;
         this.count++;
@@ -25,7 +25,7 @@ export class Wire {
     this.#observer.observe({ type: "resource" });
   }
 
-  /** Resolves when so many answers have been measured, all that there will be. */
+  /** Resolves when this many answers have been measured: all that there will be. */
   async all(wanted: number): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#wanted = wanted;

@@ -1,4 +1,4 @@
-// The package as a stranger gets it: packed by npm, installed into an empty project, and used there.
+// The package as a user gets it: packed by npm, installed into an empty project, and used there.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFile, cp, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -40,7 +40,7 @@ after(async () => {
   await rm(project, { recursive: true });
 });
 
-// What every consumer below does: three fibers in one guest fetch and print what they got.
+// What every consumer below does: three fibers in one guest fetch, and it prints what they got.
 const use = `
 async function main(fiberfill, bytes, address) {
   const { exports, instance } = await fiberfill.instantiate(bytes, { env: {
@@ -64,7 +64,7 @@ async function printed(node, file) {
   return JSON.parse(stdout);
 }
 
-// Bun has the engine that Safari has, JavaScriptCore.
+// Bun has Safari's engine, JavaScriptCore.
 const engines = [
   ["Node", tool("node")],
   ["Bun", tool("bun")],
@@ -82,13 +82,14 @@ ${use} await main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`,
   });
 }
 
-// JavaScriptCore calls the function of a Suspending import also where it cannot suspend the stack.
+// JavaScriptCore calls the function of a Suspending import even where it cannot suspend the stack.
 for (const [engine, path] of engines) {
-  test(`in ${engine} a marked import below JavaScript is called once, and may answer, but not wait, and nobody is harmed`, async () => {
+  test(`in ${engine} a marked import below JavaScript is called once and may answer, but not wait`, async () => {
     await writeFile(
       join(project, "below.wasm"),
       assemble(`(module
-      (import "env" "marked" (func $marked (result i32))) (import "env" "plain" (func $plain)) (import "env" "also" (func $also (result i32)))
+      (import "env" "marked" (func $marked (result i32))) (import "env" "plain" (func $plain))
+      (import "env" "also" (func $also (result i32)))
       (func (export "inner") (result i32) (call $marked))
       (func (export "outer") (result i32) (call $plain) (drop (call $also)) (call $marked)))`),
     );
@@ -122,7 +123,7 @@ ${use} main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`,
   assert.deepEqual(await printed(tool("node"), "cjs.cjs"), want);
 });
 
-test("what is imported and what is required in one process of Node have one scheduler", async () => {
+test("import and require in one Node process share one scheduler", async () => {
   await writeFile(
     join(project, "one.mjs"),
     `import * as imported from "fiberfill"
@@ -183,7 +184,7 @@ await run(readFileSync("guest.wasm"), process.argv[2])`,
   }
 });
 
-// The part of the package that only guests with fibers of their own need, by each way to it.
+// The part of the package that only guests with fibers of their own need, in each way to load it.
 for (const [how, file, text] of [
   ["an ES module", "own.mjs", `import * as fiberfill from "fiberfill"`],
   ["a CommonJS module", "own.cjs", `const fiberfill = require("fiberfill")`],
@@ -217,7 +218,7 @@ own()`,
   });
 }
 
-test("a bundle that has lost the chunk for guests with fibers of their own says what is missing", async () => {
+test("a bundle that lacks the chunk for guests with fibers of their own says what is missing", async () => {
   const bytes = await readFile(join(root, "jsglue/test/testdata/fibers1.wasm"), "base64");
   await writeFile(
     join(project, "lost.mjs"),
@@ -227,13 +228,13 @@ console.log(JSON.stringify([error.code, error.message]))`,
   );
   await cp(join(project, "node_modules/fiberfill/esm"), join(project, "lost"), {
     recursive: true,
-    filter: (file) => !file.includes("machine-"),
+    filter: (file) => !file.includes("jumps-"),
   });
   const [code, message] = await printed(tool("node"), "lost.mjs");
   assert.equal(code, "load-failed");
   assert.match(
     message,
-    /^a chunk of fiberfill, which guests that import fiberfill\/fibers1 need, cannot be loaded: .*machine-/,
+    /^a chunk of fiberfill, which guests that import fiberfill\/fibers1 need, cannot be loaded: .*jumps-/,
   );
 });
 
@@ -253,7 +254,7 @@ fiberfill.instantiate(require("node:fs").readFileSync("guest.wasm"), { env: { fe
 test("an engine without JSPI gets one error that says so", async () => {
   await writeFile(
     join(project, "old.mjs"),
-    `// The Node of this machine; one that has JSPI already loses it here, before anything looked.
+    `// If this Node has JSPI it loses it here, before anything looks for it.
 delete WebAssembly.Suspending
 delete WebAssembly.promising
 const fiberfill = await import("fiberfill")
@@ -306,7 +307,7 @@ import { noSuchName } from "fiberfill"
   });
 }
 
-test("the types tell what scopes resolve to, and options may be undefined", async () => {
+test("the types say what arenas resolve to, and options may be undefined", async () => {
   await writeFile(
     join(project, "scopes.mts"),
     `import { all, arena, instantiate, limits, race, type Fiber } from "fiberfill"
@@ -318,7 +319,7 @@ export const found: number = await arena(async (a) => await a.go(size), { signal
 limits({ soft: undefined, hard: 2000 })
 const { exports } = await instantiate(new Uint8Array(), {}, { shadowStack: { size: undefined } })
 export const anything: string[] = await all([1, 2].map((id) => exports.item.with({ signal, name: undefined })(id)))
-// @ts-expect-error: a string is no number
+// @ts-expect-error: a string is not a number
 export const wrong: number = await arena(async (a) => await a.go(title))
 // @ts-expect-error: a Promise cannot be cancelled
 void all([fetch("/")])
@@ -352,7 +353,7 @@ export async function title(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
   const { exports }: WebAssembly.Instance = await WebAssembly.instantiate(module, { env: { get } })
   return await WebAssembly.promising(exports["title"] as () => number)()
 }
-// @ts-expect-error: a string is no import
+// @ts-expect-error: a string is not an import
 void WebAssembly.instantiate(new Uint8Array(), { env: { get: "get" } })
 `,
   );
@@ -405,7 +406,7 @@ runtime.close()
   assert.deepEqual(await printed(tool("node"), "actors.mjs"), ["slept", 50, false]);
 });
 
-test("the package holds what it names, and nothing that was meant to stay at home", async () => {
+test("the package holds what it names, and nothing that should not be published", async () => {
   const installed = join(project, "node_modules/fiberfill");
   const manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8"));
   const files = (await readdir(installed, { recursive: true })).map((file) => "./" + file);

@@ -1,5 +1,5 @@
-// fiberfill/polyfill: installs the namespace of fiberfill/webassembly as the global WebAssembly. Modules compiled
-// before it was loaded stay as they were.
+// fiberfill/polyfill: installs the namespace of fiberfill/webassembly as the global WebAssembly. Modules that were
+// compiled before stay as they were.
 
 import { WebAssembly as namespace } from "../../jsglue/src/lower/namespace.js";
 

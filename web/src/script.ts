@@ -2,6 +2,5 @@
 
 import * as fiberfill from "./index.js";
 
-// An assignment, and no variable of the script: that of a module (type="module", or an import of the file) is no
-// global.
+// By assignment, because a variable of a module (type="module", or a file that is imported) would not be global.
 Object.assign(globalThis, { fiberfill });

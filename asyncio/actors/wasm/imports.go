@@ -13,7 +13,7 @@ const (
 	i64 = api.ValueTypeI64
 )
 
-// imports are the functions of "env". What is wrong with an address is found before anything is changed (K-2).
+// imports are the functions of "env". They check addresses before they change anything (K-2).
 var imports = []struct {
 	name            string
 	params, results []api.ValueType
@@ -44,11 +44,12 @@ func sleep(in *instance, stack []uint64) {
 	stack[0] = api.EncodeI32(in.host.SleepMs(api.DecodeI32(stack[0])))
 }
 
-// recv writes when the message is there. The memory is not smaller then.
+// recv writes after the wait. The addresses checked before are still valid, because memory never shrinks.
 func recv(in *instance, stack []uint64) {
 	const name = "mk_recv"
 	in.check()
-	typ, buffer, capacity, size := api.DecodeU32(stack[0]), api.DecodeU32(stack[1]), api.DecodeU32(stack[2]), api.DecodeU32(stack[3])
+	typ, buffer := api.DecodeU32(stack[0]), api.DecodeU32(stack[1])
+	capacity, size := api.DecodeU32(stack[2]), api.DecodeU32(stack[3])
 	in.bytes(name, uint64(buffer), uint64(capacity))
 	for _, at := range []uint32{typ, size} {
 		if at != 0 {
@@ -79,7 +80,7 @@ func writable(in *instance, stack []uint64) {
 	stack[0] = api.EncodeI32(in.host.WaitFDWritable(api.DecodeI32(stack[0]), api.DecodeI32(stack[1])))
 }
 
-// bytes returns a piece of the guest's memory. It traps if that is not there.
+// bytes returns a piece of the guest's memory. It traps if the piece lies outside.
 func (in *instance) bytes(name string, at, size uint64) []byte {
 	if uint32(size) == 0 {
 		return nil

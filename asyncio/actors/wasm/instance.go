@@ -13,22 +13,22 @@ import (
 	parser "github.com/fiberfill/fiberfill/internal/wasm"
 )
 
-// Guest returns the guest of one actor, for [actors.Runtime.Spawn] or an [actors.Factory]. Its instance is made at the
-// spawn, which fails with what the instance, or the allocation of its stack, fails with.
+// Guest returns the guest of one actor, for [actors.Runtime.Spawn] or an [actors.Factory]. The spawn makes the instance
+// and its stack; if either fails, the spawn returns that error.
 func (m *Module) Guest() actors.Guest { return &instance{module: m} }
 
 // instance is the guest of one actor.
 type instance struct {
 	module  *Module
-	ctx     context.Context // of all its calls
+	ctx     context.Context // of all calls into the instance
 	wasm    api.Module
 	handle  api.Function
-	malloc  api.Function // nil: it has none, or no free
+	malloc  api.Function // nil unless both malloc and free are exported
 	free    api.Function
 	memory  api.Memory        // nil: none
 	pointer api.MutableGlobal // nil: none
-	high    uint32            // the stack begins here and grows down
-	guard   uint32            // where the guard begins; 0: no region
+	high    uint32            // the stack starts here and grows down
+	guard   uint32            // start of the guard; 0: no region
 	host    *actors.Host
 
 	buffer, capacity uint32 // for payloads
@@ -71,7 +71,7 @@ func (in *instance) Open(class actors.StackClass) error {
 	return nil
 }
 
-// allocates reports whether these are malloc(i32) -> i32 and free(i32).
+// allocates reports whether the functions have the types of malloc(i32) -> i32 and free(i32).
 func allocates(malloc, free api.Function) bool {
 	is := func(f api.Function, results int) bool {
 		return f != nil && slices.Equal(f.Definition().ParamTypes(), []api.ValueType{i32}) &&
@@ -83,14 +83,14 @@ func allocates(malloc, free api.Function) bool {
 // Close drops the instance.
 func (in *instance) Close() { in.wasm.Close(context.Background()) }
 
-// region gives the actor its stack, if the guest keeps one in memory.
+// region allocates the actor's stack, if the guest keeps one in memory.
 func (in *instance) region(size uint32) error {
 	switch in.module.pointer {
 	case -1:
 		return nil
 	case parser.CannotTell:
-		return fmt.Errorf("%w: it seems to keep a stack there, and which global points to it is not clear; export it "+
-			"as __stack_pointer", ErrRoom)
+		return fmt.Errorf("%w: the module seems to keep a stack there, but its stack pointer is ambiguous; export "+
+			"that global as __stack_pointer", ErrRoom)
 	}
 	low, err := in.room(guardSize + size + 16)
 	if err != nil {
@@ -104,7 +104,7 @@ func (in *instance) region(size uint32) error {
 	return nil
 }
 
-// room returns the address of so many bytes.
+// room allocates size bytes in the guest's memory and returns their address.
 func (in *instance) room(size uint32) (uint32, error) {
 	if in.malloc != nil {
 		results, err := in.malloc.Call(in.ctx, uint64(size))
@@ -118,15 +118,16 @@ func (in *instance) room(size uint32) (uint32, error) {
 		return uint32(at), nil
 	}
 	if in.memory == nil || in.module.grows {
-		return 0, fmt.Errorf("%w: it grows its memory itself, or has none, and exports no malloc and free", ErrRoom)
+		return 0, fmt.Errorf("%w: the module grows its memory itself, or has none, and does not export malloc "+
+			"and free", ErrRoom)
 	}
 	before := in.memory.Size()
 	pages := (uint64(size) + pageSize - 1) / pageSize
 	if uint64(before)+pages*pageSize >= 1<<32 {
-		return 0, fmt.Errorf("%w: it is full", ErrRoom)
+		return 0, fmt.Errorf("%w: the memory is full", ErrRoom)
 	}
 	if _, ok := in.memory.Grow(uint32(pages)); !ok {
-		return 0, fmt.Errorf("%w: it cannot grow by %d bytes", ErrRoom, pages*pageSize)
+		return 0, fmt.Errorf("%w: the memory cannot grow by %d bytes", ErrRoom, pages*pageSize)
 	}
 	return before, nil
 }
@@ -150,7 +151,8 @@ func (in *instance) HandleMessage(h *actors.Host, m actors.Message) int32 {
 	return api.DecodeI32(results[0])
 }
 
-// place puts a payload where the handler finds it until it returns. No other call of it is under way.
+// place copies a payload into the guest's memory and returns its address, which is valid until the handler returns. No
+// other call of the handler is under way.
 func (in *instance) place(payload []byte) uint32 {
 	size := uint32(len(payload))
 	if size > in.capacity {
@@ -170,18 +172,17 @@ func (in *instance) place(payload []byte) uint32 {
 	return in.buffer
 }
 
-// check panics if the handler has written below its stack.
+// check panics if the handler has written into the guard below its stack.
 func (in *instance) check() {
 	if in.guard == 0 {
 		return
 	}
 	guard, _ := in.memory.Read(in.guard, guardSize)
-	// All of it: a function with one local writes one word in 16 bytes, and which of the four it is depends on the
-	// compiler.
+	// Check every word: a function with one local writes one word in 16 bytes, and the compiler chooses which.
 	for i := 0; i < guardSize; i += 4 {
 		if binary.LittleEndian.Uint32(guard[i:]) != guardWord {
 			size := in.high - in.guard - guardSize
-			panic(fmt.Errorf("actors: %s: %w: it has used more than the %d bytes of its "+
+			panic(fmt.Errorf("actors: %s: %w: the actor has used more than the %d bytes of its "+
 				"class", in.module.name, ErrStack, size))
 		}
 	}

@@ -18,7 +18,7 @@ const (
 	scenariosPath = "../../../examples/c-actor/scenarios.txt"
 )
 
-// The scenarios are played on JSPI too, with the same outcome: jsglue/test/actors_test.mjs.
+// jsglue/test/actors_test.mjs plays the same scenarios on JSPI, with the same outcome.
 func TestScenarios(t *testing.T) {
 	m := compile(t, guestPath, Options{})
 	scenarios, err := os.ReadFile(scenariosPath)
@@ -40,7 +40,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// compile compiles a module that is closed at the end of the test.
+// compile compiles a module and closes it at the end of the test.
 func compile(t *testing.T, path string, options Options) *Module {
 	t.Helper()
 	bytes, err := os.ReadFile(path)
@@ -68,7 +68,7 @@ type player struct {
 	fibers  int
 }
 
-// Ready makes it the runtime's Readiness.
+// Ready makes the player the runtime's Readiness.
 func (p *player) Ready(fd int32, write bool) bool {
 	return p.ready[fmt.Sprint(fd, " ", map[bool]string{false: "r", true: "w"}[write])]
 }
@@ -77,7 +77,7 @@ func (p *player) see(format string, args ...any) {
 	fmt.Fprintf(&p.seen, "    t=%d %s\n", p.clock.Now().Milliseconds(), fmt.Sprintf(format, args...))
 }
 
-// play returns the commands of a script, each with what is seen after it.
+// play runs a script. It returns the script's commands, each followed by the events that it caused.
 func play(t *testing.T, m *Module, script string) string {
 	p := &player{T: t, module: m, ready: map[string]bool{}}
 	p.runtime = actors.New(actors.Config{
@@ -110,7 +110,7 @@ func play(t *testing.T, m *Module, script string) string {
 	return seen
 }
 
-// payload is one as text: the tester's answers are words or numbers.
+// payload returns a message's payload as text: the tester's answers are words or numbers.
 func payload(m actors.Message) string {
 	words := func(bytes []byte) (text string) {
 		for ; len(bytes) >= 4; bytes = bytes[4:] {

@@ -1,39 +1,38 @@
-// Package wasm makes a wasm module the guest of an actor (package actors): straight-line code that calls mk_sleep_ms in
-// the middle of its handler, and is one of thousands.
+// Package wasm runs a wasm module as the guest of an actor (package actors). The module is straight-line code: it calls
+// mk_sleep_ms in the middle of its handler, and thousands of such actors run side by side.
 //
 //	module, err := wasm.Compile(ctx, binary, wasm.Options{})
 //	id, err := runtime.Spawn(module.Guest(), 10, actors.Stack64K)
 //
 // # The module
 //
-// It exports handle_message(type i32, source i64, payload i32, size i32) -> i32 and imports what it needs of this from
-// "env":
+// It exports handle_message(type i32, source i64, payload i32, size i32) -> i32. From "env" it imports the functions
+// that it needs of these:
 //
 //	mk_send(to i64, type i32, payload i32, size i32) -> i32        mk_sleep_ms(ms i32) -> i32
-//	mk_self() -> i64                                               mk_recv(type i32, buffer i32, capacity i32, size i32) -> i32
+//	mk_self() -> i64                                               mk_recv(type, buffer, capacity, size i32) -> i32
 //	mk_log(level i32, text i32, size i32)                          mk_wait_fd_readable(fd i32, timeout_ms i32) -> i32
 //	                                                               mk_wait_fd_writable(fd i32, timeout_ms i32) -> i32
 //
-// They mean what the methods of [actors.Host] mean; examples/c-actor/mk.h describes them for C. An address that is not
-// in the guest's memory is a trap. _initialize is called first, if it is exported.
+// They correspond to the methods of [actors.Host]; examples/c-actor/mk.h describes them for C. An address outside the
+// guest's memory is a trap. If the module exports _initialize, it is called first.
 //
 // # Instances and stacks
 //
-// Every actor has an instance of its own, made by [wazero], the runtime; they share nothing. The handler runs on a
-// coroutine, so what is suspended is a goroutine's stack with wasm frames on it. Where compilers keep locals whose
-// address is taken on a stack in linear memory, the actor gets a region of exactly its class for it when it is spawned,
-// and the stack pointer is set to it; an actor of class none runs on the stack that the module brings along. Below a
-// region lies a guard; a handler that has written there is ended by a trap when it blocks or returns. It can have
-// harmed nobody but itself.
+// Every actor has a [wazero] instance of its own; actors share nothing. The handler runs on a Go coroutine, so a
+// suspended handler is a goroutine's stack with wasm frames on it. Compilers keep address-taken locals on a stack in
+// linear memory, the shadow stack. When an actor is spawned it gets a region of exactly the size of its class, and its
+// stack pointer is set to the region. An actor of class none runs on the module's own stack. A guard lies below each
+// region. A handler that has written there traps when it blocks or returns; it can have damaged only its own instance.
 //
-// The region, and room for payloads, come from the guest's malloc if it exports malloc and free; else its memory is
-// grown, if nothing in the module grows it, because an allocator that finds memory grown behind its back hands that
-// part out. A module with neither can be spawned without a stack and be sent messages without a payload.
+// If the guest exports malloc and free, the region and the room for payloads come from its malloc. Otherwise the memory
+// is grown, but only if no code in the module grows it, because an allocator of the module's own would hand out the new
+// part. A module that allows neither can be spawned only without a stack, and sent only messages without a payload.
 //
 // # What it costs
 //
-// An instance: its memory, and the class. A switch is one of coroutines. A guest that is dropped while it is blocked is
-// unwound by the runtime, without any of its code.
+// An actor costs an instance: its memory, which includes the stack. A switch is a switch of Go coroutines. If a blocked
+// guest is dropped, the runtime unwinds it without running any of its code.
 package wasm
 
 import (
@@ -50,46 +49,46 @@ import (
 	parser "github.com/fiberfill/fiberfill/internal/wasm"
 )
 
-// The reasons why a module is refused, by Compile or at the spawn, or trapped by the host; the errors wrap them.
+// Why Compile or a spawn refuses a module, or the host traps a guest. The errors wrap these.
 var (
-	ErrModule  = errors.New("not a module that can be an actor")
-	ErrImport  = errors.New("imports what is not there")
+	ErrModule  = errors.New("the module cannot be an actor")
+	ErrImport  = errors.New("imports something that the host does not provide")
 	ErrExport  = errors.New("exports no handle_message(i32, i64, i32, i32) -> i32")
 	ErrRoom    = errors.New("no room in the guest's memory")
 	ErrStack   = errors.New("the stack overflowed")
-	ErrAddress = errors.New("an address outside the memory")
+	ErrAddress = errors.New("address outside the memory")
 	ErrOutside = errors.New("called while no handler runs")
 )
 
-// Options are what Compile can be told. The zero value suits most.
+// Options are the options of Compile. The zero value is the default.
 type Options struct {
-	Name    string            // of the module, for messages
-	Imports map[string]Import // from "env", beside the mk_ functions
+	Name    string            // the module's name in messages; default "the guest"
+	Imports map[string]Import // further functions of "env"
 }
 
-// Import is a further function for guests. It may block the actor by the methods of the Host, which return -1 to actors
-// without a stack. A panic is a trap. Those methods do not return, but panic, when the actor has been stopped; an
-// import that recovers from that has the guest go on.
+// Import is a further function for guests. It may block the actor by calling the Host's blocking methods, which return
+// -1 for an actor without a stack. A panic is a trap. If the actor is stopped while an import blocks, the Host's method
+// panics; if the import recovers, the guest goes on.
 type Import struct {
 	Params, Results []api.ValueType
-	// Call finds the parameters in stack and leaves the results there.
+	// Call reads the parameters from stack and writes the results there.
 	Call func(h *actors.Host, memory api.Memory, stack []uint64)
 }
 
-// Module is a compiled module, of which any number of actors can be made.
+// Module is a compiled module. Any number of actors can be made of it.
 type Module struct {
 	name     string
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
-	pointer  int32  // the global, -1 if there is no stack, or parser.CannotTell
-	exported string // the export that is added for it
+	pointer  int32  // index of the stack-pointer global; -1: no stack; or parser.CannotTell
+	exported string // name of the export added for it
 	grows    bool   // code of the module grows its memory
 }
 
 const handler = "handle_message"
 
-// Compile takes the bytes of a module. The error wraps ErrModule, ErrImport or ErrExport. The caller closes the module
-// when its actors are over.
+// Compile compiles the bytes of a module. The error wraps ErrModule, ErrImport or ErrExport. The caller must close the
+// module when its actors are over.
 func Compile(ctx context.Context, binary []byte, options Options) (*Module, error) {
 	if options.Name == "" {
 		options.Name = "the guest"
@@ -104,7 +103,7 @@ func Compile(ctx context.Context, binary []byte, options Options) (*Module, erro
 	return m, nil
 }
 
-// Close frees the module. No actor of it may be alive.
+// Close frees the module. None of its actors may be alive.
 func (m *Module) Close() { m.runtime.Close(context.Background()) }
 
 func (m *Module) compile(ctx context.Context, binary []byte, options Options) error {
@@ -112,10 +111,10 @@ func (m *Module) compile(ctx context.Context, binary []byte, options Options) er
 	switch code := parser.Parse(binary, &parsed); code {
 	case parser.OK:
 	case parser.NotWasm:
-		return fmt.Errorf("%w: a wasm file begins with the bytes 00 61 73 6d, this one with % x", ErrModule,
+		return fmt.Errorf("%w: a wasm file starts with the bytes 00 61 73 6d, this one with % x", ErrModule,
 			binary[:min(4, len(binary))])
 	default:
-		return fmt.Errorf("%w: the parser gives up with error %d at byte %d", ErrModule, code, parsed.At)
+		return fmt.Errorf("%w: the parser stopped with error %d at byte %d", ErrModule, code, parsed.At)
 	}
 	m.pointer, m.grows = parsed.StackPointer(), parsed.Grows()
 	if m.pointer >= 0 {
@@ -134,7 +133,7 @@ func (m *Module) compile(ctx context.Context, binary []byte, options Options) er
 	return m.provide(ctx, options.Imports)
 }
 
-// provide makes the module "env". Whoever calls one of its functions is found by the context of the call.
+// provide makes the module "env". Its functions find the calling instance in the context of the call.
 func (m *Module) provide(ctx context.Context, more map[string]Import) error {
 	env := m.runtime.NewHostModuleBuilder("env")
 	types := map[string]Import{}
@@ -162,7 +161,7 @@ func (m *Module) provide(ctx context.Context, more map[string]Import) error {
 		if have, ok := types[name]; module != "env" || !ok {
 			return fmt.Errorf("%w: %s.%s", ErrImport, module, name)
 		} else if !slices.Equal(f.ParamTypes(), have.Params) || !slices.Equal(f.ResultTypes(), have.Results) {
-			return fmt.Errorf("%w: env.%s of another type", ErrImport, name)
+			return fmt.Errorf("%w: env.%s has another type", ErrImport, name)
 		}
 	}
 	for _, memory := range m.compiled.ImportedMemories() {

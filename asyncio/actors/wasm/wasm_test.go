@@ -15,7 +15,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
-// world is a runtime with a tester, whose answers it keeps.
+// world is a runtime with a tester, and keeps the answers sent to the tester.
 type world struct {
 	*testing.T
 	*actors.Runtime
@@ -79,7 +79,7 @@ func numbers(m actors.Message) (list []uint32) {
 	return list
 }
 
-// The same scenario by the clock of the machine: the order, and a bound that is only there to be finite.
+// The same scenario by the machine's clock. It checks the order, and a generous bound on the time.
 func TestSleep_by_the_real_clock(t *testing.T) {
 	t.Run("S-SLEEP", func(t *testing.T) {
 		w := newWorld(t, actors.Config{Clock: actors.RealClock()})
@@ -130,7 +130,7 @@ func TestThe_class_is_the_size_of_the_stack(t *testing.T) {
 	})
 }
 
-// No malloc, no memory that could grow: the spawn fails, and nothing is left of it.
+// Without malloc and without memory that the host may grow, the spawn fails and leaves nothing behind.
 func TestNo_room_for_the_stack(t *testing.T) {
 	t.Run("E-SPAWN-2", func(t *testing.T) {
 		w := newWorld(t, actors.Config{})
@@ -153,7 +153,7 @@ func TestNo_room_for_the_stack(t *testing.T) {
 	})
 }
 
-// With malloc and free the region and the payloads come from there, one payload's room serving the next.
+// If the guest exports malloc and free, the region and the payloads come from malloc. Payloads reuse one buffer.
 func TestStack_and_payload_from_the_guests_allocator(t *testing.T) {
 	w := newWorld(t, actors.Config{})
 	id, in := w.guest(compile(t, "testdata/malloc.wasm", Options{}), actors.Stack64K)
@@ -180,7 +180,7 @@ func TestStack_and_payload_from_the_guests_allocator(t *testing.T) {
 	}
 }
 
-// Nothing of a guest that is stopped while it is blocked runs, and nothing of it is left.
+// A guest that is stopped while blocked runs no more code, and leaves nothing behind.
 func TestStop_drops_the_stack(t *testing.T) {
 	t.Run("E-LIFE-2", func(t *testing.T) {
 		leaktest.Goroutines(t)
@@ -208,7 +208,7 @@ func TestStop_drops_the_stack(t *testing.T) {
 	})
 }
 
-// Even if it catches everything: what a dropped stack is unwound with is no exception.
+// This holds even if the guest catches everything: a dropped stack is not unwound by an exception.
 func TestStop_cannot_be_caught(t *testing.T) {
 	t.Run("E-LIFE-2", func(t *testing.T) {
 		w := newWorld(t, actors.Config{Log: func(id actors.ID, _ int32, _ string) { t.Errorf("actor %d runs", id) }})
@@ -250,8 +250,7 @@ func TestStack_overflow_is_a_trap_that_says_so(t *testing.T) {
 	})
 }
 
-// A function of the program's own, made of the same yield: it asks a server, and the guest sees a call that takes a
-// while. A function with one local writes one word in 16 bytes.
+// A function with one local writes one word in 16 bytes, so the check must look at every word.
 func TestStack_overflow_is_found_in_every_word(t *testing.T) {
 	t.Run("E-CLASS-1", func(t *testing.T) {
 		w := newWorld(t, actors.Config{})
@@ -268,6 +267,7 @@ func TestStack_overflow_is_found_in_every_word(t *testing.T) {
 	})
 }
 
+// A host makes a higher-level blocking call of its own: it asks a server, and to the guest the call just takes a while.
 func TestHigher_blocking_calls(t *testing.T) {
 	t.Run("E-HOST-1", func(t *testing.T) {
 		w := newWorld(t, actors.Config{Clock: actors.RealClock()})
@@ -336,7 +336,7 @@ func TestCompile_says_what_is_wrong(t *testing.T) {
 		}
 	}
 	_, err := Compile(t.Context(), []byte("hello"), Options{})
-	if want := "actors: the guest: not a module that can be an actor: a wasm file begins with the bytes 00 61 73 6d, " +
+	if want := "actors: the guest: the module cannot be an actor: a wasm file starts with the bytes 00 61 73 6d, " +
 		"this one with 68 65 6c 6c"; err == nil || err.Error() != want {
 		t.Errorf("Compile() = %v, want %s", err, want)
 	}

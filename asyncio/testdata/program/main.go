@@ -48,7 +48,8 @@ func main() {
 	js.Global().Set("program", program)
 	err := loop.Serve()
 	goroutines++ // the runtime's own, in which the call of stop still is
-	program.Set("ended", map[string]any{"error": fmt.Sprint(err), "goroutinesLeft": runtime.NumGoroutine() - goroutines})
+	left := runtime.NumGoroutine() - goroutines
+	program.Set("ended", map[string]any{"error": fmt.Sprint(err), "goroutinesLeft": left})
 }
 
 // invoke calls the first argument with the others.
@@ -129,7 +130,7 @@ var exports = map[string]fiberFunc{
 		panic("boom")
 	},
 	"unsupported": func(*asyncio.Fiber, js.Value, []js.Value) (any, error) { return struct{}{}, nil },
-	// sleep waits by a timer of the scheduler, block in Go's own way.
+	// sleep waits for a timer of the scheduler, block blocks in Go's own way.
 	"sleep": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
 		start := time.Now()
 		err := asyncio.Sleep(f, time.Duration(args[0].Int())*time.Millisecond)
@@ -152,7 +153,7 @@ var exports = map[string]fiberFunc{
 		}
 		return n, nil
 	},
-	// yields lets two fibers yield to each other n times in all and returns the time of one in ns.
+	// yields has two fibers yield to each other n times in all, and returns the time of one yield in ns.
 	"yields": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
 		n := args[0].Int()
 		start := time.Now()

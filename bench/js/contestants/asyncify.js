@@ -1,11 +1,11 @@
-// Binaryen's Asyncify: the guest, rewritten so that its functions can return in the middle and be called again to go on
-// where they were. Each fiber has a buffer in the guest's memory for that. There is one engine stack, so a switch is no
-// business of the event loop's, and the ring is a plain loop in JavaScript: it too lets the page stand still.
+// Binaryen's Asyncify: the guest, rewritten so that its functions can return in the middle and later go on there when
+// called again. Each fiber has a buffer in the guest's memory for that. There is only one engine stack, so a switch
+// does not involve the event loop, and the ring is a plain loop in JavaScript. It blocks the page, too.
 
 import { bytes } from "../host.js";
 
-const BUFFER = 128; // bytes a fiber: two frames deep at most
-const HEAD = 8; // of them: where the saved frames end, and where they must
+const BUFFER = 128; // bytes a fiber: at most two frames
+const HEAD = 8; // of these: the end of the saved frames, and their limit
 
 export async function open({ wait }) {
   let current;
@@ -65,7 +65,7 @@ export async function open({ wait }) {
     return { fn, arg, done, buffer, value: 0, started: false };
   }
 
-  /** Has a fiber go on; returns whether it has ended. */
+  /** Runs a fiber further; returns whether it has ended. */
   function step(fiber) {
     current = fiber;
     if (fiber.started) {

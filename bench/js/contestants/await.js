@@ -1,5 +1,5 @@
-// Plain async functions, without wasm: what somebody writes who has no guest to run. A yield is an await of nothing,
-// and the engine's microtask queue is the ready queue.
+// Plain async functions, without wasm, as people write who have no guest to run. A yield is an await of undefined, and
+// the engine's microtask queue is the ready queue.
 
 export async function open({ wait }) {
   const memory = new Int32Array(32768);

@@ -1,4 +1,4 @@
-// fiberfill, as a page gets it: the built script, the guest, one mark.
+// fiberfill as a page uses it: the built script, the guest, one marked import.
 
 import { bytes, script } from "../host.js";
 
@@ -11,7 +11,7 @@ export async function open({ wait }) {
   return { turns: exports.turns, call: exports.call, compute: exports.compute, cost };
 }
 
-const guests = {}; // of the costs, by their systems
+const guests = {}; // for the costs, by system
 
 /** Performs an operation of a proposal n times: "fibers1.resume". */
 async function cost(operation, n) {

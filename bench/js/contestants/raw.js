@@ -1,7 +1,6 @@
 // JSPI as an experienced user writes it by hand, with nothing around it: no scheduler, no bound, one shadow stack for
-// all calls, no cancellation. A yield is a resume round trip and no more: the import makes a Promise, wakes itself, and
-// returns the Promise; the stack is suspended and goes on in a microtask. Among several stacks the engine's own
-// microtask queue makes it fair.
+// all calls, no cancellation. A yield is only a resume round trip: the import makes a Promise, resolves it, and returns
+// it; the stack is suspended and goes on in a microtask. Among several stacks the engine's microtask queue is fair.
 
 import { bytes } from "../host.js";
 
@@ -23,6 +22,6 @@ export async function open({ wait }) {
   return {
     turns: WebAssembly.promising(turns),
     call: WebAssembly.promising(call),
-    compute, // nothing waits in it, so nobody would make it promising
+    compute, // nothing waits in it, so a user would not make it promising
   };
 }

@@ -1,6 +1,6 @@
-// Raw JSPI with a ready queue, the least that a scheduler needs: a ring of fixed size. Who yields goes to its end, and
-// the first is woken, so that exactly one stack is on its way at any time. No limit, no inbox, no turn that ends: the
-// page stands still until all is done.
+// Raw JSPI with a ready queue, the least that a scheduler needs: a ring of fixed size. A fiber that yields goes to its
+// end and wakes the first one, so exactly one stack is being resumed at any time. There is no limit, no inbox and no
+// end of a turn: the page is blocked until all is done.
 
 import { bytes } from "../host.js";
 
@@ -33,7 +33,7 @@ export async function open({ wait }) {
   });
   const turns = WebAssembly.promising(instance.exports.turns);
   return {
-    /** The first of a group starts the ring, when all have been started. */
+    /** The first of a group starts the ring, once all have been started. */
     turns(n) {
       if (head === tail) {
         going = false;

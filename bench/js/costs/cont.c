@@ -1,4 +1,4 @@
-// The costs of system D, cont by stack inspection.
+// The costs of cont by stack inspection.
 
 #include "costs.h"
 
@@ -10,7 +10,7 @@ EXPORT("init") void init(void) {
   on_ask = cont_table(&ask, 1);
 }
 
-// Asks until the answer is 0; what it is first resumed with counts as one.
+// Asks until the answer is 0. The value of the first resume counts as an answer.
 static ff_types asks(ff_fiber self, void *env, ff_event *e) {
   (void)self, (void)env;
   while (e->values[0].i32) cont_suspend(ff_send_i32(e, ask, 1));

@@ -1,5 +1,5 @@
-// What the guests of the costs have in common: an export performs its operation n times and returns the sum of the ones that
-// were sent in it, which is n.
+// Shared by the guests of the costs: an export does its operation n times, sends a one each time, and returns the sum
+// of the ones, which is n.
 
 #include "../../../include/fiberfill.h"
 

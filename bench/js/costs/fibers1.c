@@ -1,4 +1,4 @@
-// The costs of system A, fibers v1.
+// The costs of fibers1.
 
 #include "costs.h"
 
@@ -92,7 +92,7 @@ EXPORT("exception") int exception(int n) {
   return sum;
 }
 
-// --- two fibers that take each other's place below the entry
+// --- two fibers that switch to each other, below the entry
 
 static ff_types back(ff_fiber self, void *to, ff_event *e) {
   for (;;) fibers1_switch(self, (ff_fiber)to, ff_send_i32(e, yield, 1), on_next);

@@ -1,4 +1,4 @@
-// The costs of system B, fibers v2.
+// The costs of fibers2.
 
 #include "costs.h"
 

@@ -1,5 +1,5 @@
-// The costs of system C, coroutines by single-use stack references. A coroutine sends back the first value that it is sent,
-// and retires with it when that is 0.
+// The costs of stacks, coroutines by single-use stack references. A coroutine sends back the first value that it
+// gets. When the value is 0, it retires with it.
 
 #include "costs.h"
 

@@ -7,7 +7,7 @@ import { sleepTest } from "/demo/sleep.js";
 const bytes = async (path) => (await fetch(path)).arrayBuffer();
 
 globalThis.actors = {
-  /** Every scenario of the file: its title, what must be, and what was. */
+  /** Every scenario of the file: its title, the expected and the actual events. */
   async scenarios() {
     const guest = await actors.compileActor(await bytes("/examples/c-actor/guest.wasm"));
     const text = await (await fetch("/examples/c-actor/scenarios.txt")).text();

@@ -1,5 +1,5 @@
-// Bad input, case by case: each gets a clear error, and nothing is lost. A case throws where the error is another one.
-// bad.run plays one case and then checks what must hold after all of them.
+// Bad input, case by case: each gets a clear error, and nothing is lost. A case throws if the error is a different one.
+// bad.run plays one case and then checks what must hold after every case.
 import { check, equal, refusal, rejection, thrown } from "./check.js";
 import { host } from "./guests.js";
 import { ended, lines, log, macrotask, scene, when } from "./scene.js";
@@ -21,7 +21,7 @@ async function cGuest(change = (fn) => fn) {
 
 const url = (path) => `${location.origin}${path}`;
 
-/** What calls of an export reject with; that they throw at once is an error. */
+/** The reason that a call of an export rejects with. A call that throws is an error. */
 function refused(fn, ...args) {
   let fiber;
   try {
@@ -68,20 +68,20 @@ const anything = [
   revoked(),
 ];
 
-/** A value of which nothing can be asked, not even its class. */
+/** A value that throws on every access, even to its class. */
 function revoked() {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   return proxy;
 }
 
-/** By identity, also where the reason is something that a Promise would follow. */
+/** Compares by identity, even if a Promise would follow the reason. */
 async function rejectsWith(fiber, reason) {
   const same = await fiber.then(
     () => false,
     (got) => Object.is(got, reason),
   );
-  check(same, `the fiber rejects with the very ${typeof reason} that its import gave`);
+  check(same, `the fiber rejects with the same ${typeof reason} as its import`);
 }
 
 globalThis.bad = {
@@ -112,7 +112,7 @@ globalThis.bad = {
     const modules = [await compile(buffer), await compileStreaming(other.fetch(url("/wat/rules.wasm")))];
     check(
       modules.every((module) => module instanceof WebAssembly.Module),
-      "its bytes and its Responses are taken",
+      "its bytes and its Responses are accepted",
     );
     refusal(await rejection(instantiate(new other.WebAssembly.Module(buffer))), "foreign-module");
     const controller = new other.AbortController();
@@ -175,7 +175,7 @@ globalThis.bad = {
       instantiateStreaming(new Response(body, { headers: { "Content-Type": "application/wasm" } })),
     );
     refusal(error, "bad-response", "broke off");
-    check(error.cause instanceof Error, "the cause is what the body's reader was told");
+    check(error.cause instanceof Error, "the cause is the error of the body's reader");
   },
   async foreignModule() {
     const module = await WebAssembly.compile(await bytes());
@@ -187,8 +187,8 @@ globalThis.bad = {
   async missingImport() {
     const error = await rejection(instantiate(await bytes(), { env: { wait() {} } }));
     refusal(error, "missing-import", "env.direct (function)", "env.wait_ref");
-    check(!error.message.includes("env.wait ("), "what is there is not called missing");
-    check(!error.message.includes("fiberfill.yield"), "what fiberfill provides is not called missing");
+    check(!error.message.includes("env.wait ("), "an import that is given is not called missing");
+    check(!error.message.includes("fiberfill.yield"), "an import that fiberfill provides is not called missing");
     refusal(await rejection(instantiate(await bytes())), "missing-import", "env.wait (function)");
     refusal(await rejection(instantiate(await bytes(), null)), "missing-import");
   },
@@ -264,7 +264,7 @@ globalThis.bad = {
     for (const type of ["i32", "i64", "f32", "f64", "ref"])
       refusal(await refused(exports[type]), "bad-argument", `export ${type} takes 1`);
     refusal(await refused(exports.add, 1), "bad-argument", "parameter 2");
-    // All that fits is passed as the engine passes it.
+    // Every valid value is passed as the engine passes it.
     equal(
       [await exports.i32(2 ** 32 + 5), await exports.i32(true), await exports.f32(0.1), await exports.f64(NaN)],
       [5, 1, Math.fround(0.1), NaN],
@@ -332,14 +332,14 @@ globalThis.bad = {
     await when(() => third.state === "waiting");
     const error = await refused(c.overflow.with({ name: "Ada" }), 70);
     refusal(error, "region-overflow", "Ada", "export overflow", "65536");
-    // Ada's stack lies above the third's, and ran into it.
+    // Ada's stack lies above the third fiber's, and ran into it.
     const hit = await rejection(third);
     refusal(hit, "region-overflow", "Ada", third.name);
     equal([first.state, second.state, third.state], ["waiting", "waiting", "failed"]);
     await fetch("/release?id=1001", { method: "POST" });
     equal([await first, await second], [value(1001), value(1001)]);
     equal(await c.overflow(40), 40);
-    // One that runs through all of the memory ruins its instance; other instances go on.
+    // An overflow through all of memory ruins its instance; other instances go on.
     refusal(await refused((await cGuest()).overflow, 1e9), "region-overflow");
   },
   async exception() {
@@ -347,7 +347,7 @@ globalThis.bad = {
     const error = await refused(exports.throw, 7);
     check(error instanceof WebAssembly.Exception && error.is(instance.exports.oops), "the guest's own exception");
     equal(error.getArg(instance.exports.oops, 0), 7);
-    // One that has an identity before it passes through the guest keeps it.
+    // An exception that JavaScript created keeps its identity through the guest.
     const exception = new WebAssembly.Exception(instance.exports.oops, [8]);
     const { exports: other } = await scene({
       wait: async () => {
@@ -445,7 +445,7 @@ globalThis.bad = {
     );
     const other = c.item(url("/item?id=5"));
     const error = await refused(c.item, url("/cut?id=17"));
-    equal(error, reason, "what fetch rejected with");
+    equal(error, reason, "the reason that fetch rejected with");
     check(error instanceof TypeError, `${error} is a network error`);
     equal(await other, value(5));
   },
@@ -496,14 +496,14 @@ globalThis.bad = {
       thrown(() => instance.exports.wait_ref(1)),
       "cannot-suspend",
       "env.wait_ref",
-    ); // whose rejection is nobody's
+    ); // its rejection is not handled
     refusal(
       thrown(() => instance.exports.sleep(1)),
       "cannot-suspend",
       "fiberfill.sleep_ms",
     );
     equal(instance.exports.add(1, 2), 3);
-    equal(instance.exports.wait_f64(1), 0.5); // it need not wait
+    equal(instance.exports.wait_f64(1), 0.5); // without a wait
     equal(await exports.wait(1), 5);
   },
 
@@ -585,7 +585,7 @@ globalThis.bad = {
         return new Promise(() => {});
       },
     });
-    // It is running: it sees the cancellation at its next wait.
+    // The fiber is running: it sees the cancellation at its next wait.
     const [ask, thread, wait] = [exports.ask(1), exports.thread(1), exports.wait(1)];
     equal(await ask, 1);
     equal(await rejection(thread), "enough");
@@ -620,7 +620,7 @@ globalThis.bad = {
     fiber.cancel("enough");
     equal(await rejection(fiber), "enough");
     equal(waits, [10], "waits for which the function was called");
-    // One that never gives up keeps the page from nothing, and is ended in the end.
+    // A fiber that never gives up does not block the page, and is ended at last.
     const stubborn = exports.stubborn(10, 300000);
     const end = rejection(stubborn);
     await when(() => stubborn.state === "waiting");
@@ -636,7 +636,8 @@ const value = (id) => (id * 2654435761 + 12345) % 1000003;
 const cases = { ...bad };
 bad.names = () => Object.keys(cases);
 
-// Plays a case while another fiber waits, which is not touched by it; afterwards all works as before.
+// Plays a case while another fiber, the bystander, waits. The case must not affect the bystander; afterwards everything
+// works as before.
 bad.run = async (name) => {
   const { exports, open, asked } = await scene();
   const bystander = exports.nest(5, 1);

@@ -1,8 +1,7 @@
-// Goes to another page and comes back, out of the back-forward cache, while fibers are so busy that their turns are
-// cut.
+// Goes to another page and returns from the back-forward cache while fibers are so busy that their turns are cut.
 const away = () =>
   new Promise((resolve, reject) => {
-    if (sessionStorage.been) return reject(new Error("the page was not in the cache: it has been loaded anew"));
+    if (sessionStorage.been) return reject(new Error("the page was not in the cache: it was loaded anew"));
     sessionStorage.been = "away";
     addEventListener("pageshow", resolve, { once: true });
     location.href = "away.html";
@@ -30,12 +29,12 @@ globalThis.cache = {
       },
     });
     const threads = Array.from({ length: 40 }, (_, i) => exports.thread(i));
-    await new Promise((resolve) => setTimeout(resolve)); // they run
+    await new Promise((resolve) => setTimeout(resolve)); // the fibers run
     await away();
     leave = false;
     await Promise.all(threads);
   },
-  // The same of a Go program, whose fetches fail at once: of a body that is being read Firefox loses the rest.
+  // The same for a Go program, whose fetches fail at once: Firefox would lose the rest of a body that is being read.
   async go() {
     const platform = globalThis.fetch;
     const program = platform("/dist/demo/go-fetch.wasm");

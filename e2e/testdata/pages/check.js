@@ -1,4 +1,4 @@
-// Checks that throw, which fails the test with this text and the place.
+// Checks. A failed check throws, which fails the test with the text and the place.
 
 const show = (value) => {
   if (value instanceof Error) return `${value.name}${value.code ? ` ${value.code}` : ""}: ${value.message}`;
@@ -11,14 +11,14 @@ export function check(condition, what) {
   if (!condition) throw new Error(`not so: ${what}`);
 }
 
-/** Values, and arrays of them, to any depth. */
+/** Compares values, and arrays of them, to any depth. */
 export function equal(got, want, what = "value") {
   const alike = (a, b) =>
     Array.isArray(b) ? Array.isArray(a) && a.length === b.length && b.every((x, i) => alike(a[i], x)) : Object.is(a, b);
   if (!alike(got, want)) throw new Error(`${what}:\n got ${show(got)}\nwant ${show(want)}`);
 }
 
-/** The reason for which a promise rejects. That it resolves is an error. */
+/** Returns the reason that a promise rejects with. A promise that resolves is an error. */
 export async function rejection(promise) {
   let value;
   try {
@@ -29,7 +29,7 @@ export async function rejection(promise) {
   throw new Error(`resolved with ${show(value)}, should have rejected`);
 }
 
-/** What a function throws. That it does not is an error. */
+/** Returns what a function throws. A function that returns is an error. */
 export function thrown(fn) {
   let value;
   try {
@@ -40,12 +40,12 @@ export function thrown(fn) {
   throw new Error(`returned ${show(value)}, should have thrown`);
 }
 
-/** That an error is a FiberError with this code, and that its message has these words. */
+/** Checks that an error is a FiberError with this code, and that its message has these words. */
 export function refusal(error, code, ...words) {
   check(
     error instanceof fiberfill.FiberError && error instanceof Error,
-    `${show(error)} is a FiberError, of code ${code}`,
+    `${show(error)} is a FiberError with code ${code}`,
   );
   equal(error.code, code, `the code of "${error.message}"`);
-  for (const word of words) check(error.message.includes(word), `"${error.message}" speaks of "${word}"`);
+  for (const word of words) check(error.message.includes(word), `"${error.message}" mentions "${word}"`);
 }

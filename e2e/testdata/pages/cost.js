@@ -30,8 +30,8 @@ async function timed(fn) {
   return ms;
 }
 
-// Instead of the network: what the server would answer, each answer in a task of its own, as the answers of fetches
-// are. By fibers or not, all of this is the same; what is left is what fibers cost.
+// Replaces the network with the server's answers, each in a task of its own, like the responses of fetches. This part
+// is the same with and without fibers, so the difference is the cost of fibers.
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const channel = new MessageChannel();
@@ -65,7 +65,7 @@ const plainlyLocal = async (id) => JSON.parse(decoder.decode(await answer(item(i
 const all = (count, fn) => Promise.all(Array.from({ length: count }, (_, id) => fn(id)));
 
 globalThis.cost = {
-  // Milliseconds for count fetches, all called at once.
+  // Returns the milliseconds for count fetches, all called at once.
   async fibers(count) {
     guest ??= await load();
     return timed(() => all(count, (id) => guest.item(item(id))));
@@ -79,8 +79,8 @@ globalThis.cost = {
   },
   localPlain: (count) => timed(() => all(count, plainlyLocal)),
 
-  // How many of count calls at once, each of which fetches, have the right value; how many fetches were out at once at
-  // most; and how many fibers are left.
+  // Makes count calls at once, each with a fetch. Returns how many have the right value, the most fetches in flight,
+  // and how many fibers are left.
   async calls(count) {
     let out = 0;
     let most = 0;

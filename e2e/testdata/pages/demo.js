@@ -1,5 +1,5 @@
 globalThis.demo = {
-  // A small run with each guest; what escapes in the frame is thrown.
+  // A small run with each guest. Throws if an error escapes in the frame.
   async run() {
     const page = document.getElementById("page").contentWindow;
     const escaped = [];

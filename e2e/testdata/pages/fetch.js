@@ -1,10 +1,10 @@
-// The scenario of fetching fibers with the C guest: real URLs, whose answers the server holds until it is told to
-// release them. Each function throws where the events are not the ones of the specification, or not in its order.
+// The scenario of fetching fibers with the C guest. The URLs are real; the server holds the responses until it is told
+// to release them. Each function throws if the events, or their order, differ from the specification.
 import { check, equal, refusal, rejection } from "./check.js";
 import { host } from "./guests.js";
 import { ended, lines, log, macrotask, played, scene, when } from "./scene.js";
 
-let count = 0; // of ids held, so that each is used once
+let count = 0; // of ids used, so that each is used only once
 const fresh = (n) => Array.from({ length: n }, () => count++);
 const url = (id, more = "") => `${location.origin}/hold?id=${id}${more}`;
 const release = (id) => fetch(`/release?id=${id}`, { method: "POST" });
@@ -22,7 +22,7 @@ async function guest(change = (fn) => fn) {
 
 const waiting = (...fibers) => when(() => fibers.every(({ state }) => state === "waiting"));
 
-// How many steps the turn had that had most of them, by the log. Those of the warm-up do not count.
+// Returns the most steps of any turn in the log. The steps of the warm-up do not count.
 function mostStepsOfATurn(warmUp) {
   let all = 0;
   let most = 0;
@@ -34,7 +34,8 @@ function mostStepsOfATurn(warmUp) {
   return most;
 }
 
-// Begins to count what the page can do; returns a function that ends it and tells. Times are in milliseconds.
+// Starts counting what the page can do. Returns a function that ends the count and returns it. Times are in
+// milliseconds.
 function watch() {
   const seen = { timeouts: 0, messages: 0, frames: 0, longest: 0, total: 0 };
   let go = true;
@@ -71,7 +72,7 @@ function watch() {
 }
 
 globalThis.fetching = {
-  // f0, f1 and f2 ask for three items; those of f1, f2 and f0 arrive, in this order.
+  // f0, f1 and f2 fetch an item each; the responses of f1, f2 and f0 arrive, in this order.
   async threeFibers() {
     const exports = await guest();
     const events = await played(async () => {
@@ -125,7 +126,7 @@ globalThis.fetching = {
     );
   },
 
-  // All three answers are there when the page lets go of them, in the order f2, f0, f1 and in one macrotask.
+  // All three responses have arrived when the page releases them, in the order f2, f0, f1, in one macrotask.
   async completionsInOneTurn() {
     const doors = [];
     const arrived = [];
@@ -146,7 +147,7 @@ globalThis.fetching = {
       [f2, f0, f1].forEach((settle) => settle());
       equal(await Promise.all(fibers), ids.map(value));
     });
-    // The turn is entered for the first of them, finds all, and gives each its own.
+    // The turn is entered for the first completion, finds all three, and gives each fiber its own.
     equal(
       events.slice(0, 11),
       lines(`
@@ -161,7 +162,7 @@ globalThis.fetching = {
     );
   },
 
-  // f1 and f2 are green threads. They take turns while the fetch of f0 is out.
+  // f1 and f2 are green threads. They take turns while the fetch of f0 is in flight.
   async greenThreads() {
     const exports = await guest();
     const events = await played(async () => {
@@ -185,7 +186,7 @@ globalThis.fetching = {
     );
   },
 
-  // A green thread that never rests does not keep the answer of a fetch from its fiber.
+  // A green thread that never rests does not delay the response of a fetch for ever.
   async fetchAmongBusyThreads() {
     const exports = await guest();
     let go = 1;
@@ -201,7 +202,7 @@ globalThis.fetching = {
     equal(await thread, 7);
   },
 
-  // The fetch of f1 fails. That ends f1 only.
+  // The fetch of f1 fails. That ends only f1.
   async rejected() {
     const exports = await guest();
     let reason;
@@ -220,7 +221,7 @@ globalThis.fetching = {
         ["done", "failed", "done"],
       );
     });
-    equal(reason.message, "HTTP 500", "what the import has thrown");
+    equal(reason.message, "HTTP 500", "the error that the import threw");
     equal(
       events.slice(11),
       lines(`
@@ -230,7 +231,7 @@ globalThis.fetching = {
     );
   },
 
-  // The scheduler is not even entered.
+  // Without fibers the scheduler is not even entered.
   async noFibers() {
     await guest();
     fiberfill.startLog();
@@ -266,7 +267,7 @@ globalThis.fetching = {
     );
   },
 
-  // A rejected Promise is an exception in the importing fiber only; a call that runs meanwhile is unaffected.
+  // A rejected Promise is an exception only in the fiber that called the import; another call is unaffected.
   async rejectedAlone() {
     const { exports, open, fail, asked } = await scene();
     const [catching, failing, other] = [exports.catch(1), exports.wait(1), exports.wait(2)];
@@ -279,7 +280,7 @@ globalThis.fetching = {
     equal(await other, 2);
   },
 
-  // Begins a fetch that nobody answers; cancels it.
+  // Begins a fetch without a response, and cancels it.
   async never() {
     const exports = await guest();
     fetching.fiber = exports.item(url(0).replace("hold", "never"));
@@ -293,8 +294,8 @@ globalThis.fetching = {
     ended();
   },
 
-  // Fibers that compute step ms between their yields, `rounds` times each, after a warm-up of so many steps together
-  // that take no time. Returns what the page could do meanwhile, and the most steps that a turn had.
+  // Runs fibers that compute for step ms between yields, `rounds` times each, after warmUp steps in all that take no
+  // time. Returns what the page could do meanwhile, and the most steps of any turn.
   async busy(fibers, rounds, step, warmUp) {
     let steps = 0;
     const { exports } = await scene({
@@ -314,7 +315,7 @@ globalThis.fetching = {
     return { ...seen, steps: mostStepsOfATurn(warmUp) };
   },
 
-  // A fiber that waits for Promises that are resolved already.
+  // Runs a fiber that waits for Promises that are resolved already.
   async atOnce(count) {
     const { exports } = await scene({ wait: async () => 1 });
     const page = watch();

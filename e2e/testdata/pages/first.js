@@ -1,9 +1,9 @@
-// How long it takes from the script being there, loaded and run, to the first fiber running: the core is compiled, the
-// guest is parsed, stubs are made for it, it is instantiated, and a call of an export reaches its first import. In
-// milliseconds.
+// Measures the milliseconds from the script having loaded and run until the first fiber runs. In between the core is
+// compiled, the guest is parsed, its stubs are made, it is instantiated, and a call of an export reaches its first
+// import.
 //
-// A debugger slows compilation down by half, and the test drives this page by one. So the page opens another, in a
-// process of its own that nobody is attached to, which measures once and reports.
+// A debugger slows compilation down by half, and the test drives this page with one. So the page opens another page, in
+// a process without a debugger, which measures once and reports.
 const channel = new BroadcastChannel("first");
 
 if (location.hash) {
@@ -56,7 +56,7 @@ async function measure() {
   return { ms, script: there - responseEnd, raw: await roundTrip() };
 }
 
-/** What a raw JSPI round trip costs in this process, in ns: how fast the machine is now. */
+/** The cost of a raw JSPI round trip in this process, in ns: the speed of the machine now. */
 async function roundTrip() {
   const bytes = await (await fetch("/bench/guest.wasm")).arrayBuffer();
   let wake;

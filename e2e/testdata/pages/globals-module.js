@@ -1,6 +1,6 @@
 import * as fiberfill from "/dist/npm/esm/index.js";
 
-// A guest runs, and then still nothing is added.
+// Runs a guest; still no global is added.
 globals.run = async () => {
   const wait = fiberfill.suspending(async (x) => x + 1);
   const { instance } = await fiberfill.instantiateStreaming(fetch("/wat/start.wasm"), { env: { wait: (x) => x } });

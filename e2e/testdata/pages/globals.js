@@ -1,4 +1,4 @@
-// Notes, before the script tag of fiberfill, every global and every property of WebAssembly and Promise.
+// Records every global and every property of WebAssembly and Promise, before fiberfill's script tag.
 {
   const places = {
     "": globalThis,

@@ -1,4 +1,4 @@
-// The Go program of examples/go-fetch, and the guests in C and WAT in the same scenario: items that the server holds
+// The Go program of examples/go-fetch, and the guests in C and WAT in the same scenario. The server holds the items
 // until it is told to release them.
 import { check, equal, rejection } from "./check.js";
 import { host } from "./guests.js";
@@ -7,8 +7,8 @@ import { log } from "./scene.js";
 const held = (id) => `${location.origin}/hold?id=${id}`;
 const release = (id) => fetch(`/release?id=${id}`, { method: "POST" });
 
-// Runs the Go program; returns its exports, and a Promise of its end. In `failures` is what the page's fetch has failed
-// with.
+// Runs the Go program; returns its exports and a Promise of its end. `failures` collects the errors of the page's
+// fetch.
 const failures = [];
 const program = (async () => {
   const platform = globalThis.fetch;
@@ -32,12 +32,12 @@ async function guest(name) {
   return { item: exports.item, log, startLog: fiberfill.startLog };
 }
 
-let player; // who is in the scenario
-let calls; // its calls, by the item's id
+let player; // the program or guest of the scenario
+let calls; // its calls, by the id of the item
 let settled; // ids in the order in which the calls resolved
 
 globalThis.gofetch = {
-  // Three calls at once ask for the items 0, 1 and 2.
+  // Makes three calls at once, for the items 0, 1 and 2.
   async ask(name) {
     player = await (name === "go-fetch" ? program : guest(name));
     player.startLog();
@@ -52,7 +52,7 @@ globalThis.gofetch = {
       ),
     );
   },
-  // Resolves with the value of a call when its item was released.
+  // Resolves with the value of a call once its item is released.
   async answer(id) {
     await release(id);
     return calls[id];
@@ -64,7 +64,7 @@ globalThis.gofetch = {
     return Promise.all(Array.from({ length: 1000 }, (_, id) => item(`/item?id=${id}&ms=20`)));
   },
 
-  // Calls out of callbacks of all kinds, while those of `ask` wait: the values of the items 10, 11, ...
+  // Calls from callbacks of all kinds while the calls of `ask` wait. Returns the values of the items 10, 11, ...
   async fromCallbacks() {
     const { item } = player;
     const call = (id) => item(`/item?id=${id}`);
@@ -89,11 +89,11 @@ globalThis.gofetch = {
       }),
       await called((back) => requestAnimationFrame(() => back(16))),
     ];
-    equal(settled, [], "calls that were answered although their items are held");
+    equal(settled, [], "calls that resolved although their items are held");
     return values;
   },
 
-  // A call for what never comes, beside those of `ask`; then its signal is aborted.
+  // Makes a call without a response, beside those of `ask`; then its signal is aborted.
   never() {
     gofetch.controller = new AbortController();
     gofetch.call = player.item("/never", gofetch.controller.signal);
@@ -105,11 +105,11 @@ globalThis.gofetch = {
     equal(
       await rejection(player.item("/never", AbortSignal.abort(reason))),
       reason,
-      "the reason of a call that was aborted before",
+      "the reason of a call whose signal was aborted before",
     );
   },
 
-  // What fails beside the calls of `ask`, and with what.
+  // Calls that fail beside those of `ask`, and their errors.
   async failing() {
     const status = await rejection(player.item("/item?id=4&fail=100"));
     check(
@@ -119,11 +119,11 @@ globalThis.gofetch = {
 
     failures.length = 0;
     const refused = await rejection(player.item("http://127.0.0.1:1/")); // a port that browsers refuse
-    check(refused instanceof TypeError, `${refused} is the platform's`);
-    equal([refused], failures, "what fetch has rejected with");
+    check(refused instanceof TypeError, `${refused} is the platform's error`);
+    equal([refused], failures, "the reasons that fetch rejected with");
 
     const cut = await rejection(player.item("/cut?id=4"));
-    check(cut instanceof TypeError, `"${cut}", of an answer that ends in the middle, is the platform's`);
+    check(cut instanceof TypeError, `"${cut}", of a response that ends in the middle, is the platform's error`);
     equal(settled, []);
   },
 

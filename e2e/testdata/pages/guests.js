@@ -1,6 +1,6 @@
-// What the C and the WAT guest import. `suspending` marks a function that may wait, in the way of whoever links the
-// guest; `signal` returns the AbortSignal for a fetch, or undefined. After instantiation `attach` gives the imports the
-// memory. `told` collects what the guest logs, as [code, value].
+// The imports of the C and the WAT guest. `suspending` marks a function that may wait; the way depends on what links
+// the guest. `signal` returns the AbortSignal for a fetch, or undefined. After instantiation `attach` gives the imports
+// the memory. `told` collects the guest's logs, as [code, value].
 export function host(suspending, signal = () => undefined) {
   let memory;
   const told = [];

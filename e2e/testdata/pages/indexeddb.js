@@ -1,4 +1,4 @@
-// One transaction for all that a fiber reads, which computes in between for longer than a turn may take.
+// A fiber reads everything in one transaction, although it computes in between for longer than a turn may take.
 import { instantiateStreaming, suspending } from "/dist/npm/esm/index.js";
 import { equal } from "./check.js";
 
@@ -18,12 +18,12 @@ globalThis.indexeddb = {
       numbers ??= database.transaction("numbers").objectStore("numbers");
       const end = performance.now() + 12;
       while (performance.now() < end);
-      return done(numbers.get("one")); // throws when the event of the last one is over
+      return done(numbers.get("one")); // throws if the event of the last read is over
     });
     const env = { direct() {} };
     for (const name of ["wait", "wait_i64", "wait_f32", "wait_f64", "wait_ref", "wait_all"]) env[name] = read;
     const { exports } = await instantiateStreaming(fetch("/wat/rules.wasm"), { env });
-    equal(await exports.waits(0, 20), 20, "what a fiber has read in one transaction");
+    equal(await exports.waits(0, 20), 20, "reads of a fiber in one transaction");
     database.close();
   },
 };

@@ -1,13 +1,13 @@
-// Plays conformance scripts: polyfill/conformance/player/player.c says how.
+// Plays conformance scripts; polyfill/conformance/player/player.c explains them.
 
-// A script has at most a hundred fibers: if stacks were not given back, a later script would be refused one.
+// A script has at most a hundred fibers. If stacks were not given back, a later script would be refused one.
 fiberfill.limits({ soft: 150, hard: 150 });
 
 const players = {};
 const player = (system) =>
   (players[system] ??= fiberfill.compileStreaming(fetch(`/player/${system.toLowerCase()}.wasm`)));
 
-// So the event loop has had its turn: stacks that were ended are gone.
+// Lets the event loop run, so that ended stacks are gone.
 const pause = () =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -19,8 +19,8 @@ const pause = () =>
   });
 
 /**
- * Plays a script, and returns what was recorded, in base64. A trap is told to the player by its number, which is that
- * of its words.
+ * Plays a script and returns its record, in base64. A trap is passed to the player as a number, the index of its
+ * message.
  */
 async function play({ system, script }, traps) {
   let plain;
@@ -51,7 +51,7 @@ async function play({ system, script }, traps) {
   return recorded;
 }
 
-/** Plays scripts one after the other; traps are the words of all traps, of which the last is the guest's own. */
+/** Plays scripts one after another. traps are the messages of all traps; the last is the guest's own trap. */
 globalThis.jspi = {
   async play(scripts, traps) {
     const results = [];
@@ -65,7 +65,7 @@ globalThis.jspi = {
     }
     return results;
   },
-  // The same with what lies at /scripts/all.json: Firefox is given no arguments.
+  // The same with the scripts of /scripts/all.json, because Firefox gets no arguments.
   async all() {
     const { scripts, traps } = await (await fetch("/scripts/all.json")).json();
     return this.play(scripts, traps);

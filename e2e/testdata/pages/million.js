@@ -1,4 +1,4 @@
-// So many calls at once that each of them waits for a Promise of its own.
+// Makes many calls at once. Each waits for a Promise of its own.
 globalThis.million = {
   async run(count) {
     const bytes = await (await fetch("/bench/guest.wasm")).arrayBuffer();

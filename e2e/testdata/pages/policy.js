@@ -1,6 +1,5 @@
 globalThis.page = {
-  // Runs the C guest, and tells what it returned, whether the page's policy really forbids eval, and every address that
-  // was asked for.
+  // Runs the C guest. Returns its result, whether the page's policy really forbids eval, and every requested address.
   async run() {
     let memory;
     const fetch_text = fiberfill.suspending(async (url, length, buffer, capacity) => {

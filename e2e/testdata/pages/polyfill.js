@@ -1,12 +1,12 @@
-// A page with fiberfill/polyfill, as code that knows nothing of it meets the global WebAssembly. What raw.js does,
-// which is code written for JSPI, runs here on fibers.
+// A page with fiberfill/polyfill, as seen by code that only knows the global WebAssembly. The code of raw.js, written
+// for JSPI, runs on fibers here.
 import { check, equal, rejection, thrown } from "./check.js";
 import { host } from "./guests.js";
 
 const { platform } = before;
 const guest = "/examples/c-fetch/guest.wasm";
 
-// Each way to an instance, from its bytes and its imports.
+// Every way to make an instance from bytes and imports.
 const ways = {
   instantiate: async (bytes, imports) => (await WebAssembly.instantiate(bytes, imports)).instance,
   instantiateStreaming: async (_, imports) => (await WebAssembly.instantiateStreaming(fetch(guest), imports)).instance,
@@ -38,7 +38,7 @@ globalThis.polyfill = {
     check(WebAssembly !== platform, "the polyfill is installed");
     const bytes = await (await fetch(guest)).arrayBuffer();
 
-    // All that is not JSPI's is the platform's own, and nothing is missing or new.
+    // Everything except JSPI is the platform's own; nothing is missing or new.
     const replaced = [
       "promising",
       "Suspending",
@@ -52,7 +52,7 @@ globalThis.polyfill = {
     equal(
       Reflect.ownKeys(WebAssembly).map(String).sort(),
       Reflect.ownKeys(platform).map(String).sort(),
-      "what WebAssembly has",
+      "the properties of WebAssembly",
     );
     for (const name of Reflect.ownKeys(platform))
       equal(
@@ -73,7 +73,7 @@ globalThis.polyfill = {
     );
     equal([WebAssembly.validate(bytes), WebAssembly.validate(bytes.slice(0, 9))], [true, false], "validate");
 
-    // What the platform refuses is refused with the same error.
+    // The polyfill refuses what the platform refuses, with the same error.
     for (const [what, attempt] of Object.entries({
       bytes: (on) => on.instantiate(new Uint8Array(8)),
       "the imports of bytes": (on) => on.instantiate(bytes, { env: {} }),
@@ -95,10 +95,10 @@ globalThis.polyfill = {
     }
     check(
       thrown(() => new WebAssembly.Module(new Uint8Array(8))) instanceof WebAssembly.CompileError,
-      "new Module refuses what is none",
+      "new Module refuses invalid bytes",
     );
 
-    // The program of a toolchain that knows nothing of JSPI.
+    // A program of a toolchain without JSPI.
     const go = new Go();
     const program = await WebAssembly.instantiateStreaming(fetch("/dist/demo/go-fetch.wasm"), go.importObject);
     const ended = go.run(program.instance);

@@ -1,4 +1,4 @@
-// What the page, the workers and Firefox all do with the guest of system A (jsglue/test/testdata/fibers1.c).
+// The page, the workers and Firefox all run this with the guest of fibers1 (jsglue/test/testdata/fibers1.c).
 globalThis.proposalsRun = async (fiberfill) => {
   const failure = new Error("failure");
   const env = {

@@ -1,4 +1,4 @@
-// A classic worker: it has the script tag's file by importScripts, from another folder than its own.
+// A classic worker. It loads the script by importScripts, from another folder.
 importScripts("/dist/fiberfill.js", "proposals-run.js");
 proposalsRun(fiberfill).then(
   (results) => postMessage({ results }),

@@ -1,4 +1,4 @@
-// Runs a worker of a kind, and returns what it sends.
+// Runs a worker and returns what it sends.
 const fromWorker = (url, options) =>
   new Promise((resolve, reject) => {
     const worker = new Worker(url, options);
@@ -14,7 +14,7 @@ globalThis.proposals = {
   run: () => proposalsRun(fiberfill),
   classicWorker: () => fromWorker("proposals-worker.js"),
   moduleWorker: () => fromWorker("proposals-worker-module.js", { type: "module" }),
-  // What instantiating a guest rejects with.
+  // The error that instantiating a guest rejects with.
   fails: () =>
     proposalsRun(fiberfill).then(
       () => "nothing",

@@ -1,4 +1,4 @@
-// The guests over the engine's own JSPI. The URL of each call is laid into the guest's memory where nothing else is.
+// The guests over the engine's own JSPI. The URL of each call is written to an unused part of the guest's memory.
 import { host } from "./guests.js";
 
 async function load(name) {
@@ -26,7 +26,7 @@ async function load(name) {
 const item = (id, more = "") => `${location.origin}/item?id=${id}${more}`;
 
 globalThis.raw = {
-  // One call at a time, which raw JSPI can do.
+  // One call at a time, which works on raw JSPI.
   async oneAfterAnother() {
     const [c, wat] = [await load("c-fetch"), await load("wat-fetch")];
     const result = { C: [], WAT: [], Or: [] };
@@ -40,8 +40,8 @@ globalThis.raw = {
     return result;
   },
 
-  // Ten calls, of which the first ends soon; when it has, another ten. The engine's one stack pointer is then at the
-  // first call's frame, and the second ten take the frames of the nine that still wait. Returns the twenty values.
+  // Makes ten calls; when the first of them has ended, early, another ten. The only stack pointer is then at the first
+  // call's frame, so the second ten overwrite the frames of the nine that still wait. Returns the twenty values.
   async twoWaves(name) {
     const guest = await load(name);
     const ten = (from, more) =>

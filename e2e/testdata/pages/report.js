@@ -1,5 +1,6 @@
-// For browsers without a debugger attached: opened with ?report=some.function a page calls that function once it has
-// loaded, and posts {value} or {error} to the server. What escaped in the page until then is an error too.
+// For browsers without a debugger attached. A page opened with ?report=some.function calls that function once it has
+// loaded, and posts {value} or {error} to the server. Anything that has escaped in the page until then is an error,
+// too.
 {
   const name = new URLSearchParams(location.search).get("report");
   const text = (error) => (error instanceof Error ? `${error}\n${error.stack}` : String(error));
@@ -11,7 +12,7 @@
     escaped.push(text(event.reason));
   });
 
-  // A browser tells of a rejection some time after its turn, but in order: when this one is told the others have been.
+  // A browser reports rejections late, but in order: when this one is reported, the others have been.
   const settled = () =>
     new Promise((resolve) => {
       const last = new Error("the last rejection, made by report.js");

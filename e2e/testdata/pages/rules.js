@@ -1,5 +1,5 @@
-// The rules of the border, each as a function that throws where the rule is broken. The tests of the same name in
-// rules_test.go say what each rule is.
+// The rules of the border, each as a function that throws if the rule is broken. The tests of the same names in
+// rules_test.go state the rules.
 import { check, equal, refusal, rejection, thrown } from "./check.js";
 import { ended, lines, log, macrotask, played, scene, when } from "./scene.js";
 
@@ -18,7 +18,7 @@ globalThis.rules = {
     equal(new Set(fibers).size, 3, "Promises");
     equal(new Set(fibers.map(({ id }) => id)).size, 3, "ids");
 
-    // All are in the middle of a wait, deep in their own frames; on one stack only the last could go on first.
+    // All calls wait deep in their own frames. On one stack, only the last could go on first.
     await asked(10, 20, 30);
     open(10);
     equal(await fibers[0], 10 + 3 + 2 + 1);
@@ -131,7 +131,7 @@ globalThis.rules = {
     equal(calls, [[fiber, -1, -(2n ** 63n), Math.fround(0.1), Math.PI, object]]);
     equal(fiber.waitsFor, "env.wait_all");
 
-    // Suspended: the others run, whatever it waits for.
+    // The fiber is suspended: others run, whatever it waits for.
     equal(await exports.add(1, 2), 3);
     equal(fiber.state, "waiting");
     door.resolve(17);
@@ -172,8 +172,8 @@ globalThis.rules = {
     open(object, Object.freeze([object]));
     equal((await exports.wait_ref(object))[0], object);
 
-    // A rejection is an exception where the import was called: it can be caught there, and leaves the export if it is
-    // not.
+    // A rejection is an exception where the import was called. The guest can catch it there; otherwise it leaves the
+    // export.
     const reason = new Error("no");
     fail(5, reason);
     equal(await exports.catch(5), -1);
@@ -196,7 +196,7 @@ globalThis.rules = {
       equal(await fibers[2], -1);
       equal(await rejection(fibers[3]), reason);
     });
-    // Nobody waited, so nobody ran in between.
+    // No fiber waited, so none ran in between.
     const [f0, f1, f2, f3] = [0, 1, 2, 3].map((i) => `resumed f${i}, finished f${i}`);
     equal(
       events,
@@ -217,7 +217,7 @@ globalThis.rules = {
     equal(await exports.add(1, 2), 3);
   },
 
-  // What escapes here fails the test: open in harness_test.go looks for it.
+  // Anything that escapes here fails the test, see open in harness_test.go.
   async J_IMP_6() {
     const { exports, instance, open, fail } = await scene({
       direct(x) {
@@ -260,7 +260,7 @@ globalThis.rules = {
       await exports.thread(2);
       await waiting;
     });
-    // ... and nobody learns of it before f1 has given control back.
+    // ... and the completion shows only after f1 has given control back.
     equal(
       events,
       lines(`
@@ -303,7 +303,7 @@ globalThis.rules = {
         await fiber;
       }
     });
-    // However many are outstanding, the application pauses as a whole: once for each time that it was entered.
+    // However many requests are outstanding, the application pauses as a whole: once for each entry.
     const pauses = events.filter((event) => ["entered", "paused", "completed"].includes(event));
     equal(pauses, [...Array.from({ length: count }, () => ["entered", "paused"]).flat(), "entered", "completed"]);
   },
@@ -324,7 +324,7 @@ globalThis.rules = {
       open(1, -7);
       equal(await fibers[0], -7);
     });
-    // Each callback enters the scheduler, and the scheduler resumes the client with the data, whatever type it has.
+    // Each callback enters the scheduler, and the scheduler resumes the client with the data, of any type.
     equal(
       events.slice(4),
       lines(`
@@ -341,7 +341,7 @@ globalThis.rules = {
     const events = await played(async () => {
       const { exports, instance, open, asked } = await scene({ direct: () => 0 });
       const door = Promise.withResolvers();
-      // A callback on the very Promise that the leaf waits for, which runs before fiberfill's own.
+      // A callback on the Promise that the leaf waits for. It runs before fiberfill's own.
       const attempt = door.promise.then(() => {
         const before = log();
         const called = exports.ask(1);
@@ -357,7 +357,7 @@ globalThis.rules = {
       equal(await leaf, 5);
       open(2);
     });
-    // Nothing ran inside the callback: a call is queued, a leaf goes on only by the scheduler, a plain call cannot
+    // Nothing ran inside the callback: a call is queued, only the scheduler resumes a leaf, and a plain call cannot
     // wait.
     equal([inside.leaf, inside.called, inside.events], ["waiting", "queued", ["spawned f1"]]);
     refusal(inside.refused, "cannot-suspend", "env.wait");
@@ -368,7 +368,7 @@ globalThis.rules = {
       spawned f1, notified f0, entered, resumed f1, finished f1, resumed f0, finished f0, completed`),
     );
 
-    // Nor does a fiber have anything to enter it by: cancelling only notifies the scheduler.
+    // A fiber has no method that enters it: cancelling only notifies the scheduler.
     const { prototype } = fiberfill.Fiber;
     const names = [prototype, Object.getPrototypeOf(prototype)].flatMap((object) => Object.getOwnPropertyNames(object));
     equal([...new Set(names)].sort(), [
@@ -416,8 +416,7 @@ globalThis.rules = {
       equal(await Promise.all(fibers), [1, 2, 3]);
     });
     equal(done, [3, 1, 2], "results, in the order of their completion");
-    // The completions come while f4 runs, that of f4 itself while f2 does; they are drained in the same turn, once
-    // each.
+    // The completions come while f4 runs, and f4's own while f2 runs. They are drained in the same turn, once each.
     equal(
       events.slice(11),
       lines(`
@@ -432,7 +431,7 @@ globalThis.rules = {
   async J_MUX_7() {
     const { exports, open, fail, asked } = await scene();
     const gone = [exports.wait(1), exports.wait(2)];
-    const stubborn = exports.stubborn(3, 1); // catches its cancellation and waits for 4, which is cancelled again
+    const stubborn = exports.stubborn(3, 1); // catches its cancellation, then waits for 4 and is cancelled again
     const queued = exports.wait(5);
     queued.cancel("dropped");
     equal(await rejection(queued), "dropped");
@@ -444,9 +443,9 @@ globalThis.rules = {
 
     fiberfill.startLog();
     open(1);
-    fail(2, new Error("nobody is there"));
+    fail(2, new Error("nobody waits"));
     await macrotask();
-    equal(log(), [], "what the scheduler did about completions that belong to nobody");
+    equal(log(), [], "events for completions without a wait");
     equal(await exports.add(1, 2), 3);
     ended();
   },
@@ -470,7 +469,7 @@ globalThis.rules = {
       ),
     );
 
-    // To a client that does not accept it, it is an exception.
+    // For a client that does not catch it, the cancellation is an exception.
     const { exports, open, fail, asked } = await scene();
     const failing = exports.wait(4);
     fail(4, "no");
@@ -496,7 +495,7 @@ globalThis.rules = {
     await macrotask();
     await quiet("paused"); // it does not spin ...
     open(1);
-    equal(await waiting, 1); // ... nor pause for ever
+    equal(await waiting, 1); // ... and does not pause for ever
     await quiet("completed");
 
     fiberfill.startLog();
@@ -522,7 +521,7 @@ globalThis.rules = {
     equal(fiberfill.fibers(), [fiber]);
     await asked(1);
     equal(fiberfill.fibers(), [fiber]);
-    // Others come and go while it waits.
+    // Other fibers come and go while it waits.
     for (let x = 0; x < 10; x++) await exports.add(x, x);
     open(1);
     await fiber;
@@ -543,8 +542,8 @@ globalThis.rules = {
     await asked(1);
     first.cancel("gone");
     await rejection(first);
-    // The second takes the first one's place in the table, and its stack. A callback that held either of these instead
-    // of the fiber would now resume the wrong one.
+    // The second fiber takes the first one's place in the table, and its stack. A callback that held either, instead of
+    // the fiber, would now resume the wrong fiber.
     fiberfill.startLog();
     const second = exports.wait(2);
     await asked(2);
@@ -558,7 +557,7 @@ globalThis.rules = {
     await asked(3);
     check(
       fiberfill.log().filter(([event, index]) => event === "spawned" && index === place).length > 1,
-      "places are used again, else this test shows nothing",
+      "places are reused; otherwise this test shows nothing",
     );
     open(3);
     await third;

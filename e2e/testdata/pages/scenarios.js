@@ -2,7 +2,7 @@
 import { play } from "/examples/c-scenarios/play.mjs";
 
 globalThis.scenarios = {
-  /** Every scenario, with what was seen in place of what is expected. */
+  /** Every scenario, with the actual results in place of the expected ones. */
   async all(waits) {
     const { events, scenarios } = await (await fetch("/examples/c-scenarios/scenarios.json")).json();
     const modules = {};
@@ -10,8 +10,7 @@ globalThis.scenarios = {
     for (const scenario of scenarios) {
       const { guest } = scenario;
       modules[guest] ??= await fiberfill.compileStreaming(fetch(`/examples/c-scenarios/${guest}.wasm`));
-      // When the guest tells of an event the fiber that does so waits, of all those that there are: the others stay as
-      // they are.
+      // When the guest reports an event, only the fiber that reports it waits; the others keep their states.
       const told = waits ? () => Promise.resolve() : undefined;
       seen.push(await play(fiberfill, modules[guest], scenario, events[guest], told));
     }

@@ -1,11 +1,11 @@
-// The guest of the rule tests (wat/rules.wat) with imports that the test holds in its hand: $wait(x) waits until the
-// test opens door x. And the scheduler's log, in words.
+// The guest of the rule tests (wat/rules.wat) with imports that the test controls: $wait(x) waits until the test opens
+// door x. Also the scheduler's log, in words.
 import { check } from "./check.js";
 
 let guest;
 const rules = () => (guest ??= fiberfill.compileStreaming(fetch("/wat/rules.wasm")));
 
-/** An instance. `overrides` replaces functions of the module env. */
+/** Makes an instance. `overrides` replaces functions of the module env. */
 export async function scene(overrides = {}) {
   const doors = new Map();
   const door = (x) =>
@@ -35,12 +35,12 @@ export async function scene(overrides = {}) {
     open: (x, value = x) => door(x).resolve(value),
     /** Ends the wait for x with an exception. */
     fail: (x, reason) => door(x).reject(reason),
-    /** Resolves when fibers have begun to wait for all of xs. */
+    /** Resolves when fibers wait for all of xs. */
     asked: (...xs) => Promise.all(xs.map((x) => door(x).asked.promise)),
   };
 }
 
-/** Resolves when the event loop has taken a turn, with all its microtasks. */
+/** Resolves after a turn of the event loop, with all its microtasks. */
 export const macrotask = () => new Promise((resolve) => setTimeout(resolve));
 
 /** Resolves when some fiber has entered a state and the condition holds. */
@@ -56,11 +56,11 @@ export function when(condition) {
 }
 
 /**
- * What the scheduler has done since fiberfill.startLog, such as "resumed f1". The fibers are f0, f1, ... as they were
- * spawned.
+ * Returns the scheduler's events since fiberfill.startLog, such as "resumed f1". The fibers are named f0, f1, ... in
+ * the order they were spawned.
  */
 export function log() {
-  const places = []; // of the fibers, in the scheduler's table; a place is used again
+  const places = []; // the fibers' places in the scheduler's table; a place is reused
   return fiberfill.log().map(([event, place]) => {
     if (event === "spawned") places.push(place);
     const fiber = places.lastIndexOf(place);
@@ -69,8 +69,9 @@ export function log() {
 }
 
 /**
- * Plays a scene and returns the log. If the machine was so busy that the scheduler's turn of some milliseconds ended in
- * the middle of the scene, the log rightly tells that; then it is played again, so a scene makes all that it needs.
+ * Plays a scene and returns the log. On a busy machine the scheduler's turn, some milliseconds long, may end in the
+ * middle of the scene, and the log rightly shows that. Then the scene is played again, so a scene must make everything
+ * that it needs.
  */
 export async function played(play) {
   for (let i = 0; i < 20; i++) {
@@ -83,7 +84,7 @@ export async function played(play) {
 }
 
 /**
- * Whether a turn ended although some fiber could run: as the log tells, or because the next begins without a reason.
+ * Whether a turn ended although some fiber could run: the log shows it, or the next turn begins without a reason.
  */
 function cut(lines) {
   const ready = new Set();
@@ -96,12 +97,10 @@ function cut(lines) {
   return false;
 }
 
-/** Several events in one string, so that a log reads as a text. */
+/** Splits a string of several events, so that a log reads as a text. */
 export const lines = (text) => text.trim().split(/\s*[,;\n]\s*/);
 
 export function ended() {
-  check(
-    fiberfill.fibers().length === 0,
-    `no fiber is left of ${fiberfill.fibers().map(({ name, state, waitsFor }) => `${name} ${state} ${waitsFor ?? ""}`)}`,
-  );
+  const left = fiberfill.fibers().map(({ name, state, waitsFor }) => `${name} ${state} ${waitsFor ?? ""}`);
+  check(left.length === 0, `no fiber is left of ${left}`);
 }

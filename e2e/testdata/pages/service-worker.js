@@ -1,4 +1,4 @@
-// A service worker, with the npm package: a guest runs in it, and one with fibers of its own is refused.
+// A service worker with the npm package. It runs a guest; a guest with fibers of its own is refused.
 import * as fiberfill from "/dist/npm/esm/index.js";
 import { host } from "./guests.js";
 import "./proposals-run.js";

@@ -8,7 +8,7 @@ async function load(name) {
 }
 
 globalThis.smoke = {
-  // Returns the values of the items 0, 1, 2, ... as many fibers of one instance fetched them, all at once.
+  // Returns the values of the items 0, 1, 2, ..., which as many fibers of one instance fetch at once.
   async fetch(name, count) {
     const exports = await load(name);
     const fibers = Array.from({ length: count }, (_, id) =>

@@ -9,7 +9,7 @@ async function cGuest() {
 }
 
 globalThis.sqljs = {
-  // A query, and five fibers of the C guest that do all their work while it waits: what SQLite asks the server for is
+  // A query, and five fibers of the C guest that do all their work while it waits. The server's responses to SQLite are
   // held back until they are done.
   async run() {
     const bytes = await (await fetch("/node_modules/sql.js/dist/sql-wasm-browser-debug.wasm")).arrayBuffer();

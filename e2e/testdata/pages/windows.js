@@ -1,4 +1,4 @@
-// What another window, here a frame, has made is what it is: its classes are not this window's.
+// Objects of another window, here a frame, are recognised, although their classes are not this window's.
 import * as fiberfill from "/dist/npm/esm/index.js";
 import { WebAssembly as ours } from "/dist/npm/esm/webassembly.js";
 import { check, equal, rejection } from "./check.js";

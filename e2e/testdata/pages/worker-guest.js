@@ -1,5 +1,5 @@
-// A module worker that uses the npm package. The page calls the functions below with { name, args }; the answer is {
-// value } or { error }, and before it comes an { escaped } for whatever has escaped until then.
+// A module worker that uses the npm package. The page calls the functions below with { name, args }. The answer is {
+// value } or { error }; before it comes an { escaped } for every error that has escaped until then.
 import * as fiberfill from "/dist/npm/esm/index.js";
 import { host } from "./guests.js";
 
@@ -11,7 +11,7 @@ const escaped = (event, error) => {
 addEventListener("error", (event) => escaped(event, event.error ?? event.message));
 addEventListener("unhandledrejection", (event) => escaped(event, event.reason));
 
-// A browser tells of rejections late, but in order: when this one is told the earlier ones have been.
+// A browser reports rejections late, but in order: when this one is reported, the earlier ones have been.
 let last;
 async function settled() {
   await new Promise((resolve) => setTimeout(resolve)); // timers that are due throw first
@@ -39,7 +39,7 @@ const functions = {
     );
     return { values, page: typeof document, left: fiberfill.fibers().length };
   },
-  // One fails and one goes on.
+  // One fiber fails and one goes on.
   async fails() {
     const exports = await guest();
     const outcomes = await Promise.allSettled(

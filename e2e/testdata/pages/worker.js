@@ -1,5 +1,5 @@
-// The page of worker-guest.js: it passes calls on, and what escapes in the worker escapes here too, where the test sees
-// it.
+// The page of worker-guest.js. It passes calls on. Errors that escape in the worker escape here, too, where the test
+// sees them.
 const worker = new Worker("worker-guest.js", { type: "module" });
 
 const replies = [];
@@ -8,8 +8,7 @@ worker.addEventListener("message", ({ data }) => {
   else replies.shift()(data);
 });
 
-// The worker tells by itself of what escapes, unless it has not even loaded. Nobody may be listening: then this
-// escapes.
+// The worker itself reports errors that escape, unless it fails to load. If no call waits then, this rejection escapes.
 const broken = new Promise((_, reject) => {
   worker.addEventListener("error", (event) => {
     reject(new Error(`the worker does not load: ${event.message ?? "a file of it is missing"}`));

@@ -1,4 +1,5 @@
-// Ways for an error to escape from a page, and one that only looks like it. Each returns when it has happened.
+// Ways for an error to escape from a page, and one that only looks like an escape. Each function returns when it has
+// happened.
 const turn = () => new Promise((resolve) => setTimeout(resolve));
 
 globalThis.escapes = {
@@ -16,7 +17,7 @@ globalThis.escapes = {
   rejectNothing() {
     Promise.reject(undefined);
   },
-  // The browser first tells of the rejection and then takes it back.
+  // The browser first reports the rejection and then revokes it.
   async handleLate() {
     const rejected = Promise.reject(new Error("handled late"));
     await turn();

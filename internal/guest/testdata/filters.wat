@@ -1,4 +1,4 @@
-;; Filters that are functions (system D). A continuation raises an event and catches what comes of it: answered(f) is what, with
+;; Filters that are functions (cont). A continuation raises an event and catches what comes of it: answered(f) is what, with
 ;; the function at place f of the table as the filter. The table: 1 the continuation, 2 a filter that throws 5, 3 one that
 ;; waits, 4 one that traps, 5 one that admits everything, 6 one that admits even numbers, 7 a continuation that raises numbers,
 ;; 8 one that forwards them.

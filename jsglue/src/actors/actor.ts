@@ -4,26 +4,26 @@ import { ActorError } from "./errors.js";
 import { Host, type Message } from "./host.js";
 import type { Runtime } from "./runtime.js";
 
-/** Control is back in the runtime: the actor has parked, or its handler has ended. */
+/** Says that control is back in the runtime: the actor has parked, or its handler has ended. */
 export interface Back {
-  alive: boolean; // counts if it has not parked
+  alive: boolean; // ignored if it has parked
   error?: unknown; // what the handler threw
 }
 
 /** The code of an actor. */
 export interface Code {
-  /** Handles a message; resolves, or returns, whether the actor stays alive. What is thrown is a trap. */
+  /** Handles a message. Returns, or resolves to, whether the actor stays alive. Whatever it throws is a trap. */
   handle(message: Message): boolean | Promise<boolean>;
-  /** The actor is over and parked nowhere: its stack, if it has one, is given back. */
+  /** The actor has ended and is not parked: gives back its stack, if it has one. */
   end?(): void;
-  /** What ends a stack that is parked, without any of its code. */
+  /** Returns the error that ends a parked stack without running any of its code. */
   deadly?(): unknown;
 }
 
 export class Actor {
   readonly host: Host = new Host(this);
   #mailbox: (Message | undefined)[] = [];
-  #taken = 0; // so many of them from the first on
+  #taken = 0; // how many messages have been taken from the front
   id = 0;
   code: Code | undefined;
   what = ""; // what it waits for, in words
@@ -44,8 +44,8 @@ export class Actor {
   }
 
   /**
-   * Removes the oldest message, at the wheel's command. The others move up when half of the list is empty, and not each
-   * time: a mailbox may have a hundred thousand of them.
+   * Removes the oldest message, at the wheel's command. The others move up only when half of the list is empty: a
+   * mailbox may hold a hundred thousand messages.
    */
   take(): Message {
     const mailbox = this.#mailbox;
@@ -60,7 +60,7 @@ export class Actor {
 
   /** Calls the handler. */
   enter(): Back | Promise<Back> {
-    const back = this.#whenBack(); // it may park inside this call
+    const back = this.#whenBack(); // before the call, in which the actor may park
     try {
       const alive = this.code!.handle(this.take());
       if (typeof alive === "boolean") return { alive };
@@ -74,7 +74,9 @@ export class Actor {
     }
   }
 
-  /** Gives control back in the middle of the handler. Resolves when the runtime resumes the actor. */
+  /**
+   * Gives control back in the middle of the handler. Resolves to the wait's result when the runtime resumes the actor.
+   */
   park(what: string): Promise<number> {
     this.what = what;
     return new Promise((resolve, reject) => {
@@ -98,13 +100,13 @@ export class Actor {
     });
   }
 
-  /** What it has waited for outside is of no interest any more. */
+  /** Stops waiting for something outside. */
   endWait(): void {
     this.outside?.abort();
     this.outside = undefined;
   }
 
-  /** Lets go of all that it holds. Its handler, if it is parked, is ended where it stands. */
+  /** Lets go of everything that the actor holds. A parked handler is ended where it stands. */
   drop(): void {
     this.over = true;
     this.endWait();
@@ -117,11 +119,11 @@ export class Actor {
 }
 
 /**
- * The code of a native actor, which cannot block. Returns whether the actor stays alive. What it throws ends the actor.
+ * The handler of a native actor, which cannot block. Returns whether the actor stays alive. Throwing ends the actor.
  */
 export type Native = (host: Host, message: Message) => boolean;
 
-/** A native actor's code. */
+/** Makes a native actor's handler its code. */
 export function native(host: Host, handler: Native): Code {
   return {
     handle(message) {
@@ -129,7 +131,8 @@ export function native(host: Host, handler: Native): Code {
       if (typeof alive !== "boolean") {
         throw new ActorError(
           "bad-argument",
-          `the handler of a native actor returns whether it stays alive, true or false, and cannot wait; actor ${host.self} has returned ${typeof alive}`,
+          `a native actor's handler must return true, to stay alive, or false, and cannot wait; ` +
+            `actor ${host.self} returned ${typeof alive}`,
           { actor: host.self },
         );
       }

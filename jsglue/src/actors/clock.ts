@@ -1,17 +1,17 @@
-// What a runtime knows of time.
+// A runtime's clock.
 
 import { later } from "../turn/budget.js";
 
 export interface Clock {
-  /** Milliseconds since some moment; never goes back. */
+  /** Milliseconds since an arbitrary moment. Never goes back. */
   now(): number;
-  /** Resolves when so many milliseconds have passed, which may be Infinity, or when `woken` has. */
+  /** Resolves after `ms` milliseconds, which may be Infinity, or when `woken` resolves. */
   sleep(ms: number, woken: Promise<void>): Promise<void>;
-  /** How often to look, in milliseconds, while something outside may become ready; -1: `woken` tells. */
+  /** How often to poll, in milliseconds, while something outside may become ready; -1: never, as `woken` tells. */
   readonly poll: number;
 }
 
-/** A clock that begins at zero and goes by itself. */
+/** A clock that starts at zero and runs by itself. */
 export function realClock(): Clock {
   const start = performance.now();
   return {
@@ -29,7 +29,7 @@ export function realClock(): Clock {
   };
 }
 
-/** A clock that stands still unless somebody sleeps by it, which takes a turn of the event loop. It begins at zero. */
+/** A clock that starts at zero and advances only by `sleep`, which takes a turn of the event loop, and by `pass`. */
 export class VirtualClock implements Clock {
   readonly poll = 1;
   #now = 0;
@@ -38,7 +38,7 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
-  /** Puts the clock forward. */
+  /** Advances the clock. */
   pass(ms: number): void {
     this.#now += Math.max(0, ms);
   }
@@ -49,7 +49,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets the event loop do everything else. */
+/** Resolves when the event loop has done everything else. */
 export function turn(): Promise<void> {
   return new Promise(later);
 }

@@ -1,26 +1,26 @@
-// What this module has to say when something goes wrong.
+// The errors of actors.
 
 /** The stable codes of {@link ActorError}; a message may change, a code does not. */
 export type ActorErrorCode =
-  | "no-actor" // it is over, or never was
+  | "no-actor" // it has ended, or never existed
   | "mailbox-full"
-  | "bad-class" // of stacks
+  | "bad-class" // not a stack class
   | "bad-mailbox" // less than room for one message
-  | "closed" // the runtime is
+  | "closed" // the runtime has been closed
   | "no-memory" // for a stack, a payload or a fiber
   | "bad-module" // exports no handle_message
   | "missing-import"
   | "bad-argument"
   | "in-step" // a step inside a step, a run beside a run
-  | "not-running" // a blocking call of an actor whose handler does not run
+  | "not-running" // a blocking call while the actor's handler does not run
   | "idle" // nothing is left to do
-  | "trap" // the handler has trapped or thrown; cause is what
-  | "stack-overflow" // the handler has used more than its class
+  | "trap" // the handler trapped or threw: see `cause`
+  | "stack-overflow" // the handler used more stack than its class has
   | "bad-address"; // an address outside the guest's memory
 
 /**
- * `code` is stable, `actor` is whom it is about, and `cause` the engine's or the handler's own error where there is
- * one.
+ * `code` is stable. `actor` is the actor concerned, if there is one. `cause` is the engine's or the handler's own
+ * error, if there is one.
  */
 export class ActorError extends Error {
   override readonly name = "ActorError";
@@ -37,15 +37,15 @@ export class ActorError extends Error {
 }
 
 const verdicts: [code: ActorErrorCode, message: string][] = [
-  ["no-actor", "no such actor: it is over, or never was"],
+  ["no-actor", "no such actor: it has ended, or never existed"],
   ["mailbox-full", "the mailbox is full"],
   ["bad-class", "not a stack class: it must be 0, 32768, 65536 or 131072"],
-  ["bad-mailbox", "a mailbox must have room for one message at least"],
+  ["bad-mailbox", "a mailbox must have room for at least one message"],
   ["closed", "the runtime has been closed"],
-  ["no-memory", "no further fiber"],
+  ["no-memory", "no memory for another fiber"],
 ];
 
-/** The error for a verdict of the wheel, which is not OK. */
+/** Returns the error for a verdict of the wheel other than OK. */
 export function refusal(verdict: number): ActorError {
   return new ActorError(...verdicts[verdict - 1]!);
 }

@@ -1,11 +1,12 @@
-// A wasm module as the code of actors. Every actor has an instance of its own, so that what is suspended in one is in
-// nobody's way. What is suspended is the actor's one stack of JSPI (stack.ts). Where compilers keep locals whose
-// address is taken on a stack in linear memory, the actor gets a region of exactly its class for it when it is spawned;
-// one of class none runs on the stack that the module brings along. At the low end of a region lies a guard; a handler
-// that has written there is ended when it blocks or returns. It can have harmed nobody but itself.
+// A wasm module as the code of actors. Every actor has an instance of its own, so that whatever is suspended in one
+// actor is in no other's way. What is suspended is the actor's one JSPI stack (stack.ts). Compilers keep locals whose
+// address is taken on a stack in linear memory. For it, an actor gets a region of exactly the size of its class when it
+// is spawned; an actor without a class runs on the stack that the module brings along. A guard lies at the low end of a
+// region. A handler that has written there is ended when it blocks or returns. It can have harmed only its own
+// instance.
 //
-// The region, and room for payloads, come from the guest's malloc if it exports malloc and free; else its memory is
-// grown, if nothing in the module grows it.
+// The region, and room for payloads, come from the guest's malloc if it exports malloc and free. Otherwise its memory
+// is grown, unless something in the module grows it.
 
 import { CANNOT_TELL } from "../turn/core.js";
 import { words } from "../errors.js";
@@ -19,23 +20,23 @@ import { imports } from "./imports.js";
 import { link, Stack } from "./stack.js";
 
 /**
- * A further function that guests may import from "env". If it returns a Promise the actor is blocked until that
- * settles; an actor without a stack gets -1. One that blocks by a call of the host waits for everything by the host,
- * Promises by {@link Host.wait}: between those calls the actor runs, and nobody else does.
+ * A further function that guests may import from "env". If it returns a Promise, the actor is blocked until that
+ * settles; an actor without a stack gets -1. A function that blocks by calling the host must do all its waiting that
+ * way, with {@link Host.wait} for Promises: between those calls the actor runs, and no other actor does.
  */
 export type Import = (host: Host, ...args: any[]) => unknown;
 
-/** A compiled module, of which any number of actors can be made. Made by {@link compileActor}. */
+/** A compiled module, from which any number of actors can be made. Made by {@link compileActor}. */
 export interface ActorModule {
   readonly module: WebAssembly.Module;
   readonly imports: Record<string, Import>;
 }
 
 /**
- * Compiles a module whose instances are actors: it exports handle_message(type i32, source i64, payload i32, size i32)
- * -> i32 and imports mk_ functions, and those given here, from "env". Rejects with a FiberError for what is no module,
- * and in an engine without JSPI; with an ActorError with the code "bad-module", "missing-import" or "bad-argument" for
- * what is no actor.
+ * Compiles a module whose instances are actors. It exports handle_message(type i32, source i64, payload i32, size i32)
+ * -> i32, and imports mk_ functions, and those given here, from "env". Rejects with a FiberError if the source is not a
+ * module or the engine has no JSPI, and with an ActorError if the module is not an actor: code "bad-module",
+ * "missing-import" or "bad-argument".
  */
 export async function compileActor(
   source: BufferSource,
@@ -45,7 +46,7 @@ export async function compileActor(
   const more = options.imports ?? {};
   for (const [name, fn] of Object.entries(more)) {
     if (typeof fn !== "function")
-      throw new ActorError("bad-argument", `the import env.${name} is a function, got ${describe(fn)}`);
+      throw new ActorError("bad-argument", `the import env.${name} must be a function, got ${describe(fn)}`);
   }
   if (!WebAssembly.Module.exports(module).some(({ name, kind }) => name === "handle_message" && kind === "function")) {
     throw new ActorError("bad-module", "the module exports no function handle_message(i32, i64, i32, i32) -> i32");
@@ -55,10 +56,8 @@ export async function compileActor(
       module !== "env" || kind !== "function" || !(name in imports || Object.hasOwn(more, name)),
   );
   if (missing.length > 0) {
-    throw new ActorError(
-      "missing-import",
-      `the module imports what is not there: ${missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ")}`,
-    );
+    const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
+    throw new ActorError("missing-import", `the module imports what nobody provides: ${list}`);
   }
   return { module, imports: more };
 }
@@ -74,7 +73,7 @@ type Exports = {
   _initialize?: () => void;
 };
 
-/** Modules whose handler is of the right type. */
+/** Modules whose handler has the right type. */
 const linked = new WeakSet<WebAssembly.Module>();
 
 /** The instance of one actor. */
@@ -85,10 +84,10 @@ export class Instance implements Code {
   readonly #grows: boolean;
   readonly #stack: Stack | undefined;
   #high = 0; // the stack begins here and grows down
-  #guard = 0; // where the guard begins; 0: no region
-  #buffer = 0; // for payloads
+  #guard = 0; // low end of the guard; 0: no region
+  #buffer = 0; // of the payloads
   #capacity = 0;
-  /** Why the actor must end, whatever its code makes of the exception that says so. */
+  /** Why the actor must end, even if its code catches the exception that says so. */
   #death: ActorError | undefined;
 
   constructor(
@@ -124,7 +123,7 @@ export class Instance implements Code {
     }
   }
 
-  /** An import as this instance gets it. */
+  /** Wraps an import for this instance. */
   #function(call: (guest: Instance, ...args: any[]) => unknown, blocks: boolean): WebAssembly.ImportValue {
     const { actor } = this;
     const fn = (...args: unknown[]): unknown => {
@@ -133,7 +132,7 @@ export class Instance implements Code {
         if (actor.runtime.wheel.running() !== actor.id)
           throw new ActorError(
             "not-running",
-            `an import of actor ${actor.id} was called while its handler does not run`,
+            `an import of actor ${actor.id} was called while its handler was not running`,
             { actor: actor.id },
           );
         if (!blocks) return call(this, ...args);
@@ -152,11 +151,11 @@ export class Instance implements Code {
     return typeof value === "object" && value !== null && "then" in value;
   }
 
-  /** The actor waits for a Promise: either that of a blocking call of its host, or one of somebody else's. */
+  /** Makes the actor wait for a Promise: that of one of its host's blocking calls, or any other. */
   #wait(promise: PromiseLike<unknown>): unknown {
     const { runtime, host, id } = this.actor;
     if (runtime.wheel.blocked(id)) {
-      // What has parked is in somebody's hands, who may have caught what ends it.
+      // The parked Promise has passed through the import, which may have caught the error that ends the actor.
       const check = (): void => {
         if (this.actor.over) throw this.deadly();
       };
@@ -179,12 +178,13 @@ export class Instance implements Code {
     }
   }
 
-  /** Gives the actor its stack, if the guest keeps one in memory. [E-SPAWN-2] */
+  /** Gives the actor its region, if the guest keeps a stack in memory. [E-SPAWN-2] */
   #region(size: number, pointer: number): void {
     if (pointer === CANNOT_TELL) {
       throw new ActorError(
         "no-memory",
-        "the guest seems to keep a stack in memory, and which global points to it is not clear; export it as __stack_pointer",
+        "the guest seems to keep a stack in memory, but it is not clear which global points to it; " +
+          "export that global as __stack_pointer",
       );
     }
     if (!this.#pointer) return;
@@ -195,7 +195,7 @@ export class Instance implements Code {
     for (let at = this.#guard; at < this.#guard + GUARD; at += 4) view.setInt32(at, GUARD_WORD, true);
   }
 
-  /** The address of so many bytes. */
+  /** Allocates `size` bytes and returns their address. */
   #room(size: number): number {
     const { malloc, free } = this.#exports;
     const memory = this.#memory;
@@ -204,10 +204,10 @@ export class Instance implements Code {
     if (!memory) throw fail("it has none");
     if (typeof malloc === "function" && typeof free === "function") {
       const at = this.#do(() => malloc(size)) >>> 0;
-      if (at === 0 || at + size > memory.buffer.byteLength) throw fail(`its malloc has returned ${at}`);
+      if (at === 0 || at + size > memory.buffer.byteLength) throw fail(`its malloc returned ${at}`);
       return at;
     }
-    if (this.#grows) throw fail("it grows it itself, and exports no malloc and free");
+    if (this.#grows) throw fail("the guest grows it itself, and does not export malloc and free");
     try {
       return memory.grow(Math.ceil(size / PAGE)) * PAGE;
     } catch {
@@ -236,7 +236,7 @@ export class Instance implements Code {
     return result !== 0;
   }
 
-  /** Puts a payload where the handler finds it until it returns. No other call of it is under way. */
+  /** Copies a payload to where the handler finds it until it returns. No other call of the handler is under way. */
   #place(payload: Uint8Array): number {
     if (payload.length > this.#capacity) {
       if (this.#buffer !== 0 && this.#exports.malloc) this.#exports.free?.(this.#buffer);
@@ -252,8 +252,8 @@ export class Instance implements Code {
   #check(): void {
     if (this.#guard === 0) return;
     const view = this.view();
-    // All of it: a function with one local writes one word in 16 bytes, and which of the four it is depends on the
-    // compiler.
+    // All of the guard: a function with one local writes one word in 16 bytes, and the compiler decides which of the
+    // four.
     for (let at = this.#guard; at < this.#guard + GUARD; at += 4) {
       if (view.getInt32(at, true) === GUARD_WORD) continue;
       throw new ActorError(
@@ -272,7 +272,7 @@ export class Instance implements Code {
     return new DataView(this.#memory!.buffer);
   }
 
-  /** A piece of the guest's memory. Throws if that is not there. */
+  /** A view of the guest's memory. Throws if it would reach outside. */
   piece(name: string, at: number, size: number): Uint8Array {
     const [from, length] = [at >>> 0, size >>> 0];
     if (length === 0) return new Uint8Array();

@@ -1,25 +1,26 @@
-// What an actor can ask of its runtime.
+// The runtime, as one actor sees it.
 
 import type { Actor } from "./actor.js";
 import { ActorError } from "./errors.js";
 import { shown } from "../values.js";
 import { NOT_RUNNING, PARK, REFUSED } from "./wheel.js";
 
-/** What an actor is sent. The payload is the receiver's own copy. */
+/** A message to an actor. The payload is the receiver's own copy. */
 export interface Message {
   type: number;
-  /** The sender; 0 is the world outside. */
+  /** The sender; 0: outside of the runtime. */
   source: number;
   payload: Uint8Array;
 }
 
-/** What a blocking call returns: at once, or when the actor goes on. 0 is success, -1 is not. */
+/** What a blocking call returns, at once or when the actor goes on: 0 for success, -1 for failure. */
 export type Result = number | Promise<number>;
 
 /**
  * What an actor can ask of its runtime: the functions that a guest imports from "env", where their names begin with
- * mk_. It belongs to one actor. The calls that block are for its handler while that runs, and throw an ActorError with
- * the code "not-running" at another time; an actor without a stack, as all native ones are, gets -1 from them at once.
+ * mk_. A host belongs to one actor. Only its running handler may make the blocking calls; at any other time they throw
+ * an ActorError with the code "not-running". An actor without a stack, as all native ones are, gets -1 from them at
+ * once.
  */
 export class Host {
   readonly #actor: Actor;
@@ -29,13 +30,13 @@ export class Host {
     this.#actor = actor;
   }
 
-  /** mk_self: the actor itself. */
+  /** mk_self: the actor's number. */
   get self(): number {
     return this.#actor.id;
   }
 
   /**
-   * mk_send: puts a copy of payload into the mailbox of an actor. Returns 0, or -1 if there is no such actor or its
+   * mk_send: puts a copy of `payload` into the mailbox of an actor. Returns 0, or -1 if there is no such actor or its
    * mailbox is full.
    */
   send(to: number, type: number, payload: Uint8Array | string = ""): 0 | -1 {
@@ -48,7 +49,8 @@ export class Host {
   }
 
   /**
-   * mk_sleep_ms: blocks for ms milliseconds at least, with zero or less for a step. Messages that come meanwhile wait.
+   * mk_sleep_ms: blocks for at least `ms` milliseconds; zero or less blocks until the next step. Messages that come
+   * meanwhile wait.
    */
   sleepMs(ms: number): Result {
     const { wheel, clock } = this.#actor.runtime;
@@ -56,8 +58,8 @@ export class Host {
   }
 
   /**
-   * mk_recv: takes the oldest message out of the mailbox and blocks until there is one; -1 for an actor without a
-   * stack.
+   * mk_recv: takes the oldest message out of the mailbox, and blocks until there is one. Returns -1 for an actor
+   * without a stack.
    */
   recv(): Message | -1 | Promise<Message> {
     const actor = this.#actor;
@@ -67,8 +69,9 @@ export class Host {
   }
 
   /**
-   * mk_wait_fd_readable: blocks until the runtime's `ready` says that fd can be read, for timeoutMs milliseconds at
-   * most; zero or less is for ever. -1 when only the time is over, and at once in a runtime without `ready`.
+   * mk_wait_fd_readable: blocks until the runtime's `ready` says that `fd` can be read, for at most `timeoutMs`
+   * milliseconds; zero or less sets no limit. Returns -1 if the time runs out, and at once in a runtime without
+   * `ready`.
    */
   waitFdReadable(fd: number, timeoutMs: number): Result {
     return this.#waitFd("waitFdReadable", fd, false, timeoutMs);
@@ -87,13 +90,12 @@ export class Host {
   }
 
   /**
-   * Blocks until the promise has settled, for timeoutMs milliseconds at most; zero or less is for ever. Returns 0, also
-   * when it was rejected, or -1 when only the time is over. The other blocking calls are made of this, and so can
-   * others be.
+   * Blocks until the promise has settled, for at most `timeoutMs` milliseconds; zero or less sets no limit. Returns 0,
+   * even if the promise was rejected, or -1 if the time runs out. Other blocking calls can be made of this one.
    */
   wait(what: string, promise: PromiseLike<unknown>, timeoutMs = 0): Result {
     const result = this.#wait("wait", what, timeoutMs, () => promise);
-    if (result === -1) Promise.resolve(promise).catch(() => {}); // nobody will ask
+    if (result === -1) Promise.resolve(promise).catch(() => {}); // else unhandled
     return result;
   }
 
@@ -106,17 +108,17 @@ export class Host {
       const n = runtime.wheel.waits(this.self);
       const ready = () => runtime.settled(actor, n);
       actor.outside = new AbortController();
-      attempt(() => begin(actor.outside!.signal)).then(ready, ready); // an error counts as ready [E-FD-3]
+      attempt(() => begin(actor.outside!.signal)).then(ready, ready); // a rejection counts as ready [E-FD-3]
     }
     return result;
   }
 
-  /** Does what the wheel has answered: the one place where a handler stops in its middle. */
+  /** Carries out the wheel's answer: the one place where a handler stops in its middle. */
   #obey(op: string, what: string, answer: number): Result {
     if (answer === NOT_RUNNING) {
       throw new ActorError(
         "not-running",
-        `${op} of actor ${this.self}, but its handler does not run: only the handler itself may block`,
+        `${op} of actor ${this.self} while its handler is not running: only the handler itself may block`,
         { actor: this.self },
       );
     }
@@ -125,7 +127,7 @@ export class Host {
   }
 }
 
-/** What fn returns or throws, as a Promise. A thenable cannot call back before the actor is parked. */
+/** Calls `fn` and returns its outcome as a Promise. A thenable cannot call back before the actor is parked. */
 function attempt(fn: () => PromiseLike<unknown>): Promise<unknown> {
   try {
     return Promise.resolve(fn());
@@ -135,13 +137,11 @@ function attempt(fn: () => PromiseLike<unknown>): Promise<unknown> {
 }
 
 /**
- * Milliseconds as the wheel takes them. It would cut others off: to less, or to none, which for a timeout is for ever.
+ * Checks that the wheel can take a number of milliseconds. It would cut off others: to fewer, or to zero, which as a
+ * timeout means no limit.
  */
 function whole(op: string, ms: number): number {
   if (!Number.isInteger(ms) || (ms | 0) !== ms)
-    throw new ActorError(
-      "bad-argument",
-      `${op} takes a whole number of milliseconds, less than 2^31, got ${shown(ms)}`,
-    );
+    throw new ActorError("bad-argument", `${op} takes a whole number of milliseconds below 2^31, got ${shown(ms)}`);
   return ms;
 }

@@ -1,5 +1,5 @@
-// What guests import from "env". What is wrong with an address is found before anything is changed [K-2]; what is
-// written, is written when the actor goes on.
+// What guests import from "env". A bad address is found before anything is changed [K-2]. Results are written when the
+// actor goes on.
 
 import type { Instance } from "./guest.js";
 

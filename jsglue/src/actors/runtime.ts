@@ -1,4 +1,4 @@
-// The runtime: it turns the wheel, and does what the wheel says.
+// The runtime: it turns the wheel and does what the wheel says.
 
 import { Actor, native, type Back, type Native } from "./actor.js";
 import { realClock, turn, type Clock } from "./clock.js";
@@ -10,48 +10,51 @@ import { Instance, type ActorModule } from "./guest.js";
 import { BAD_CLASS, BAD_MAILBOX, LATER, newWheel, NO_ACTOR, OK, type Wheel } from "./wheel.js";
 import { describe, shown } from "../values.js";
 
-/** All of them may be left out. */
+/** Each may be left out. */
 export interface RuntimeOptions {
   /** realClock() by default. */
   clock?: Clock | undefined;
-  /** What actors log. */
+  /** Called with what actors log. */
   log?: ((from: number, level: number, text: string) => void) | undefined;
   /**
-   * Told each actor that is over, with what its handler threw, if it did. What this throws is thrown by stop, and by
-   * step, run and close when they have done the rest.
+   * Called for each actor that has ended, with what its handler threw, if it did. If this throws, stop throws the error
+   * at once; step, run and close throw it when they have done the rest.
    */
   ended?: ((id: number, error?: ActorError) => void) | undefined;
   /**
-   * Begins to wait until a descriptor can be read, or written. That the Promise is rejected counts as ready. The signal
-   * is aborted when nobody waits any more. Without this function the waits for descriptors return -1.
+   * Starts waiting until a descriptor can be read, or written. A rejection counts as ready. The signal aborts when
+   * nobody waits any more. Without this function the waits for descriptors return -1.
    */
   ready?: ((fd: number, write: boolean, signal: AbortSignal) => PromiseLike<unknown>) | undefined;
 }
 
 export interface SpawnOptions {
-  /** For so many messages; 64 by default. */
+  /** Room in the mailbox, in messages; 64 by default. */
   room?: number | undefined;
-  /** The stack class in bytes: 32768, 65536, 131072, or 0, the default: no stack, and blocking calls return -1. */
+  /**
+   * The stack class in bytes: 32768, 65536, 131072, or 0, the default. With 0 there is no stack: blocking calls return
+   * -1.
+   */
   stack?: number | undefined;
 }
 
-/** What there is to know of an actor from outside. */
+/** What can be known of an actor from outside. */
 export interface Info {
   stack: number;
   native: boolean;
   blocked: boolean;
-  /** In words; empty if it is not blocked. */
+  /** What it waits for, in words; empty if it is not blocked. */
   waitsFor: string;
-  /** By the runtime's clock; 0: none. */
+  /** When its wait ends at the latest, by the runtime's clock; 0: never. */
   deadline: number;
-  /** Messages that wait. */
+  /** Messages in its mailbox. */
   mailbox: number;
 }
 
 /**
- * Owns actors and turns the wheel. A step (E-STEP-1) is: of each blocked actor, has come what it waits for; then those
- * go on that the step before has found so, the earliest deadline first; then one message is delivered. It is over in
- * microtasks and never waits.
+ * Owns actors and turns the wheel. A step (E-STEP-1) has three parts. It checks for each blocked actor whether what it
+ * waits for has come. It resumes the actors that the step before found ready, the earliest deadline first. And it
+ * delivers one message. A step takes microtasks only: it never waits.
  */
 export class Runtime {
   /** @internal */
@@ -65,35 +68,32 @@ export class Runtime {
   #inRun = false;
   #wake: (() => void) | undefined; // ends the sleep of run
 
-  /** A runtime without actors. Close it when it has served; what is suspended in it is dropped. */
+  /** Makes a runtime without actors. Close it when it has served: whatever is suspended in it is dropped. */
   constructor(options: RuntimeOptions = {}) {
     this.options = options;
     this.clock = options.clock ?? realClock();
   }
 
   /**
-   * Makes an actor of a module, with an instance and a stack of its own, which are allocated now. Returns its number.
-   * Throws an ActorError with the code "bad-class", "bad-mailbox", "no-memory", "closed", "bad-argument", "bad-module"
-   * (its handler is of another type), or "trap" or "not-running" (of its code that runs now: what the start function
-   * and _initialize do). Handlers may call it.
+   * Spawns an actor from a module, with an instance and a stack of its own, which are allocated now. Returns its
+   * number. Throws an ActorError with the code "bad-class", "bad-mailbox", "no-memory", "closed", "bad-argument",
+   * "bad-module" (its handler is of another type), or "trap" or "not-running" (from the start function or _initialize,
+   * which run now). Handlers may call it.
    */
   spawn(module: ActorModule, { room = 64, stack = 0 }: SpawnOptions = {}): number {
     if (!(module?.module instanceof WebAssembly.Module))
-      throw new ActorError(
-        "bad-argument",
-        `an actor is spawned of what compileActor resolves to, got ${describe(module)}`,
-      );
+      throw new ActorError("bad-argument", `spawn takes what compileActor resolves to, got ${describe(module)}`);
     const actor = new Actor(this, stack, false);
     return this.#spawn(actor, room, () => new Instance(actor, module));
   }
 
   /**
-   * Makes a native actor, which is called on the runtime's stack. Throws an ActorError with the code "bad-mailbox",
-   * "closed" or "bad-argument".
+   * Spawns a native actor, whose handler is called on the runtime's stack. Returns its number. Throws an ActorError
+   * with the code "bad-mailbox", "closed" or "bad-argument". Handlers may call it.
    */
   spawnNative(handler: Native, { room = 64 }: { room?: number | undefined } = {}): number {
     if (typeof handler !== "function")
-      throw new ActorError("bad-argument", `the handler of a native actor is a function, got ${typeof handler}`);
+      throw new ActorError("bad-argument", `a native actor's handler must be a function, got ${typeof handler}`);
     const actor = new Actor(this, 0, true);
     return this.#spawn(actor, room, () => native(actor.host, handler));
   }
@@ -116,8 +116,8 @@ export class Runtime {
   }
 
   /**
-   * Sends a message from outside, source 0. Throws an ActorError with the code "no-actor", "mailbox-full" or
-   * "bad-argument". Nothing runs yet.
+   * Sends a message from outside: its source is 0. Copies the payload. Throws an ActorError with the code "no-actor",
+   * "mailbox-full" or "bad-argument". Nothing runs yet.
    */
   send(to: number, type: number, payload: Uint8Array | string = ""): void {
     const verdict = this.deliver(0, to, type, payload);
@@ -126,15 +126,16 @@ export class Runtime {
 
   /** @internal Returns the wheel's verdict. */
   deliver(source: number, to: number, type: number, payload: Uint8Array | string): number {
-    // First, for the wheel counts what it has taken.
+    // Checked first, because the wheel counts what it has taken.
     if (!Number.isInteger(type))
-      throw new ActorError("bad-argument", `the type of a message is a whole number, got ${shown(type)}`);
+      throw new ActorError("bad-argument", `a message's type must be a whole number, got ${shown(type)}`);
     if (typeof payload !== "string" && !(payload instanceof Uint8Array))
       throw new ActorError(
         "bad-argument",
-        `the payload of a message is a Uint8Array or a string, got ${describe(payload)}`,
+        `a message's payload must be a Uint8Array or a string, got ${describe(payload)}`,
       );
-    const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : new Uint8Array(payload); // a Buffer's slice is no copy
+    // Not slice: a Buffer's shares its bytes.
+    const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : new Uint8Array(payload);
     const verdict = Number.isInteger(to) && to > 0 && to < 2 ** 31 ? this.wheel.send(to) : NO_ACTOR;
     if (verdict === OK) {
       this.#actors.get(to)!.put({ type: type | 0, source, payload: bytes });
@@ -143,12 +144,12 @@ export class Runtime {
     return verdict;
   }
 
-  /** @internal What the given wait of an actor is for has settled. */
+  /** @internal What an actor's wait of that number is for has settled. */
   settled(actor: Actor, wait: number): void {
     if (this.wheel.ready(actor.id, wait)) this.#wake?.();
   }
 
-  /** Returns undefined for an actor that is over or never was. Handlers may call it. */
+  /** Returns what is known of an actor; undefined if it has ended or never existed. Handlers may call it. */
   info(id: number): Info | undefined {
     const actor = this.#actors.get(id);
     if (!actor) return undefined;
@@ -169,13 +170,13 @@ export class Runtime {
   }
 
   /**
-   * Ends an actor and drops its messages. One that is blocked does not go on: its stack is dropped, and none of its
-   * code runs. One that runs ends when its handler returns or blocks. Returns whether there was such an actor. Handlers
-   * may call it. [E-LIFE-2]
+   * Ends an actor and drops its messages. A blocked actor does not go on: its stack is dropped, and none of its code
+   * runs. A running one ends when its handler returns or blocks. Returns whether there was such an actor. Handlers may
+   * call it. [E-LIFE-2]
    */
   stop(id: number): boolean {
     const actor = this.#actors.get(id);
-    if (!actor) return false; // the wheel would take what is no number for one
+    if (!actor) return false; // the wheel would coerce a value that is not a number
     const verdict = this.wheel.stop(id);
     if (verdict === OK) this.#end(actor);
     return verdict === OK || verdict === LATER;
@@ -185,12 +186,13 @@ export class Runtime {
     this.#actors.delete(actor.id);
     actor.drop();
     const { id } = actor;
-    this.options.ended?.(id, back && "error" in back ? trapOf(id, back.error) : undefined); // undefined can be thrown, too
+    // Even undefined can be thrown.
+    this.options.ended?.(id, back && "error" in back ? trapOf(id, back.error) : undefined);
   }
 
-  /** Stops all actors, the last spawned first; there will be no others. Not while a step is under way. */
+  /** Stops all actors, the last spawned first. No others can be spawned. Throws while a step is under way. */
   close(): void {
-    if (this.#inStep) throw new ActorError("in-step", "close inside a step");
+    if (this.#inStep) throw new ActorError("in-step", "close was called inside a step");
     this.wheel.close();
     const thrown: unknown[] = [];
     for (let id = this.wheel.newest(); id !== 0; id = this.wheel.newest()) {
@@ -204,14 +206,14 @@ export class Runtime {
     if (thrown.length > 0) throw thrown[0];
   }
 
-  /** Does one turn of the wheel. Resolves to whether the next has something to do even if no time passes. */
+  /** Does one turn of the wheel. Resolves to whether the next one has something to do even if no time passes. */
   async step(): Promise<boolean> {
-    if (this.#inRun) throw new ActorError("in-step", "a step beside run, which does them all");
+    if (this.#inRun) throw new ActorError("in-step", "step was called while run does the steps");
     return this.#step();
   }
 
   async #step(): Promise<boolean> {
-    if (this.#inStep) throw new ActorError("in-step", "a step inside a step");
+    if (this.#inStep) throw new ActorError("in-step", "step was called inside a step");
     this.#inStep = true;
     const thrown: unknown[] = [];
     try {
@@ -234,15 +236,15 @@ export class Runtime {
   }
 
   /**
-   * Steps until the condition is met, which is asked before each step and each sleep. While no step could do anything
-   * it sleeps, to the next deadline or until something outside is ready or sends a message. Rejects with the code
-   * "idle" when nothing is left to do: no message, and nobody waits for anything but messages. There is one run at a
-   * time, and no step beside it.
+   * Steps until `until` returns true; it is asked before each step and each sleep. While no step could do anything, it
+   * sleeps: to the next deadline, or until something outside is ready or sends a message. Rejects with the code "idle"
+   * if nothing is left to do: there is no message, and no actor waits for anything but messages. Only one run at a
+   * time, and no other step beside it.
    */
   async run(until: () => boolean): Promise<void> {
     if (typeof until !== "function")
-      throw new ActorError("bad-argument", `run is told by a function when to end, got ${describe(until)}`);
-    if (this.#inRun) throw new ActorError("in-step", "a run beside another, which has not ended");
+      throw new ActorError("bad-argument", `run takes a function that says when to end, got ${describe(until)}`);
+    if (this.#inRun) throw new ActorError("in-step", "run was called while another run goes on");
     this.#inRun = true;
     try {
       await this.#run(until);
@@ -256,10 +258,10 @@ export class Runtime {
     while (!until()) {
       await this.#step();
       if (performance.now() - began > BUDGET) {
-        await turn(); // the page's
+        await turn(); // the page's turn
         began = performance.now();
       }
-      // Asked after each of those who may have sent something: the page, and the condition.
+      // Asked again after both that may have sent something: the page and the condition.
       const { clock, wheel } = this;
       if (wheel.more() !== 0 || until() || wheel.more() !== 0) continue;
       const idle = wheel.idle(clock.now(), clock.poll);

@@ -1,7 +1,7 @@
-// The stack of one actor: a stack of JSPI that is made when the actor is spawned, handles one message after the other,
-// and is ended with the actor. A suspended stack that nobody refers to is never given back by the engine, so one that
-// is dropped is resumed with the error of a trap: that ends it without running any of its code, since wasm cannot catch
-// it. [E-LIFE-2]
+// The stack of one actor: a JSPI stack that is made when the actor is spawned, handles one message after another, and
+// ends with the actor. The engine never frees a suspended stack, even if nobody refers to it. So a stack that is
+// dropped is resumed with a trap's error, which ends it without running any of its code, since wasm cannot catch a
+// trap. [E-LIFE-2]
 // Why: RATIONALE.md, "Why has an actor one stack from its spawn to its end?".
 
 import bytes from "../../actors/stack.wasm";
@@ -18,7 +18,7 @@ interface Exports {
 
 let module: WebAssembly.Module | undefined;
 
-/** Throws a LinkError if the handler is of another type. Nothing runs. */
+/** Throws a LinkError if the handler is of another type. Runs nothing. */
 export function link(handle: Function, next: unknown = () => 0): Exports {
   module ??= new WebAssembly.Module(bytes as BufferSource);
   const imports = { js: { next }, guest: { handle_message: handle } } as unknown as WebAssembly.Imports;
@@ -43,7 +43,7 @@ export class Stack {
     WebAssembly.promising(this.#exports.actor)().catch((error: unknown) => this.#failed?.(error));
   }
 
-  /** Has the handler called. Resolves to what it returns, or rejects with what it lets out; then the stack is gone. */
+  /** Calls the handler. Resolves to its result, or rejects with what it throws; the stack is gone then. */
   call(type: number, source: bigint, payload: number, size: number): Promise<number> {
     const to = this.#exports;
     to.type.value = type;
@@ -57,13 +57,13 @@ export class Stack {
     });
   }
 
-  /** Ends the stack, if it waits for a message. */
+  /** Ends a stack that waits for a message. */
   end(): void {
     this.#returned = this.#failed = undefined;
     this.#take(0);
   }
 
-  /** The error that ends a stack that waits for something else. */
+  /** Returns the error that ends a stack that waits for anything else. */
   deadly(): unknown {
     try {
       this.#exports.trap();

@@ -1,7 +1,7 @@
 // The rules of actors: package internal/wheel, compiled to wasm.
 //
-// The wire contract stands in jsglue/actors/main.go; the two files change together. An actor crosses the border as its
-// number. Times are milliseconds, and fractions of one count. Booleans are 0 and 1.
+// The wire contract is in jsglue/actors/main.go; the two files change together. An actor crosses the border as its
+// number. Times are milliseconds, with fractions. Booleans are 0 and 1.
 
 import bytes from "../../actors/actors.wasm";
 import { reactor } from "../reactor.js";
@@ -11,7 +11,7 @@ export const OK = 0;
 export const NO_ACTOR = 1;
 export const BAD_CLASS = 3;
 export const BAD_MAILBOX = 4;
-export const LATER = 7; // of stop: it runs, and ends when it comes back
+export const LATER = 7; // of stop: the actor runs, and ends when it comes back
 
 /** Answers to a blocking call. */
 export const NOT_RUNNING = -2;
@@ -19,13 +19,13 @@ export const REFUSED = -1;
 export const PARK = 1;
 
 export interface Wheel {
-  spawn(stack: number, native: boolean, room: number): number; // or a verdict with the sign changed
+  spawn(stack: number, native: boolean, room: number): number; // the actor, or a verdict with the sign changed
   send(to: number): number;
   stop(id: number): number;
   close(): void;
   newest(): number;
   begin(now: number): void;
-  next(): number; // whom to enter; whom to resume with the sign changed; 0: the step is over
+  next(): number; // the actor to enter; the one to resume, with the sign changed; 0: the step is over
   back(alive: boolean): number; // whether the actor is over
   more(): number;
   idle(now: number, poll: number): number; // ms, or -1 for ever
@@ -38,7 +38,7 @@ export interface Wheel {
   result(id: number): number;
   blocked(id: number): number;
   deadline(id: number): number; // 0: none
-  mailbox(id: number): number; // -1: it is over
+  mailbox(id: number): number; // -1: it has ended
   live(): number;
   active(): number;
 }

@@ -1,8 +1,9 @@
-// Arenas: scopes that no fiber started in them outlives. What is opened before an arena and closed after it is open as
-// long as any fiber of it runs, whichever way the arena ends.
+// Structured concurrency: no fiber started in an arena outlives it. A resource that is opened before an arena and
+// closed after it stays open for as long as any of the arena's fibers runs, whichever way the arena ends.
 //
-// An arena ends as a stack unwinds: all its fibers are cancelled at once, so that none begins anything new, but they
-// end one after the other, the last started first, because what was started later may use what was started earlier.
+// An arena ends the way a stack unwinds. All its fibers are cancelled at once, so that none of them starts anything
+// new. Then they end one after another, the last started first, because a later fiber may use what an earlier one
+// started.
 // Why: RATIONALE.md, "Why does an arena in JavaScript end when its function returns?".
 
 import { FiberError, words } from "../errors.js";
@@ -11,18 +12,18 @@ import type { Fiber } from "./fiber.js";
 import { Cancellable, Life, refuseCircle } from "../turn/life.js";
 import { describe, then } from "../values.js";
 
-/** How an arena differs from others. */
+/** Options of {@link arena}, {@link all} and {@link race}. */
 export interface ArenaOptions {
-  /** Cancels the arena, with the signal's reason, when it is aborted: `AbortSignal.timeout(ms)` is the timeout. */
+  /** Cancels the arena with the signal's reason when the signal aborts. `AbortSignal.timeout(ms)` makes a timeout. */
   signal?: AbortSignal | undefined;
 }
 
-/** What is behind an arena. */
+/** The state behind an {@link Arena}. */
 class Scope extends Life {
-  readonly #members = new Set<Life>(); // that are not over, in the order in which they came
+  readonly #members = new Set<Life>(); // members that have not ended, in the order in which they were added
   readonly #failures: { by: Life; error: unknown; late: boolean }[] = [];
-  #ending: Life[] | undefined; // those yet to be ended, the next one last; undefined: nobody is
-  #asked: Life | undefined; // has been told to end, and is not over
+  #ending: Life[] | undefined; // members yet to be interrupted, the next one last; undefined: the arena is not ending
+  #asked: Life | undefined; // the member that has been interrupted and has not ended yet
   #closed = false;
   #over = false;
   #threw = false;
@@ -50,23 +51,23 @@ class Scope extends Life {
     return signal;
   }
 
-  /** One of nobody is over already. */
+  /** An arena without members may already have settled. */
   override obey(signal: AbortSignal | undefined): void {
     if (!this.#over) super.obey(signal);
   }
 
-  /** Has a fiber or an arena belong to this one. done and failed are told how it ends. */
+  /** Adds a fiber or an arena to this one. Calls `done` or `failed` when it settles. */
   add(member: Cancellable<any>, done?: (value: any) => void, failed?: (error: unknown) => void): void {
     const life = Cancellable.lifeOf(member);
     if (!life)
-      throw new FiberError("bad-argument", `what belongs to an arena is a fiber or an arena, got ${describe(member)}`);
+      throw new FiberError("bad-argument", `an arena's member is a fiber or an arena, got ${describe(member)}`);
     if (this.#over) {
       life.cancel(over());
       return life.interrupt();
     }
     refuseCircle(this, life);
     this.#members.add(life);
-    // Not member.then, which takes note that somebody asks.
+    // Not member.then: that would count as somebody handling the outcome.
     Promise.prototype.then.call(
       member,
       (value) => {
@@ -97,7 +98,8 @@ class Scope extends Life {
   interrupt(): void {
     if (!this.cancelled || this.#ending) return;
     this.#ending = [...this.#members];
-    if (this.inOrder && this.#closed) this.#ending.reverse(); // who has lost a race; one that is cancelled ends as all arenas do
+    // A race's losers end in their order; a cancelled race ends as every arena does.
+    if (this.inOrder && this.#closed) this.#ending.reverse();
     this.#endNext();
   }
 
@@ -106,7 +108,7 @@ class Scope extends Life {
       const life = this.#ending.pop()!;
       if (!this.#members.has(life)) continue;
       this.#asked = life;
-      life.cancel(this.reason); // who hears the signal of one of them, and cancels again, may be here before all have been told
+      life.cancel(this.reason); // a listener of a member's signal may cancel again, and get here before all are told
       life.interrupt();
     }
   }
@@ -119,7 +121,7 @@ class Scope extends Life {
     this.#settle();
   }
 
-  /** How the arena ends is known; who is not over then is cancelled. The first call counts. */
+  /** Decides how the arena ends, and cancels the members that have not ended. The first call counts. */
   close(threw: boolean, outcome: unknown): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -127,10 +129,10 @@ class Scope extends Life {
     this.#outcome = outcome;
     if (this.#members.size > 0 || this.controller) {
       const why = threw
-        ? `this arena has failed: ${words(outcome)}`
+        ? `the arena failed: ${words(outcome)}`
         : this.inOrder
-          ? "another fiber has won the race"
-          : "the function of the arena has returned";
+          ? "another member won the race"
+          : "the arena's function has returned";
       this.cancel(new FiberError("cancelled", why, threw ? { cause: outcome } : {}));
       this.interrupt();
     }
@@ -142,7 +144,7 @@ class Scope extends Life {
     this.#over = true;
     this.unlisten?.();
     const errors = new Set(this.#threw ? [this.#outcome] : []);
-    // A failure that somebody has asked for is theirs; but after the end began nobody may be listening any more.
+    // Whoever handles a failure keeps it. But once the arena is ending, nobody may be listening any more.
     for (const { by, error, late } of this.#failures) if (late || !by.asked) errors.add(error);
     if (errors.size === 0) return this.resolve(this.#outcome);
     const [first, ...others] = errors;
@@ -151,9 +153,9 @@ class Scope extends Life {
   }
 }
 
-const over = () => new FiberError("cancelled", "the arena is over");
+const over = () => new FiberError("cancelled", "the arena has ended");
 
-/** Tells of more errors than a Promise can reject with. */
+/** Attaches the errors that a Promise cannot reject with, since it rejects with one only. */
 function attach(first: any, others: unknown[]): void {
   try {
     if (Object.isExtensible(first)) {
@@ -161,20 +163,20 @@ function attach(first: any, others: unknown[]): void {
       return;
     }
   } catch {
-    // A property that cannot be written, or a Proxy: nothing can be attached to those either.
+    // The property cannot be written, or the error is a Proxy. Nothing can be attached.
   }
-  for (const other of others) void Promise.reject(other); // to whoever listens for errors that nobody is told
+  for (const other of others) void Promise.reject(other); // reported as unhandled, so that none is lost
 }
 
 /**
- * A scope that no fiber started in it outlives: a Promise that settles when all of them have ended; made by {@link
- * arena}, {@link all} and {@link race}.
+ * A Promise that settles when all fibers started in it have ended: no fiber outlives its arena. Made by {@link arena},
+ * {@link all} and {@link race}.
  *
- * Cancelled, its fibers are all cancelled at once, and end one after the other, the last started first. The Promise
- * rejects with the reason, unless the arena's function catches it and returns.
+ * Cancelling an arena cancels all its fibers at once; they then end one after another, the last started first. The
+ * arena rejects with the reason, unless its function catches the cancellation and returns.
  *
- * An import that returns an arena has its fiber wait for it. If that fiber is cancelled so is the arena, and the fiber
- * goes on when it is over: children end before their parents.
+ * If an import returns an arena, the fiber that called the import waits for it. Cancelling that fiber cancels the
+ * arena, and the fiber goes on once the arena has ended: children end before their parents.
  */
 export class Arena<T = unknown> extends Cancellable<T> {
   readonly #scope: Scope;
@@ -186,8 +188,8 @@ export class Arena<T = unknown> extends Cancellable<T> {
   }
 
   /**
-   * Has a fiber belong to this arena, or another arena, and returns it: `a.go(exports.item(url))`. In an arena that is
-   * being ended, or is over, it is cancelled at once.
+   * Adds a fiber or another arena to this arena and returns it: `a.go(exports.item(url))`. If this arena is ending or
+   * has ended, the new member is cancelled at once.
    */
   go<M extends Cancellable<any>>(member: M): M {
     this.#scope.add(member);
@@ -195,21 +197,23 @@ export class Arena<T = unknown> extends Cancellable<T> {
   }
 }
 
-/** What `all` and `race` take. */
+/** A member of `all` and `race`. */
 type Member = Fiber<any> | Arena<any>;
 
 /**
- * Calls fn with a new arena, at once; fn starts fibers in it by `go`. When fn has returned, or the Promise that it
- * returned has settled, fibers that are not over are cancelled, so it awaits those whose end it wants to see. The arena
- * then resolves with what fn returned, or rejects with what it threw, unchanged.
+ * Calls `fn` with a new arena, at once; `fn` starts fibers with {@link Arena.go}. When `fn` has returned, or the
+ * Promise that it returned has settled, members that have not ended are cancelled. So `fn` awaits the members whose
+ * results it wants. Once all members have ended, the arena resolves with what `fn` returned or rejects with what it
+ * threw, unchanged.
  *
- * A failure that nobody has asked for, neither by `await` nor by then or catch, and a failure while the arena ends, is
- * not lost: if fn has not thrown the arena rejects with the first, and the others stand in the `suppressed` array of
- * the error that it rejects with. (If that error is no object they are unhandled rejections.)
+ * No failure is lost. The arena reports a member's failure if nobody has handled it with `await`, `then` or `catch`, or
+ * if it came while the arena was ending. If `fn` has not thrown, the arena rejects with the first such failure. The
+ * others are in the `suppressed` array of the error that the arena rejects with; if that error cannot take the
+ * property, they become unhandled rejections.
  *
- * fn is JavaScript and cannot be ended from outside: the arena is over when fn is. What it waits for besides fibers it
- * gives `signal`, which is aborted when the arena is cancelled or fn is over. If the signal of the options is aborted
- * already fn is not called.
+ * `fn` is JavaScript and cannot be ended from outside: the arena does not end before `fn` does. Give the arena's
+ * `signal` to whatever else `fn` waits for; it aborts when the arena is cancelled or has ended. If the signal in the
+ * options has already aborted, `fn` is not called.
  */
 export function arena<T>(fn: (arena: Arena) => T | PromiseLike<T>, options?: ArenaOptions): Arena<T> {
   return open<T>(false, options, (scope, self) => {
@@ -217,7 +221,7 @@ export function arena<T>(fn: (arena: Arena) => T | PromiseLike<T>, options?: Are
     if (scope.cancelled) return;
     const result = fn(self);
     if (result === (self as unknown))
-      throw new FiberError("deadlock", "the function of the arena has returned the arena, which is over when that is");
+      throw new FiberError("deadlock", "the arena's function returned the arena itself: each would wait for the other");
     then.call(
       Promise.resolve(result),
       (value) => scope.close(false, value),
@@ -227,16 +231,16 @@ export function arena<T>(fn: (arena: Arena) => T | PromiseLike<T>, options?: Are
 }
 
 /**
- * An arena of these fibers, or arenas. It resolves with their values, in their order, when all are over. When one of
- * them rejects, the others are cancelled, with a FiberError that has the error as its cause, and it rejects with that
- * error, unchanged, when they are over. If others fail in their own ways, those errors are in its `suppressed` array,
- * as in {@link arena}.
+ * Makes an arena of these fibers or arenas. It resolves with their values, in order, once all have ended. If one of
+ * them rejects, the others are cancelled with a FiberError whose `cause` is that error; once they have ended, the arena
+ * rejects with the error, unchanged. If others fail with errors of their own, those are in its `suppressed` array, as
+ * in {@link arena}.
  */
 export function all<M extends readonly Member[] | []>(
   members: M,
   options?: ArenaOptions,
 ): Arena<{ -readonly [K in keyof M]: Awaited<M[K]> }>;
-/** The same for members that are in no array. */
+/** The same for an iterable that is not an array. */
 export function all<M extends Member>(members: Iterable<M>, options?: ArenaOptions): Arena<Awaited<M>[]>;
 export function all(members: Iterable<Member>, options?: ArenaOptions): Arena<any> {
   return open<unknown[]>(false, options, (scope) => {
@@ -252,23 +256,23 @@ export function all(members: Iterable<Member>, options?: ArenaOptions): Arena<an
 }
 
 /**
- * An arena of these fibers, or arenas. It settles as the first of them that is over, when the others, which are
- * cancelled then, are over, too: one after the other, in their order. If one of those fails in its own way the race
- * rejects, with the winner's error if that has failed, else with the loser's; see `suppressed` in {@link arena}. Nobody
- * wins a race of nobody: it rejects.
+ * Makes an arena of these fibers or arenas. The first to settle wins: the others are cancelled and end one after
+ * another, in order, and then the arena settles as the winner did. If a loser fails with an error of its own, the race
+ * rejects: with the winner's error if the winner failed, otherwise with the loser's; see `suppressed` in {@link arena}.
+ * A race without members rejects.
  */
 export function race<M extends Member>(members: Iterable<M>, options?: ArenaOptions): Arena<Awaited<M>> {
   return open<any>(true, options, (scope) => {
     const list = listOf(scope, members);
-    if (list.length === 0) throw new FiberError("bad-argument", "a race of nobody would never end");
+    if (list.length === 0) throw new FiberError("bad-argument", "a race without members would never end");
     enter(scope, list, (value) => scope.close(false, value));
   });
 }
 
-/** All members. If their iterator throws those before belong to the arena, too. */
+/** Lists the members. If their iterator throws, the members before that still belong to the arena. */
 function listOf(scope: Scope, members: Iterable<Member>): Member[] {
   if (typeof members?.[Symbol.iterator] !== "function")
-    throw new FiberError("bad-argument", `all and race take a list of fibers, or arenas, got ${describe(members)}`);
+    throw new FiberError("bad-argument", `all and race take an iterable of fibers or arenas, got ${describe(members)}`);
   const list: Member[] = [];
   try {
     for (const member of members) list.push(member);
@@ -279,7 +283,7 @@ function listOf(scope: Scope, members: Iterable<Member>): Member[] {
   return list;
 }
 
-/** Adds all members, also if one of them is none: they are not to outlive the arena. */
+/** Adds all members, even if one of them is invalid: the valid ones must not outlive the arena. */
 function enter(scope: Scope, members: Member[], done: (value: unknown, i: number) => void): void {
   let wrong: unknown;
   members.forEach((member, i) => {
@@ -312,7 +316,7 @@ function open<T>(
   }
   const ends = scope.cancelled;
   try {
-    start(scope, self); // members belong to it also if it ends at once
+    start(scope, self); // members belong to the arena even if it ends at once
     if (ends) scope.close(true, scope.reason);
     scope.obey(signal);
   } catch (error) {
@@ -324,7 +328,7 @@ function open<T>(
 function signalOf(options: unknown): AbortSignal | undefined {
   if (options === undefined) return undefined;
   if (typeof options !== "object" || options === null)
-    throw new FiberError("bad-argument", `options are an object such as { signal }, got ${describe(options)}`);
+    throw new FiberError("bad-argument", `options must be an object such as { signal }, got ${describe(options)}`);
   const { signal } = options as ArenaOptions;
   checkSignal(signal);
   return signal;

@@ -1,4 +1,4 @@
-// The exports of a guest as the user sees them.
+// The exports of a guest, as the user sees them.
 // Why: RATIONALE.md, "Why does asking for an unknown export throw?".
 
 import type { Binding } from "../guest/binding.js";
@@ -8,18 +8,18 @@ import type { Thunk } from "../guest/call.js";
 import { spawn } from "../turn/spawn.js";
 import { describe, has } from "../values.js";
 
-/** How a call differs from others. */
+/** Options of one call. */
 export interface CallOptions {
-  /** What the fiber is called in errors and lists, instead of the export's name and a number. */
+  /** The fiber's name in errors and lists. By default it is the export's name and the fiber's id. */
   name?: string | undefined;
-  /** Cancels the fiber, with the signal's reason, when it is aborted. */
+  /** Cancels the fiber with the signal's reason when the signal aborts. */
   signal?: AbortSignal | undefined;
 }
 
-/** An export of a guest: a call makes a fiber, and returns it at once. [J-EXP-1, J-EXP-5] */
+/** An export of a guest. A call makes a fiber and returns it at once. [J-EXP-1, J-EXP-5] */
 export interface FiberFunction {
   (...args: any[]): Fiber<any>;
-  /** The same export, whose calls have a name or a signal. */
+  /** Returns the same export, whose calls use these options. */
   with(options: CallOptions): (...args: any[]) => Fiber<any>;
 }
 
@@ -34,7 +34,7 @@ export function fiberFunction(binding: Binding, thunk: Thunk): FiberFunction {
   fn.with = (options) => {
     if (typeof options !== "object" || options === null)
       throw new FiberError("bad-argument", `with takes { name, signal }, got ${describe(options)}`);
-    const { name, signal } = options; // once: a later call throws nothing, whatever the object has become
+    const { name, signal } = options; // read once: later calls cannot throw, whatever becomes of the object
     if (name !== undefined && typeof name !== "string")
       throw new FiberError("bad-argument", `a fiber's name is a string, got ${describe(name)}`);
     checkSignal(signal);
@@ -48,17 +48,18 @@ export function checkSignal(signal: unknown): asserts signal is AbortSignal | un
     throw new FiberError("bad-argument", `signal is an AbortSignal, got ${describe(signal)}`);
 }
 
-// What JavaScript itself asks any object for.
+// What JavaScript itself reads from any object.
 const asked = new Set(["then", "toJSON"]);
 
-/** An object that says so when it is asked for an export that the guest does not have. */
+/** Wraps the exports, so that reading one that the guest does not have throws. */
 export function strict(exports: Record<string, unknown>): Record<string, unknown> {
   return new Proxy(exports, {
     get(target, name, receiver) {
       if (typeof name === "string" && !(name in target) && !asked.has(name)) {
         throw new FiberError(
           "unknown-export",
-          `the guest does not export ${JSON.stringify(name)}; it exports ${Object.keys(target).join(", ") || "nothing"}`,
+          `the guest does not export ${JSON.stringify(name)}; ` +
+            `it exports ${Object.keys(target).join(", ") || "nothing"}`,
         );
       }
       return Reflect.get(target, name, receiver);

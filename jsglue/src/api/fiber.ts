@@ -6,7 +6,7 @@ import { Call, type Thunk } from "../guest/call.js";
 import type { Binding } from "../guest/binding.js";
 import { nextId } from "../turn/spawn.js";
 
-/** Makes a call and its face; nothing has begun yet. */
+/** Makes a call and its Fiber. Nothing has begun yet. */
 export function newCall(thunk: Thunk, binding: Binding, args: readonly unknown[], name?: string): Call {
   const call = new Call(nextId(), name, thunk, binding, args);
   call.fiber = new Fiber(call);
@@ -14,15 +14,15 @@ export function newCall(thunk: Thunk, binding: Binding, args: readonly unknown[]
 }
 
 /**
- * One call of an export: a Promise for its result that can be looked at and cancelled. It settles exactly once, when
- * the export has ended: with what it returned (undefined for no result, an array for several), or with what it threw,
- * unchanged. A trap rejects it with a {@link FiberError}. [J-EXP-1, J-EXP-2]
+ * One call of an export: a Promise of its result that can be inspected and cancelled. It settles exactly once, when the
+ * export has ended. It resolves with what the export returned (undefined for no result, an array for several) or
+ * rejects with what it threw, unchanged. A trap rejects it with a {@link FiberError}. [J-EXP-1, J-EXP-2]
  *
- * Cancelled, one that has not started never starts. One that waits sees its import throw the reason, so that its own
- * cleanup runs; every later wait of it throws again, and after 1,000 of them it is ended by a trap (code
- * "cancel-ignored"). One that runs sees it at its next wait. The Promise rejects with the reason, unless the guest
- * catches it and returns. A fiber that waits for an {@link Arena} goes on when the arena, which is cancelled with it,
- * is over.
+ * A fiber that is cancelled before it has started never starts. In a fiber that waits, the import throws the reason, so
+ * that the guest's own cleanup runs; every later wait throws it again, and after 1,000 of them a trap ends the fiber
+ * (code "cancel-ignored"). A running fiber is cancelled at its next wait. A fiber that waits for an {@link Arena} goes
+ * on once the arena, which is cancelled with it, has ended. The Promise rejects with the reason, unless the guest
+ * catches it and returns.
  */
 export class Fiber<T = unknown> extends Cancellable<T> {
   readonly #call: Call;
@@ -33,12 +33,12 @@ export class Fiber<T = unknown> extends Cancellable<T> {
     this.#call = call;
   }
 
-  /** A number that no other fiber of this page has; they count up from 1. */
+  /** A number that no other fiber of this page has. Numbers count up from 1. */
   get id(): number {
     return this.#call.id;
   }
 
-  /** The name given by `with`, or the export's name and the id. */
+  /** The name given by `with`; by default the export's name and the id. */
   get name(): string {
     return this.#call.name;
   }
@@ -52,19 +52,20 @@ export class Fiber<T = unknown> extends Cancellable<T> {
     return this.#call.state;
   }
 
-  /** While waiting: for which import, such as "env.fetch_text". */
+  /** The import that the fiber waits in, such as "env.fetch_text"; undefined unless it waits. */
   get waitsFor(): string | undefined {
     return this.#call.state === "waiting" ? this.#call.waitsFor : undefined;
   }
 
-  /** When the state was entered, in milliseconds of performance.now(). */
+  /** When the fiber entered its state, in milliseconds of performance.now(). */
   get since(): number {
     return this.#call.since;
   }
 
   /**
-   * Bytes of shadow stack that this fiber, or one before it in the same region, has used at most; while stacks are
-   * copied, those it uses as it waits. What lay where the guest's allocator has put a region counts as used.
+   * The most bytes of shadow stack that this fiber, or an earlier one in the same region, has used; while stacks are
+   * copied, the bytes in use as the fiber waits. If the region came from the guest's allocator, old data in it counts
+   * as used.
    */
   get stackUsed(): number {
     return this.#call.stackUsed;
@@ -72,9 +73,9 @@ export class Fiber<T = unknown> extends Cancellable<T> {
 
   /**
    * Ends the fiber without running any of its code: its frames are gone, and what they would have cleaned up stays as
-   * it is. One that has not started never starts; one that runs ends at its next wait. The Promise rejects with a
-   * FiberError with the code "released"; `signal` is aborted with it. Also for a fiber that ignores being cancelled. It
-   * costs a stack, which a fiber that is cancelled leaves to the next.
+   * it is. A fiber that has not started never starts; a running one ends at its next wait. `signal` aborts, and the
+   * Promise rejects with a FiberError with the code "released". This also ends a fiber that ignores its cancellation.
+   * It destroys the fiber's stack, which cancelling leaves for the next fiber.
    */
   release(): void {
     this.#call.drop();

@@ -1,4 +1,4 @@
-// The way in: shaped like the platform's functions of the same names.
+// The entry points, shaped like the platform's functions of the same names.
 
 import { inspector } from "../turn/core.js";
 import { FiberError, isA, words } from "../errors.js";
@@ -16,22 +16,22 @@ import { describe, isModule, isObject } from "../values.js";
 /** An instantiated guest. */
 export interface Instantiated {
   module: WebAssembly.Module;
-  /** The platform's instance: its exports are plain functions, which cannot wait. */
+  /** The platform's instance. Its exports are plain functions, which cannot wait. */
   instance: WebAssembly.Instance;
-  /** The same exports as fibers; what is not a function is the same as in `instance.exports`. */
+  /** The same exports as fibers. What is not a function is the same as in `instance.exports`. */
   exports: Record<string, any>;
   /**
-   * The fibers that the guest itself has made and that are not over, by an operation that it imports; see
+   * Lists the fibers that the guest has made itself, by operations that it imports, and that have not ended; see
    * include/fiberfill.h.
    */
   fibers(): GuestFiber[];
 }
 
 /**
- * Instantiates a guest from its bytes, or from a module that fiberfill has compiled. Takes what WebAssembly.instantiate
- * takes; imports in the import object may be marked by `suspending`. Rejects with a FiberError that says what is wrong
- * with the bytes or the imports; what the guest's start function lets out reaches the caller unchanged. May be called
- * any number of times, also with one module.
+ * Instantiates a guest from its bytes, or from a module compiled by fiberfill. Takes what WebAssembly.instantiate
+ * takes; functions in the import object may be marked by `suspending`. Rejects with a FiberError that says what is
+ * wrong with the bytes or the imports. What the guest's start function throws reaches the caller unchanged. May be
+ * called any number of times, also with the same module.
  */
 export async function instantiate(
   source: BufferSource | WebAssembly.Module,
@@ -43,7 +43,7 @@ export async function instantiate(
   return link(module, imports, options);
 }
 
-/** Like {@link instantiate}, from a Response or a Promise of one, while it arrives. */
+/** Like {@link instantiate}, from a Response or a Promise of one, whose body is compiled as it arrives. */
 export async function instantiateStreaming(
   source: Response | PromiseLike<Response>,
   imports?: ImportObject,
@@ -62,7 +62,8 @@ async function link(
   ready();
   const shape = shapeOf(module);
   const imports = WebAssembly.Module.imports(module);
-  const read = imports.map(({ module, name }) => given?.[module]?.[name]); // once, as the platform does: a getter may be there
+  // Each once, as the platform does: it may be a getter.
+  const read = imports.map(({ module, name }) => given?.[module]?.[name]);
   const system = systemOf(imports.filter((_, i) => read[i] === undefined).map(({ module }) => module));
   const machine = system === undefined ? undefined : await newMachine(system);
   const values = imports.map(
@@ -70,7 +71,7 @@ async function link(
       linked(read[i]) ??
       (module === "fiberfill" ? builtins[name] : module === `fiberfill/${system}` ? machine!.imports[name] : undefined),
   );
-  // A global may have the value undefined; whatever else has it is a slip of the pen.
+  // A global may have the value undefined. Any other import that has it is a mistake.
   const missing = imports.filter(
     ({ module, name, kind }, i) =>
       values[i] === undefined && (kind !== "global" || !(isObject(given?.[module]) && name in given[module])),
@@ -82,7 +83,9 @@ async function link(
   // Why: RATIONALE.md, "Why is an unmarked async function refused?".
   const raw = imports.find((_, i) => isSuspending(values[i]));
   if (raw) {
-    const text = `import ${raw.module}.${raw.name} is a WebAssembly.Suspending, and while a fiber waited in it none could go on; mark the function by fiberfill.suspending, or take WebAssembly from fiberfill/webassembly`;
+    const text =
+      `import ${raw.module}.${raw.name} is a WebAssembly.Suspending: while a fiber waits in it, no other can go on; ` +
+      `mark the function with fiberfill.suspending, or import WebAssembly from fiberfill/webassembly`;
     throw new FiberError("bad-import", text);
   }
   const link = new Link(inspector(), module, shape, values, options, machine);
@@ -109,27 +112,28 @@ async function link(
 }
 
 // Why: RATIONALE.md, "Why is an export of another guest, given as an import, called as a fiber?".
-// Exports of guests, as other guests can be given them as imports.
+// Exports of guests, in the form in which other guests import them.
 const marks = new WeakMap<object, Suspending>();
 
 /**
- * An import that is an export of another guest. A call of it is a fiber of its own, which the caller waits for: fibers
- * of the caller that were in that guest at once would overwrite each other's frames on its shadow stack, and on the
- * caller's, which is kept apart where an import may wait. Where the caller cannot wait, the platform's function is
- * called.
+ * An import that is an export of another guest: each call of it is a fiber of its own, which the caller waits for. In a
+ * plain call, fibers of the caller that are in the other guest at the same time would overwrite each other's frames: on
+ * its shadow stack, and on the caller's, which is kept apart only where an import may wait. Where the caller cannot
+ * wait, the platform's function is called.
  */
 function linked(value: unknown): unknown {
   return (typeof value === "function" && marks.get(value)) || value;
 }
 
 /**
- * `odd` is an import that cannot be called, if there is one, and `got` its value: a mark of another copy of fiberfill
- * may be, say of a script tag's beside a bundle's.
+ * `odd` is an import that cannot be called, if there is one, and `got` is its value. That may be a mark made by another
+ * copy of fiberfill: say, a script tag's beside a bundle's.
  */
 function refusal(error: unknown, odd?: WebAssembly.ModuleImportDescriptor, got?: unknown): unknown {
   if (isA(error, WebAssembly.LinkError)) {
     const why = odd
-      ? `import ${odd.module}.${odd.name} has to be a function, got ${describe(got)}; a marked one has to be marked by the copy of fiberfill that instantiates`
+      ? `import ${odd.module}.${odd.name} must be a function, got ${describe(got)}; ` +
+        `suspending must come from the copy of fiberfill that instantiates`
       : words(error);
     return new FiberError("bad-import", `the engine refuses the import object: ${why}`, { cause: error });
   }

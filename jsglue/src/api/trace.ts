@@ -13,9 +13,9 @@ const colors: Partial<Record<FiberState, string>> = {
 };
 
 /**
- * Shows each fiber as a track in the browser's performance panel while it records: a span for each time that it was
- * queued, ran or waited, and for what. Returns a function that ends this. Costs about a microsecond a change of state;
- * does nothing in engines whose console.timeStamp takes a label only.
+ * Shows each fiber as a track in the browser's performance panel while the panel records: a span for each time that the
+ * fiber was queued, ran or waited, and what it waited for. Returns a function that stops this. Costs about a
+ * microsecond per change of state. Does nothing in engines whose console.timeStamp takes only a label.
  */
 export function trace(): () => void {
   const stamp = console.timeStamp as unknown as TimeStamp;

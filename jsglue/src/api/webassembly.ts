@@ -1,47 +1,48 @@
-// The platform's WebAssembly namespace with JSPI's own two functions on our fibers: code that was written for JSPI gets
-// separate shadow stacks, a bound on live stacks and cancellation by importing this in the global's place.
+// The platform's WebAssembly namespace, with JSPI's two functions implemented by fibers. Code written for JSPI imports
+// this in place of the global and gets separate shadow stacks, a bound on live stacks, and cancellation.
 //
-// Here the specification of JSPI wins over our own habits: a promising call starts inside the call, arguments are
-// converted as the platform does, a Suspending import always waits, and errors are the platform's. Whatever is not
-// JSPI's is the platform's own object.
+// Here JSPI's specification wins over fiberfill's own conventions: a promising call starts inside the call, arguments
+// are converted as the platform converts them, a Suspending import always waits, and errors are the platform's.
+// Everything that is not JSPI's is the platform's own object.
 //
-// Functions that are not exports of an instance made here, and modules that our parser cannot read, get the platform's
-// own promising and Suspending: they work as raw JSPI does. Calls of the former have shadow stacks of their own all the
-// same.
+// Functions that are not exports of an instance made here, and modules that the parser cannot read, get the platform's
+// own promising and Suspending: they work as on raw JSPI. Calls of such functions still have shadow stacks of their
+// own.
 
 import { CANNOT_TELL, inspector } from "../turn/core.js";
 import type { Binding } from "../guest/binding.js";
 import type { Thunk } from "../guest/call.js";
 import { newCall, type Fiber } from "./fiber.js";
 import { Link } from "../guest/link.js";
-import { onNewStack } from "../substrate/javascriptcore.js";
-import { apart } from "../turn/apart.js";
+import type { Regions } from "../guest/regions.js";
+import { ShadowStack, met } from "../guest/shadowstack.js";
+import { visit } from "../guest/visitor.js";
 import { begin } from "../turn/spawn.js";
 import { ready } from "../turn/turn.js";
 import { hasJSPI, inspect, needJSPI, type Shape } from "../guest/module.js";
 import { shadowStack, type Options } from "../guest/options.js";
 import { WebAssembly as platform } from "../platform.js";
 import { Suspending as Mark } from "../guest/suspending.js";
-import { has, isObject, then, viewOf } from "../values.js";
+import { has, isObject, viewOf } from "../values.js";
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
 
-/** The way to an exported function of an instance made here. */
+/** How to reach an exported function of an instance made here. */
 interface Way {
   complete(): { binding: Binding; thunks: (Thunk | undefined)[] };
-  k: number; // which export it is
+  k: number; // the export's index
 }
 
 const ways = new WeakMap<Function, Way>();
-const functions = new WeakMap<object, Function>(); // of Suspending objects
+const functions = new WeakMap<object, Function>(); // by Suspending object
 
-/** As specified for WebAssembly.promising; what a call returns is a Fiber, which is a Promise. */
+/** As specified for WebAssembly.promising. A call returns a Fiber, which is a Promise. */
 function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
   needJSPI();
   const way = ways.get(fn);
   if (!way) {
     const call = platform.promising(fn);
-    return alike((...args) => apart(() => onNewStack(() => withStacks(() => call(...args)))), fn);
+    return alike((...args) => visit(() => call(...args)), fn);
   }
   const { binding, thunks } = way.complete();
   const thunk = { ...thunks[way.k]!, jspi: true };
@@ -52,34 +53,12 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
   }, fn);
 }
 
-let guests: WeakRef<Binding>[] = []; // whose calls have regions
-
-/**
- * Calls a function that is not an export. Nobody can tell whose it is: on the stack that it starts it has a region in
- * every guest.
- */
-function withStacks(call: () => Promise<unknown>): Promise<unknown> {
-  guests = guests.filter((guest) => guest.deref());
-  const returns = guests.map((guest) => guest.deref()!.lend());
-  const ended = () => returns.forEach((give) => give(true));
-  try {
-    const promise = call();
-    then.call(promise, ended, ended);
-    return promise;
-  } catch (error) {
-    ended();
-    throw error;
-  } finally {
-    for (const give of returns) give(false);
-  }
-}
-
-/** Gives a function the name and the length of the one that it stands for, as the platform's promising does. */
-function alike<T extends Function>(call: T, fn: Function): T {
+/** Gives `call` the name and the length of `fn`, as the platform's promising does. */
+export function alike<T extends Function>(call: T, fn: Function): T {
   return Object.defineProperties(call, { name: { value: fn.name }, length: { value: fn.length } });
 }
 
-/** The platform's, which remembers the functions. */
+/** The platform's Suspending, which also remembers the function that it wraps. */
 const Suspending = hasJSPI()
   ? new Proxy(platform.Suspending, {
       construct(target, args, newTarget): object {
@@ -95,8 +74,9 @@ const Suspending = hasJSPI()
     };
 
 /**
- * The bytes to compile at once in the place of a source's, and what is known of them, if they can be read. Among the
- * platform's options for compiling may be ours for the shadow stack: an overflow asks for its size.
+ * Returns the bytes to compile in place of the source's, valid until the next await, and what the parser found, if it
+ * can read them. The platform's compile options may also hold fiberfill's shadow-stack options: the remedy for an
+ * overflow is a larger size.
  */
 function prepare(source: BufferSource, options: unknown): [BufferSource, Shape | undefined] {
   const view = viewOf(source)!;
@@ -117,13 +97,13 @@ function remember(module: WebAssembly.Module, shape: Shape | undefined): WebAsse
 }
 
 /**
- * All imports of a module, also its builtins and its constants that are strings, which the platform provides if options
- * say so.
+ * Lists all imports of a module, including its builtins and string constants, which the platform provides if the
+ * options say so.
  */
 function allImports(header: Uint8Array): WebAssembly.ModuleImportDescriptor[] {
   let end = 8;
   while (header[end] === 1 || header[end] === 2) {
-    // types, imports
+    // The type section and the import section.
     let size = 0;
     for (let shift = 0; ; shift += 7) {
       const byte = header[++end]!;
@@ -135,7 +115,9 @@ function allImports(header: Uint8Array): WebAssembly.ModuleImportDescriptor[] {
   return platform.Module.imports(new platform.Module(header.slice(0, end)));
 }
 
-/** The guest's own exports: code written for JSPI copies all that it finds. */
+/**
+ * Lists the guest's own exports, without what the module editor added: code written for JSPI copies all that it finds.
+ */
 const exports = alike(
   (module: WebAssembly.Module) => platform.Module.exports(module).slice(0, shapes.get(module)?.own),
   platform.Module.exports,
@@ -153,9 +135,9 @@ const Module: typeof platform.Module = new Proxy(platform.Module, {
 });
 
 /**
- * Reads an import object, each value once and in order, as the platform does. There are no values if the platform will
- * refuse them, and if one is a Suspending that was not made here: its waits are seen by nobody, so all is raw JSPI
- * then.
+ * Reads an import object, each value once and in order, as the platform does. Returns no values if the platform is
+ * going to refuse them, or if one is a Suspending that was not made here: nobody would see its waits, so the instance
+ * runs on raw JSPI.
  */
 function read(module: WebAssembly.Module, given: any, shape: Shape): [table: any, values?: unknown[]] {
   const listed = platform.Module.imports(module);
@@ -167,13 +149,13 @@ function read(module: WebAssembly.Module, given: any, shape: Shape): [table: any
   let next = 0;
   for (const { module, name, kind } of imports) {
     if (module !== listed[next]?.module || name !== listed[next]!.name) {
-      values.push(undefined); // the platform provides it
+      values.push(undefined); // provided by the platform
       continue;
     }
     next++;
     const from = given[module];
     if (!isObject(from)) {
-      table[module] = from; // the platform stops here
+      table[module] = from; // the platform fails here
       continue;
     }
     const value = from[name];
@@ -185,7 +167,7 @@ function read(module: WebAssembly.Module, given: any, shape: Shape): [table: any
   return values.length === imports.length ? [table, values] : [table];
 }
 
-/** Hides what the module editor has added to an instance's exports, if anything. */
+/** Hides the exports that the module editor added, if any. */
 function hide(
   instance: WebAssembly.Instance,
   all: WebAssembly.ModuleExportDescriptor[],
@@ -197,8 +179,8 @@ function hide(
   return Object.defineProperty(instance, "exports", { value: Object.freeze(value), configurable: true });
 }
 
-// Pyodide keeps its calls' stacks apart itself: its glue copies what lies between the pointer inside a call and the one
-// outside, which it takes to be one stack. Only the names of these imports tell.
+// Pyodide keeps its calls' stacks apart itself: its glue copies what lies between the stack pointer inside a call and
+// the one outside, and takes the two to lie in one stack. It can be recognised only by the names of these imports.
 const KEEPERS = ["saveState", "restoreState"];
 
 function keepsStacks(module: WebAssembly.Module): boolean {
@@ -208,7 +190,24 @@ function keepsStacks(module: WebAssembly.Module): boolean {
   );
 }
 
-/** What the platform gets for imports, and what is to be done with the instance. */
+/** Records a new instance that may have a stack, because other guests' fibers may run its code. */
+function meet(
+  shape: Shape,
+  all: WebAssembly.ModuleExportDescriptor[],
+  values: unknown[],
+  exports: WebAssembly.Exports,
+  regions: () => Regions | undefined,
+): void {
+  const named = shape.chosen?.pointer;
+  const pointer = exports[typeof named === "string" ? named : (all[shape.stackPointer]?.name ?? "")];
+  const memory = exports[all[shape.memory]?.name ?? ""] ?? values.find((value) => value instanceof platform.Memory);
+  if (!(pointer instanceof platform.Global) || !(memory instanceof platform.Memory)) return;
+  const known = ShadowStack.at(pointer);
+  (known ?? new ShadowStack(pointer, memory)).joins(regions);
+  met(!known, values, all);
+}
+
+/** Returns the imports to give to the platform, and a function that completes the instance. */
 function link(
   module: WebAssembly.Module,
   given: any,
@@ -230,18 +229,18 @@ function link(
   return [
     link ? link.imports : table,
     (instance) => {
-      const { exports } = instance; // what is hidden of them, too
-      // Most instances of a page have nothing to do with fibers: their border is made when promising is called.
+      const { exports } = instance; // including those that hide removes
+      // Most instances of a page have nothing to do with fibers, so the border is made when promising is first called.
       const complete = () => {
         ready();
         if (border) return border;
         border = (link ??= newLink()).complete({ exports });
-        if (border.binding.regions) guests.push(new WeakRef(border.binding));
         return border;
       };
       if (link) complete();
+      else if (!one) meet(shape, all, values, exports, () => (link ??= newLink()).regions({ exports }));
       all.forEach(({ name, kind }, k) => {
-        // What it imports and exports again is another instance's function, whose stack is there.
+        // An import that is exported again is another instance's function and runs on that instance's stack.
         if (kind === "function" && !ways.has(exports[name] as Function))
           ways.set(exports[name] as Function, { complete, k });
       });
@@ -295,10 +294,11 @@ async function instantiateStreaming(
   return { module, instance: await instantiateModule(module, given) };
 }
 
-/** The platform's namespace and what JSPI adds to it. */
+/** The platform's namespace, and what JSPI adds to it. */
 export type Namespace = typeof globalThis.WebAssembly & {
   promising(fn: Function): (...args: any[]) => Promise<any>;
-  Suspending: new (fn: Function) => Function; // it is none, but TypeScript's own type of an import object takes nothing else
+  // Not a function, but TypeScript's type of an import object takes nothing else.
+  Suspending: new (fn: Function) => Function;
   SuspendError: new (message?: string) => Error;
   compile(bytes: BufferSource, options?: Options): Promise<WebAssembly.Module>;
   instantiate(
@@ -310,7 +310,7 @@ export type Namespace = typeof globalThis.WebAssembly & {
 
 const own = { promising, Suspending, Module, Instance, compile, compileStreaming, instantiate, instantiateStreaming };
 
-/** The namespace: the platform's, with the functions above in it, each as visible as the one it replaces. */
+/** The platform's namespace with the functions above in it, each as visible as the one that it replaces. */
 export const namespace = Object.create(
   Object.getPrototypeOf(platform),
   Object.getOwnPropertyDescriptors(platform),

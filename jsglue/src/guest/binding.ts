@@ -5,20 +5,22 @@ import { FiberError, isA } from "../errors.js";
 import { running, thrown, type Call } from "./call.js";
 import { counted, suspendingImport } from "../substrate/javascriptcore.js";
 import { Cancellable, refuseCircle, type Life } from "../turn/life.js";
-import { waitApart } from "../turn/apart.js";
 import { cancelWait } from "../turn/cancel.js";
 import { current } from "../turn/turn.js";
 import { complete, sleep, wait, yieldNow } from "../turn/wait.js";
 import { WebAssembly } from "../platform.js";
-import type { OneStack } from "./onestack.js";
 import type { Machine } from "../proposals/load.js";
 import type { Region, Regions } from "./regions.js";
+import { begins, below, ends, goesOn, settle, shared, waits, type ShadowStack } from "./shadowstack.js";
 import { Jump, SLEEP, YIELD, type Suspending } from "./suspending.js";
 import { isThenable, then } from "../values.js";
+import { visiting, visitorWaits } from "./visitor.js";
 import { caught, deadly } from "../substrate/jspi.js";
 
 // Why: RATIONALE.md, "Why does a cancelled guest that goes on waiting end in a trap?".
 const PATIENCE = 1000; // waits that a cancelled fiber may begin: enough to clean up
+
+const nothing = (): void => {};
 
 type Deliver = (value: unknown, ...args: unknown[]) => unknown;
 type Wait = (task: Call, what: string) => unknown;
@@ -32,7 +34,8 @@ export class Binding {
   low: WebAssembly.Global | undefined; // where the region of the running fiber begins: what stubs and thunks look at
   machine: Machine | undefined; // of a guest with fibers of its own
   wanders = false; // its stack pointer may be anywhere, as it switches stacks itself
-  stack: OneStack | undefined; // all fibers use one, which is copied out and back
+  stack: ShadowStack | undefined; // the one that stackPointer points to
+  copies = false; // fibers have no regions on it
 
   #thrown: unknown; // what a user's function threw last
 
@@ -48,7 +51,7 @@ export class Binding {
         const task = caller(name);
         const refused = this.#before(task, name);
         if (refused) return refused;
-        return this.stack ? this.#park(task, name, yieldNow) : yieldNow(task, name);
+        return shared ? this.#park(task, name, yieldNow) : yieldNow(task, name);
       });
     }
     if (mark.fn === SLEEP) {
@@ -69,9 +72,8 @@ export class Binding {
     const call = deliver ? keeping : fn;
     return suspendingImport((...args: unknown[]) => {
       if (always && foreign()) {
-        // Its frames are on the stack that plain calls use, too: those go below, as in raw JSPI.
-        if (this.parked) this.stackPointer!.value = this.parked.value;
-        return waitApart(fn(...args));
+        this.#below();
+        return visitorWaits(fn(...args), this);
       }
       const task = caller(name);
       const refused = this.#before(task, name);
@@ -105,7 +107,7 @@ export class Binding {
   /** What comes before every wait. A fiber that must not wait is ended here, or gets what it waits on instead. */
   #before(task: Call, name: string): unknown {
     // Small, so that the engine puts it into the path of every switch.
-    if (task.death || task.cancelled || this.stack || task.binding !== this || !this.sound(task))
+    if (task.death || task.cancelled || shared || task.binding !== this || !this.sound(task))
       return this.#look(task, name);
     return undefined;
   }
@@ -123,8 +125,7 @@ export class Binding {
       task.death ??= overflow;
       throw deadly();
     }
-    // If stacks are copied the caller's is still in its place: what the function calls in the guest goes below it.
-    if (this.stack) this.stackPointer!.value = this.parked!.value;
+    if (task.binding.stack !== this.stack || !task.region) this.#below();
     // Why: RATIONALE.md, "Why is an import not called for a cancelled fiber?".
     if (!task.cancelled) return undefined;
     if (++task.swallowed > PATIENCE) {
@@ -148,13 +149,16 @@ export class Binding {
   }
 
   #park(task: Call, name: string, how: Wait): unknown {
-    if (this.stack) {
-      task.last = this;
-      task.savedAt = (this.parked!.value as number) >>> 0;
-      this.stack.park(task);
-      this.rest();
-    }
+    if (shared) waits(task, this);
     return how(task, name);
+  }
+
+  /**
+   * A marked import is called by whose frames are not in its own region, perhaps: what the function calls in the guest
+   * goes below them, as in raw JSPI.
+   */
+  #below(): void {
+    if (this.parked) this.stackPointer!.value = this.parked.value;
   }
 
   /**
@@ -162,10 +166,10 @@ export class Binding {
    */
   #deliver(task: Call, deliver: Deliver, args: unknown[]): void {
     task.deliver = (value, stack) => {
-      const { saved, savedAt } = task;
-      if (saved) {
-        this.bytes().set(saved, savedAt);
-        this.stackPointer!.value = savedAt;
+      for (const { stack, saved, low } of task.frames) {
+        if (!saved) continue;
+        new Uint8Array(stack.memory.buffer).set(saved, low);
+        stack.pointer.value = low;
       }
       task.calling = true;
       try {
@@ -183,9 +187,10 @@ export class Binding {
         task.calling = false;
       }
       // The fiber goes on in a later microtask. Until then others may call the guest.
-      if (saved) {
-        task.saved = this.bytes().slice(savedAt, savedAt + saved.length);
-        this.rest();
+      for (const frames of task.frames) {
+        if (!frames.saved) continue;
+        frames.saved = new Uint8Array(frames.stack.memory.buffer).slice(frames.low, frames.high);
+        frames.stack.settle();
       }
     };
   }
@@ -193,7 +198,7 @@ export class Binding {
   /** What module B imports from "js" beside the functions of transfer.ts. */
   glue(always: (i: number) => boolean): Record<string, unknown> {
     return {
-      base: this.stack?.rest ?? this.base,
+      rest: this.stack?.rest,
       size: this.regions?.size,
       start: (call: Call) => this.#start(call),
       failed: (call: Call) => {
@@ -211,11 +216,15 @@ export class Binding {
         const call = running();
         if (call) call.touched = true; // else a plain call looks at the region of a fiber that ran before
       },
-      restore: () => {
-        const call = running();
-        if (call) this.stack!.resume(call); // none on a stack that the platform's own promising has made
+      resumed: () => {
+        const holder = running() ?? visiting;
+        if (holder) goesOn(holder);
       },
-      ended: (call: Call) => this.stack!.ended(call),
+      ended: (call: Call) => {
+        call.lost ??= this.#lent(call);
+        ends(call);
+        settle();
+      },
     };
   }
 
@@ -227,11 +236,8 @@ export class Binding {
       task.region.tenant = task;
     }
     this.machine?.start(task);
-    // The pointer is not at rest if a fiber begins inside an import of another, which has its frames above.
-    return (task.high =
-      task.region?.high ??
-      this.stack?.start(task) ??
-      (this.stackPointer ? (this.stackPointer.value as number) >>> 0 : 0));
+    if (shared) begins(task, task.alone);
+    return (task.high = task.region?.high ?? (shared ? this.stack?.begin(task) : this.stack?.now) ?? 0);
   }
 
   /**
@@ -258,50 +264,51 @@ export class Binding {
   overflow(task: Call, end = Infinity): FiberError | undefined {
     if (this.machine?.failure) return this.machine.failure;
     const { region } = task.runner;
-    if (!region || (end >= region.low && this.regions!.intact(region))) return undefined;
-    // How deep it went is only known if it is there still; else the guards that have been overwritten say that it was
-    // more.
-    const [low, tenants] = this.regions!.mend(region, end);
-    const { size } = this.regions!;
-    const depth = region.high - Math.min(low, end);
-    const text =
-      `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: at least ${depth}. ` +
-      `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} } of instantiate`;
-    for (const lost of tenants)
-      lost.lose(
-        new FiberError("region-overflow", `fiber ${lost.name} lost its shadow stack: ${text}`, { fiber: lost.name }),
-      );
-    return new FiberError("region-overflow", text, { fiber: task.name });
+    if (region && (end < region.low || !this.regions!.intact(region)))
+      return overflown(task, this.regions!, region, end);
+    return this.#lent(task);
   }
 
-  /** Puts the stack pointer where it is when no fiber runs: after a trap nobody else has. */
-  rest(trapped?: Call): void {
-    if (trapped) {
-      this.stack?.over(trapped);
-      if (trapped.last !== this) trapped.last?.rest(trapped);
-    }
-    if (this.stackPointer) this.stackPointer.value = this.stack?.rest.value ?? this.base;
+  /** The same for the regions that it has on other stacks. */
+  #lent(task: Call): FiberError | undefined {
+    for (const { lent, region, stack } of task.frames)
+      if (lent && !stack.regions!.intact(region!)) return overflown(task, stack.regions!, region!, Infinity);
+    return undefined;
   }
 
-  /**
-   * Lends a region to a stack that is about to begin, and is no fiber's. What is returned puts the pointer back, and
-   * takes the region when that stack has ended. Without room it is as in raw JSPI.
-   */
-  lend(): (ended: boolean) => void {
-    const regions = this.regions!;
-    const pointer = this.stackPointer!.value;
-    let region: Region;
-    try {
-      region = regions.take();
-    } catch {
-      return () => {};
-    }
-    this.stackPointer!.value = region.high;
-    return (ended) => {
-      this.stackPointer!.value = ended ? this.base : pointer;
-      if (ended) regions.give(region);
-    };
+  /** A trap has ended a fiber: nobody has put the pointers to rest, unless that was in the call that began it. */
+  trapped(task: Call): void {
+    if (shared) ends(task);
+    if (!task.over) this.rest();
   }
+
+  /** Puts the pointers where they are when no fiber runs. */
+  rest(): void {
+    if (shared) settle();
+    else this.stack?.settle();
+  }
+
+  /** A call begins inside what runs. What is returned goes back to that. */
+  below(): () => void {
+    return shared ? below() : (this.stack?.below() ?? nothing);
+  }
+}
+
+/** What an overflow costs those whose stacks it has reached, and its own fiber. */
+function overflown(task: Call, regions: Regions, region: Region, end: number): FiberError {
+  // How deep it went is only known if it is there still; else the guards that have been overwritten say that it was
+  // more.
+  const [low, tenants] = regions.mend(region, end);
+  const { size } = regions;
+  const depth = region.high - Math.min(low, end);
+  const text =
+    `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: at least ${depth}. ` +
+    `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} } of instantiate`;
+  for (const lost of tenants)
+    lost.lose(
+      new FiberError("region-overflow", `fiber ${lost.name} lost its shadow stack: ${text}`, { fiber: lost.name }),
+    );
+  return new FiberError("region-overflow", text, { fiber: task.name });
 }
 
 /**

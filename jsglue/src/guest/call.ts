@@ -5,6 +5,7 @@
 import type { Binding } from "./binding.js";
 import { FiberError, isA, words } from "../errors.js";
 import type { Region, Tenant } from "./regions.js";
+import { ends, type Frames, type Holder } from "./shadowstack.js";
 import { begin, beginHere, caught } from "../substrate/jspi.js";
 import type { Stack } from "../substrate/substrate.js";
 import { Task } from "../turn/task.js";
@@ -33,7 +34,9 @@ const nothing: readonly unknown[] = []; // the arguments of a call that is over
 // Firefox alone has this class, and throws it where a stack overflows.
 const InternalError = (globalThis as { InternalError?: new () => Error }).InternalError;
 
-export class Call extends Task implements Owner {
+const noFrames: readonly Frames[] = [];
+
+export class Call extends Task implements Owner, Holder {
   stack: Stack | undefined = undefined;
   declare runner: Owner & Task["runner"];
 
@@ -51,10 +54,9 @@ export class Call extends Task implements Owner {
   abroad = false; // it has waited in the import of another guest than its own: stubs and thunks may look at a region that is not its own
   lost: FiberError | undefined = undefined; // somebody else has written over its shadow stack
 
-  saved: Uint8Array | undefined = undefined; // shadow stack bytes, copied out
-  savedAt = 0; // where they belong; where its frames end, also while they are in their place
-  last: Binding | undefined = undefined; // the guest in whose import it has waited last, if that has one stack that is copied
-  alone = true; // on the one stack that is copied: it does not run inside an import of another, whose frames may go on over its own
+  frames: readonly Frames[] = noFrames; // what else it has on shadow stacks: see shadowstack.ts
+  away = false; // none of its code runs: it waits, or has ended
+  alone = true; // it has not begun inside an import of another, whose frames are above
 
   constructor(
     id: number,
@@ -66,6 +68,15 @@ export class Call extends Task implements Owner {
     super(id, given, thunk.name);
     this.runner = this;
     this.encoded = thunk.jspi ? none : encode(args);
+  }
+
+  get tenant(): this {
+    return this;
+  }
+
+  /** Its frames on the one stack of its guest are copied out whenever it waits. */
+  get copied(): boolean {
+    return !this.thunk.jspi && this.binding.copies;
   }
 
   get job(): Function {
@@ -86,15 +97,10 @@ export class Call extends Task implements Owner {
   }
 
   beginHere(caller: Call | undefined): void {
-    const { binding } = this;
-    const { stackPointer, low, stack } = binding;
-    const pointer = stackPointer?.value;
-    const region = low?.value;
-    this.alone = !caller || !!stack?.off(caller);
+    const back = this.binding.below();
+    this.alone = !caller || caller.away;
     beginHere(this);
-    if (stackPointer) stackPointer.value = pointer; // its caller's
-    if (stack && this.alone) binding.rest(); // lower, if the call waits with its frames in their place
-    if (low) low.value = region;
+    back();
   }
 
   returned(): void {
@@ -106,7 +112,7 @@ export class Call extends Task implements Owner {
   }
 
   trapped(error: unknown): void {
-    if (!this.over) this.binding.rest(this);
+    this.binding.trapped(this);
     left(this, true, this.death ?? this.binding.overflow(this) ?? trapError(this, error), true);
   }
 
@@ -117,7 +123,7 @@ export class Call extends Task implements Owner {
 
   release(): void {
     const { binding } = this;
-    this.saved = undefined;
+    if (this.frames.length > 0) ends(this);
     binding.machine?.over(this);
     if (this.region) binding.regions!.give(this.region);
     this.region = undefined;
@@ -128,8 +134,8 @@ export class Call extends Task implements Owner {
 
   /** Bytes of shadow stack that it uses, or has used: see Fiber.stackUsed. */
   get stackUsed(): number {
-    const { saved, region, binding } = this;
-    return saved ? saved.length : region ? binding.regions!.used(region) : 0;
+    const { frames, region, binding } = this;
+    return region ? binding.regions!.used(region) : frames.reduce((sum, { low, high }) => sum + high - low, 0);
   }
 }
 

@@ -8,10 +8,10 @@ import type { Thunk } from "./call.js";
 import { generate, type Shape } from "./module.js";
 import { FiberError } from "../errors.js";
 import { counted } from "../substrate/javascriptcore.js";
-import { OneStack } from "./onestack.js";
 import { shadowStack, type Options, type RegionSource } from "./options.js";
 import { WebAssembly } from "../platform.js";
 import { tableOf, type Machine } from "../proposals/load.js";
+import { ShadowStack, met, share } from "./shadowstack.js";
 import { REGION_SIZE, Regions, sizeLikeOwn } from "./regions.js";
 import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
@@ -19,11 +19,6 @@ import { workerModule } from "../substrate/jspi.js";
 
 const PAGE = 65536;
 const EVENT_SIZE = 1024; // of a region, for a guest that has no stack: its own fibers find their first event there
-
-// By the stack pointer, whose guest has been the first to have it. A library that is linked to a program while that
-// runs is a guest of its own with the program's memory and stack, and what it calls may wait: it uses the program's
-// regions.
-const owners = new WeakMap<WebAssembly.Global, Binding>();
 
 /** A guest on its way to being instantiated. */
 export class Link {
@@ -35,10 +30,11 @@ export class Link {
 
   readonly #binding = new Binding();
   readonly #exports: WebAssembly.ModuleExportDescriptor[];
+  readonly #values: unknown[]; // of the imports
   readonly #functions: unknown[]; // the values of the imports that are functions
   readonly #names: string[]; // theirs
   readonly #importedMemory: unknown;
-  readonly #owner: Binding | undefined; // of the stack pointer, if it is another guest's
+  readonly #stack: ShadowStack | undefined; // of the pointer, if it is another guest's, too
   readonly #slots: WebAssembly.Exports;
   readonly #stubs: Uint8Array;
   readonly #source: RegionSource;
@@ -70,6 +66,7 @@ export class Link {
     this.#importedMemory = values[imports.findIndex(({ kind }) => kind === "memory")];
     const marks = Uint8Array.from(this.#functions, (value) => (value instanceof Suspending ? 1 : 0));
     this.mayWait = marks.includes(1);
+    this.#values = values;
     const chosen = shadowStack(options);
     this.#malloc = this.#allocator(chosen.allocator);
     this.#stackPointer = this.#pointer(chosen.pointer);
@@ -77,31 +74,26 @@ export class Link {
     const pointer = imports.flatMap(({ kind }, i) => (kind === "global" ? [values[i]] : []))[
       this.#stackPointer >= 0 ? shape.global : -1
     ];
-    this.#owner = owners.get(pointer as WebAssembly.Global);
+    this.#stack = ShadowStack.at(pointer);
     this.#unsized = chosen.size === undefined;
-    this.#size = this.#owner?.regions?.size ?? chosen.size ?? (this.#stackPointer >= 0 ? REGION_SIZE : EVENT_SIZE);
+    this.#size = chosen.size ?? (this.#stackPointer >= 0 ? REGION_SIZE : EVENT_SIZE);
     // Emscripten's -sSTACK_OVERFLOW_CHECK=2: the guest traps where its pointer leaves the stack that it began with.
     const checks = this.#exports.some(({ name }) => name === "__set_stack_limits");
     // Of an imported pointer nobody here knows who else grows the memory.
     const fixed = shape.grows || shape.room * PAGE < this.#size || pointer !== undefined;
-    this.#source = this.#owner
-      ? (this.#owner.regions?.source ?? "copy")
-      : (chosen.regions ?? (checks ? "copy" : this.#malloc ? "allocator" : fixed ? "copy" : "grow"));
-    if (this.#source === "allocator" && !this.#malloc && !this.#owner) {
+    // A library that is linked to a program while that runs is a guest of its own with the program's memory and stack,
+    // and what it calls may wait: it uses the program's regions.
+    const theirs = this.mayWait ? this.#stack?.regions : undefined;
+    this.#source =
+      theirs?.source ?? chosen.regions ?? (checks ? "copy" : this.#malloc ? "allocator" : fixed ? "copy" : "grow");
+    if (this.#source === "allocator" && !this.#malloc && !theirs) {
       throw new FiberError(
         "bad-argument",
         'shadowStack.regions is "allocator", and the guest exports no malloc and free; name the export that allocates by shadowStack.allocator',
       );
     }
     if (machine) this.#checkOwn();
-    const { trampolines, stubs } = generate(
-      core,
-      shape,
-      marks,
-      this.#stackPointer >= 0,
-      this.#copies,
-      !machine && this.#regions,
-    );
+    const { trampolines, stubs } = generate(core, shape, marks, this.#stackPointer >= 0, !machine && this.#regions);
     // What a start function calls, where nothing can wait: the engine itself refuses what always does.
     const start = this.#each((value, name) =>
       value.always ? this.#binding.waiting(name, value) : direct(name, value),
@@ -130,15 +122,12 @@ export class Link {
   }
 
   /** Completes the border of the instance; returns the way to each of its exported functions, by the export's place. */
-  complete(guest: WebAssembly.Instance): { binding: Binding; thunks: (Thunk | undefined)[] } {
-    const { shape } = this;
+  complete(guest: { exports: WebAssembly.Exports }): { binding: Binding; thunks: (Thunk | undefined)[] } {
     const binding = this.#binding;
     const exported = (k: number) => guest.exports[this.#exports[k]!.name];
-    binding.memory = (shape.memory >= 0 ? exported(shape.memory) : this.#importedMemory) as
-      WebAssembly.Memory | undefined;
+    binding.memory = this.#memory(guest);
     if (this.#stackPointer >= 0) {
-      binding.stackPointer = exported(this.#stackPointer) as WebAssembly.Global;
-      binding.base = this.#owner?.base ?? (binding.stackPointer.value as number);
+      binding.stackPointer = this.#pointerOf(guest);
       if (this.#named && !isPointer(binding.stackPointer)) {
         const { name } = this.#exports[this.#stackPointer]!;
         throw new FiberError(
@@ -147,14 +136,16 @@ export class Link {
         );
       }
     }
-    if (this.#machine || this.#regions) {
-      const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
-      const jspi = this.#functions.some((value) => value instanceof Suspending && value.always);
-      const size = jspi && this.#unsized ? sizeLikeOwn(binding.base, shape.room) : this.#size;
-      binding.regions = this.#owner?.regions ?? new Regions(this.#source, size, binding.memory!, malloc);
+    const { stackPointer, memory } = binding;
+    const known = ShadowStack.at(stackPointer);
+    if (stackPointer) {
+      binding.stack = known ?? new ShadowStack(stackPointer, memory!);
+      binding.stack.joins(() => this.regions(guest));
+      binding.base = binding.stack.base;
     }
-    if (this.#copies) binding.stack = this.#owner?.stack ?? new OneStack(binding.memory!, binding.stackPointer!);
-    if (binding.stackPointer && !this.#owner) owners.set(binding.stackPointer, binding);
+    met(!known, this.#values, this.#exports);
+    if (this.#machine || this.#regions) binding.regions = binding.stack ? binding.stack.regions : this.regions(guest);
+    if ((binding.copies = this.#copies)) share();
     const b = instance(this.#stubs, {
       guest: new Proxy(
         {},
@@ -174,6 +165,7 @@ export class Link {
     }).exports;
     binding.parked = b["parked"] as WebAssembly.Global | undefined;
     binding.low = b["low"] as WebAssembly.Global | undefined;
+    if (binding.low) binding.stack!.lows.push(binding.low);
     binding.wanders = this.#exports.some(({ name }) => name === "asyncify_start_unwind"); // TinyGo's goroutines have stacks of their own
     binding.machine = this.#machine;
     this.#machine?.attach(binding, tableOf(guest, this.#exports));
@@ -183,6 +175,27 @@ export class Link {
         : undefined,
     );
     return { binding, thunks };
+  }
+
+  /** Regions in the memory of the instance, if it can have them. */
+  regions(guest: { exports: WebAssembly.Exports }): Regions | undefined {
+    if (this.#source === "copy") return undefined;
+    const memory = this.#memory(guest);
+    const malloc = this.#malloc === undefined ? undefined : (guest.exports[this.#malloc] as (n: number) => number);
+    const own = !this.mayWait || this.#functions.some((value) => value instanceof Suspending && value.always);
+    const base = this.#stackPointer >= 0 ? ShadowStack.at(this.#pointerOf(guest))!.base : 0;
+    const size = own && this.#unsized ? sizeLikeOwn(base, this.shape.room) : this.#size;
+    return new Regions(this.#source, size, memory!, malloc);
+  }
+
+  #memory({ exports }: { exports: WebAssembly.Exports }): WebAssembly.Memory | undefined {
+    const { memory } = this.shape;
+    return (memory >= 0 ? exports[this.#exports[memory]!.name] : this.#importedMemory) as
+      WebAssembly.Memory | undefined;
+  }
+
+  #pointerOf({ exports }: { exports: WebAssembly.Exports }): WebAssembly.Global {
+    return exports[this.#exports[this.#stackPointer]!.name] as WebAssembly.Global;
   }
 
   /** Something for each import that may wait, by its number among the functions. */

@@ -233,12 +233,11 @@ export function generate(
   shape: Shape,
   marks: Uint8Array,
   stackPointer: boolean,
-  copies: boolean,
   regions: boolean,
 ): { trampolines: Uint8Array; stubs: Uint8Array } {
   write(core, shape.header);
   core.inspect(shape.header.length);
   write(core, marks);
   const trampolines = output(core, core.trampolines(marks.length, !isJavaScriptCore()));
-  return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, copies, regions)) };
+  return { trampolines, stubs: output(core, core.stubs(marks.length, stackPointer, regions)) };
 }

@@ -17,7 +17,7 @@ export interface Driver extends WebAssembly.Exports {
   current: WebAssembly.Global;
 }
 
-/** What is known of a Tag: the object that stands for it in wasm, and its type, if it has results, which no engine knows. */
+/** What is known of a Tag: what stands for it in wasm, and its type, if it has results, which no engine knows. */
 export interface Identity {
   id: WebAssembly.ExportValue;
   type: string;
@@ -52,8 +52,8 @@ function make(): Shared {
     module = new WebAssembly.Module(driverBytes as BufferSource);
   } catch (error) {
     throw new (WebAssembly.CompileError as any)(
-      "fiberfill: this engine lacks what continuations are made of, garbage collection and exception references: they " +
-        "are in Node 22, Bun 1.2, Chrome 137, Firefox 131, Safari 18.4, and in what is newer",
+      "fiberfill: this engine lacks what continuations are made of, garbage collection and exception references: " +
+        "they are in Node 22, Bun 1.2, Chrome 137, Firefox 131, Safari 18.4, and in what is newer",
       { cause: error },
     );
   }
@@ -115,7 +115,8 @@ const YOUNG = 128e6; // bytes of V8's limit that only new objects may take, at m
 function room(): boolean {
   let used: number | undefined, limit: number | undefined;
   if (typeof process === "object" && process.versions?.["v8"] && !process.versions["bun"]) {
-    ({ used_heap_size: used, heap_size_limit: limit } = process.getBuiltinModule?.("node:v8").getHeapStatistics() ?? {});
+    ({ used_heap_size: used, heap_size_limit: limit } =
+      process.getBuiltinModule?.("node:v8").getHeapStatistics() ?? {});
   } else {
     ({ usedJSHeapSize: used, jsHeapSizeLimit: limit } = performance.memory ?? {});
   }

@@ -41,7 +41,11 @@ function about(module: WebAssembly.Module): About | null {
 export function imports(module: WebAssembly.Module): WebAssembly.ModuleImportDescriptor[] {
   const found = module instanceof WebAssembly.Module && about(module);
   if (!found) return namespace.Module.imports(module);
-  return found.imports.map(([module, name, kind]) => ({ module, name, kind: KINDS[kind] as WebAssembly.ImportExportKind }));
+  return found.imports.map(([module, name, kind]) => ({
+    module,
+    name,
+    kind: KINDS[kind] as WebAssembly.ImportExportKind,
+  }));
 }
 
 /** As WebAssembly.Module.exports. */
@@ -64,11 +68,16 @@ export const isLowered = (module: unknown): module is WebAssembly.Module =>
  * Returns what the engine is to be given for imports of a module, and what is to be done with the instance. Throws a
  * LinkError where an import's tag has other results than it should.
  */
-export function link(module: WebAssembly.Module, given: any): [imports: any, made: (instance: WebAssembly.Instance) => void] {
+export function link(
+  module: WebAssembly.Module,
+  given: any,
+): [imports: any, made: (instance: WebAssembly.Instance) => void] {
   const found = about(module)!;
   if (!isObject(given) && (given !== undefined || found.imports.length > 0)) return [given, () => {}];
   if (found.version !== VERSION) {
-    throw new WebAssembly.LinkError(`fiberfill: this module has been lowered by another version (${found.version}, this is ${VERSION})`);
+    throw new WebAssembly.LinkError(
+      `fiberfill: this module has been lowered by another version (${found.version}, this is ${VERSION})`,
+    );
   }
   const values = found.imports.map(([from, name]) => {
     const space: any = (given as any)[from];
@@ -104,7 +113,9 @@ export function checkTags(module: unknown, given: any): void {
     if ((kind as string) !== "tag" || !isObject(given[from])) continue;
     const tag = given[from][name];
     if (isObject(tag) && shared().tags.get(tag)?.type) {
-      throw new WebAssembly.LinkError(`fiberfill: import ${from}.${name}: the tag has results, and the module asks for one without`);
+      throw new WebAssembly.LinkError(
+        `fiberfill: import ${from}.${name}: the tag has results, and the module asks for one without`,
+      );
     }
   }
 }

@@ -1,7 +1,7 @@
 // The namespace of fiberfill/webassembly, which takes modules with stack-switching instructions, too: what the engine
 // refuses is lowered, if that is why. Everything else goes on as it is.
 
-import { namespace } from "../api/webassembly.js";
+import { alike, namespace } from "../api/webassembly.js";
 import { WebAssembly as platform } from "../platform.js";
 import { has, isObject, viewOf } from "../values.js";
 import { checkTags, customSections, exports, imports, isLowered, link } from "./link.js";
@@ -35,7 +35,7 @@ function candidate(source: unknown, always: boolean): Uint8Array | undefined {
 }
 
 function mayHaveTags(bytes: Uint8Array): boolean {
-  for (let at = 8; at < bytes.length; ) {
+  for (let at = 8; at < bytes.length;) {
     const id = bytes[at++];
     let size = 0;
     for (let shift = 0, byte = 128; byte >= 128 && shift < 35; shift += 7) {
@@ -43,7 +43,10 @@ function mayHaveTags(bytes: Uint8Array): boolean {
       size += (byte & 127) * 2 ** shift;
     }
     // An imported tag is 4, 0, and a type.
-    if (id === TAGS || (id === IMPORTS && bytes.subarray(at, at + size).some((b, k, all) => b === 4 && all[k + 1] === 0))) {
+    if (
+      id === TAGS ||
+      (id === IMPORTS && bytes.subarray(at, at + size).some((b, k, all) => b === 4 && all[k + 1] === 0))
+    ) {
       return true;
     }
     at += size;
@@ -62,8 +65,9 @@ function isBuffer(source: unknown): source is BufferSource {
   return ArrayBuffer.isView(source) || has(ArrayBuffer, "byteLength", source);
 }
 
-const statics: Record<PropertyKey, unknown> = Object.assign(Object.create(null), { exports, customSections });
-statics["imports"] = imports;
+const statics: Record<PropertyKey, unknown> = Object.create(null);
+for (const [name, fn] of Object.entries({ imports, exports, customSections }))
+  statics[name] = alike(fn, (platform.Module as any)[name]);
 
 const Module: typeof platform.Module = new Proxy(namespace.Module, {
   get: (target, name, receiver) => statics[name] ?? Reflect.get(target, name, receiver),
@@ -142,7 +146,10 @@ async function compile(source: BufferSource, ...rest: unknown[]): Promise<WebAss
   return plain();
 }
 
-async function compileStreaming(source: Response | PromiseLike<Response>, ...rest: unknown[]): Promise<WebAssembly.Module> {
+async function compileStreaming(
+  source: Response | PromiseLike<Response>,
+  ...rest: unknown[]
+): Promise<WebAssembly.Module> {
   const response = await source;
   const copy = has(Response, "ok", response) && response.ok && !response.bodyUsed ? response.clone() : undefined;
   const { always } = chosen(rest[0]);
@@ -173,12 +180,17 @@ async function instantiate(source: BufferSource | WebAssembly.Module, ...[given,
   return { module, instance: await instantiateModule(module, given) };
 }
 
-async function instantiateStreaming(source: Response | PromiseLike<Response>, ...[given, ...rest]: any[]): Promise<unknown> {
+async function instantiateStreaming(
+  source: Response | PromiseLike<Response>,
+  ...[given, ...rest]: any[]
+): Promise<unknown> {
   const module = await compileStreaming(source, ...rest);
   return { module, instance: await instantiateModule(module, given) };
 }
 
-const own = { Module, Instance, validate, compile, compileStreaming, instantiate, instantiateStreaming };
+const functions = { validate, compile, compileStreaming, instantiate, instantiateStreaming };
+for (const [name, fn] of Object.entries(functions)) alike(fn, (platform as any)[name]);
+const own = { Module, Instance, ...functions };
 
 /** The namespace of api/webassembly.ts with the functions above in it, each as visible as the one it replaces. */
 export const WebAssembly = Object.create(

@@ -90,7 +90,9 @@ export function lower(bytes: Uint8Array, all: boolean): Uint8Array | undefined {
     case INVALID:
     case REFUSED: {
       const sentence = new TextDecoder().decode(result);
-      throw new WebAssembly.CompileError(`fiberfill: ${outcome === REFUSED ? "cannot lower this module, " : ""}${sentence}`);
+      throw new WebAssembly.CompileError(
+        `fiberfill: ${outcome === REFUSED ? "cannot lower this module, " : ""}${sentence}`,
+      );
     }
   }
   return undefined;

@@ -1,6 +1,5 @@
 // One fiber that a guest has made, and where its stack waits.
 
-import type { Bound } from "./guestside.js";
 import type { FiberError } from "../errors.js";
 import type { MachineOf } from "./jumps.js";
 import type { Owner } from "../guest/call.js";
@@ -23,8 +22,7 @@ export class Coroutine implements Runner, Owner {
   /** What it is to those who hold stacks: the root is the call. */
   readonly runner: Runner & Owner;
 
-  fresh = 0; // the fiber that the operation has made which it waits in
-  bound: Bound | undefined = undefined; // the first of the values that it awaits
+  bound: Uint8Array | undefined = undefined; // the first of the values that it awaits
   admits = 0; // the function that its filter is, beside a table, and what that is called with
   admitsEnv = 0;
 

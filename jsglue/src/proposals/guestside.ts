@@ -14,22 +14,11 @@ const FIBER = 12;
 const REF = 16;
 const VALUES = 24;
 
-const LAST_TYPE = 6; // of those in a list
-
-/** The label of the next instruction. */
-export const NEXT = -1;
-
 /** What an index of the guest's table can be good for; see fiber.wat. */
 export const BODY = 1;
 export const RAISE = 2;
 export const ADMITS = 3;
 const KINDS = ["", "ff_body", "ff_raise", "ff_admits"];
-
-/** Values that have been supplied before the others come. */
-export interface Bound {
-  readonly bytes: Uint8Array;
-  readonly types: number;
-}
 
 /** Addresses, tags, and lists of types are i32, so they may be negative here. */
 export abstract class GuestSide {
@@ -116,14 +105,7 @@ export abstract class GuestSide {
   }
 
   types(e: number): number {
-    return this.list(this.at(e, SIZE).getInt32((e >>> 0) + TYPES, true));
-  }
-
-  /** A list of types as the guest gives it, which has to be one. */
-  list(types: number): number {
-    const why = noList(types);
-    if (why) this.refuse(why);
-    return types;
+    return this.at(e, SIZE).getInt32((e >>> 0) + TYPES, true);
   }
 
   /** A half of the single-use reference in an event: 0 the fiber, 1 the number. */
@@ -137,17 +119,14 @@ export abstract class GuestSide {
     view.setInt32((e >>> 0) + REF + 4, number, true);
   }
 
-  setFiber(e: number, fiber: number): void {
-    this.at(e, SIZE).setInt32((e >>> 0) + FIBER, fiber, true);
-  }
-
-  /** Writes what arrives, but for the values. */
-  setHead(e: number, label: number, tag: number, types: number): void {
+  /** Writes what arrives, but for the values, from words that lie in the order of an event's fields. */
+  setHead(e: number, words: Int32Array, from: number): void {
     const view = this.at(e, SIZE);
     e >>>= 0;
-    view.setInt32(e, label, true);
-    view.setInt32(e + TAG, tag, true);
-    view.setInt32(e + TYPES, types, true);
+    for (let i = 0; i < VALUES / 4; i++) {
+      // The fiber is of those operations that make one.
+      if (4 * i !== FIBER || words[from + i] !== 0) view.setInt32(e + 4 * i, words[from + i]!, true);
+    }
   }
 
   /** Makes an event of zeros. */
@@ -156,38 +135,26 @@ export abstract class GuestSide {
     this.#bytes.fill(0, e >>> 0, (e >>> 0) + SIZE);
   }
 
-  /** Copies the values of these types from one event to another, behind others that take up some bytes. */
-  copyValues(to: number, from: number, types: number, behind: Uint8Array | undefined): void {
+  /** Copies values from one event to another: those of these types, of which the first have been supplied before. */
+  copyValues(to: number, from: number, types: number, bound: Uint8Array | undefined): void {
     this.at(from, SIZE);
     this.at(to, SIZE);
     const at = (to >>> 0) + VALUES;
     const values = (from >>> 0) + VALUES;
-    this.#bytes.copyWithin(at + (behind?.length ?? 0), values, values + 8 * count(types));
-    if (behind) this.#bytes.set(behind, at);
+    const before = bound?.length ?? 0;
+    this.#bytes.copyWithin(at + before, values, values + 8 * count(types) - before);
+    if (bound) this.#bytes.set(bound, at);
   }
 
   /** The values in an event behind those that are bound already. */
-  bound(e: number, before: Bound | undefined): Bound {
-    const types = this.types(e);
-    if (!before) return { bytes: this.bytesAt((e >>> 0) + VALUES, 8 * count(types)), types };
-    const bytes = new Uint8Array(before.bytes.length + 8 * count(types));
-    bytes.set(before.bytes);
-    bytes.set(this.bytesAt((e >>> 0) + VALUES, 8 * count(types)), before.bytes.length);
-    return { bytes, types: join(before, types) };
+  bound(e: number, before: Uint8Array | undefined): Uint8Array {
+    const more = this.bytesAt((e >>> 0) + VALUES, 8 * count(this.types(e)));
+    if (!before) return more;
+    const bytes = new Uint8Array(before.length + more.length);
+    bytes.set(before);
+    bytes.set(more, before.length);
+    return bytes;
   }
-}
-
-/** The types of values that are bound, and of those behind them. */
-export function join(bound: Bound | undefined, types: number): number {
-  return bound ? bound.types | (types << (bound.bytes.length / 2)) : types;
-}
-
-/** Why a number is no list of types, which has no gaps; undefined if it is one. */
-export function noList(types: number): string | undefined {
-  for (let rest = types >>> 0; rest !== 0; rest >>>= 4) {
-    if ((rest & 15) === 0 || (rest & 15) > LAST_TYPE) return `0x${(types >>> 0).toString(16)} is no list of types`;
-  }
-  return undefined;
 }
 
 /** The number of types in a list of four bits each. */

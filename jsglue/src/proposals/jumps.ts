@@ -25,12 +25,22 @@ import { WebAssembly } from "../platform.js";
 import type { Glue, GuestFiber, Machine } from "./load.js";
 import { reactor } from "../reactor.js";
 import type { Suspending } from "../guest/suspending.js";
-import { GuestSide, NEXT, SIZE, join, noList } from "./guestside.js";
-import { systems, type Core, type Ends } from "./systems.js";
+import { GuestSide, SIZE } from "./guestside.js";
+import { systems, type Core } from "./systems.js";
 
-// Traps of package polyfill.
-const UNKNOWN_TAG = 8;
-const HOST_FRAMES = 16;
+// The words of the plan; see jsglue/proposals/main.go. Those from LABEL on are laid out as an event is.
+const TO = 1;
+const DELIVERS = 2;
+const LABEL = 3;
+const TYPES = 5;
+const MADE = 6;
+const TOKEN = 7;
+const ENDS = 9;
+const ENDS_LENGTH = 10;
+
+// What a plan delivers, beside values, and nothing.
+const EXCEPTION = 1;
+const QUESTION = 3;
 
 const STATES = ["over", "suspended", "active", "busy", "carried", "over"] as const; // of package polyfill
 
@@ -57,9 +67,9 @@ export class MachineOf extends GuestSide implements Machine {
 
   #binding!: Binding;
   #job!: Function;
-  #out: Int32Array;
+  #words!: Int32Array; // the core's memory
+  #plan: number; // where the plan lies in it
   #operation = "";
-  #ends: Ends;
 
   constructor(
     readonly glue: Glue,
@@ -69,10 +79,9 @@ export class MachineOf extends GuestSide implements Machine {
   ) {
     super();
     core.use(number);
-    this.#out = new Int32Array(core.memory.buffer, core.out(), 4);
-    const { imports, ends } = systems[number - 1]!;
-    this.imports = imports(this);
-    this.#ends = ends(core);
+    this.#words = new Int32Array(core.memory.buffer);
+    this.#plan = core.plan() / 4;
+    this.imports = systems[number - 1]!(this);
   }
 
   attach(binding: Binding, table: WebAssembly.Table): void {
@@ -119,7 +128,7 @@ export class MachineOf extends GuestSide implements Machine {
 
   start(task: Call): void {
     // In C the entry is a coroutine that others switch to; elsewhere it is below all fibers, and has no reference.
-    const reference = this.system === "stacks" && this.core.c_enter() === 0 ? this.out(0) : 0;
+    const reference = this.core.enter();
     const root = (this.#root = this.#current = new Coroutine(this, reference, 0, 0, 0, task.name, task.job, task));
     root.started = this.#begun = true;
     if (reference !== 0) this.#table[reference & INDEX] = root;
@@ -132,8 +141,7 @@ export class MachineOf extends GuestSide implements Machine {
     }
     if (this.#begun) {
       task.runner = task;
-      this.core.unwind();
-      if (this.system === "stacks") this.core.c_leave();
+      this.core.leave();
       const i = this.#root.reference & INDEX;
       if (this.#table[i] === this.#root) this.#table[i] = undefined;
     }
@@ -156,8 +164,7 @@ export class MachineOf extends GuestSide implements Machine {
           return c.started;
         },
         release: () => {
-          const dying = this.piece(c.reference);
-          if (core.kill(c.reference) === 0) this.reap(dying);
+          if (core.end(c.reference) === 0) this.reap();
         },
       }));
   }
@@ -193,12 +200,11 @@ export class MachineOf extends GuestSide implements Machine {
       },
       (...args) => {
         begin();
-        if (this.system !== "stacks") this.check(HOST_FRAMES);
-        this.core.c_host(1); // other reasons go first (C-SWITCH-4)
+        this.check(this.core.host(1)); // in stacks other reasons go first (C-SWITCH-4)
         try {
           return fn(...args);
         } finally {
-          if (!this.failure) this.core.c_host(-1); // it has not been refused: a function that it called has trapped
+          if (!this.failure) this.core.host(-1); // it has not been refused: a function that it called has trapped
         }
       },
     );
@@ -214,10 +220,10 @@ export class MachineOf extends GuestSide implements Machine {
     return this.#begun && this.glue.current() === this.entry;
   }
 
-  /** A word of the core's last answer: 0 who runs now, 1 its label, 2 and 3 a single-use reference. */
-  out(i: number): number {
-    if (this.#out.length === 0) this.#out = new Int32Array(this.core.memory.buffer, this.core.out(), 4);
-    return this.#out[i]!;
+  /** A word of the plan. */
+  #word(i: number): number {
+    if (this.#words.length === 0) this.#words = new Int32Array(this.core.memory.buffer); // it has grown
+    return this.#words[this.#plan + i]!;
   }
 
   /** Does nothing if the core has not refused the operation. */
@@ -253,9 +259,16 @@ export class MachineOf extends GuestSide implements Machine {
     );
   }
 
-  /** Puts the single-use reference that the core has made into an event. */
-  refer(e: number): void {
-    this.setRef(e, this.out(3), this.out(2));
+  /** What an operation has made. */
+  get made(): number {
+    return this.#word(MADE);
+  }
+
+  /** The fiber of which an operation has made a single-use reference, which is put into an event. */
+  refer(e: number): number {
+    const fiber = this.#word(TOKEN);
+    this.setRef(e, fiber, this.#word(TOKEN + 1));
+    return fiber;
   }
 
   /** A list of tags in memory, as a table. */
@@ -264,9 +277,8 @@ export class MachineOf extends GuestSide implements Machine {
     const list = this.bytesAt(tags, 4 * (count >>> 0));
     const to = core.tags(count);
     new Uint8Array(core.memory.buffer, to, list.length).set(list);
-    const table = core.table(count);
-    if (table === -1) this.check(UNKNOWN_TAG);
-    return table;
+    this.check(core.table(count));
+    return this.made;
   }
 
   /** The computation that issues the operation. */
@@ -293,70 +305,68 @@ export class MachineOf extends GuestSide implements Machine {
     return reference;
   }
 
-  /** All that end when a fiber does: those that it carries, or those below it in the live chain, and itself last. */
-  piece(f: number): Coroutine[] {
-    const { core } = this;
-    const list: Coroutine[] = [];
-    let x = core.leaf(f);
-    if (x === 0) {
-      if (!["active", "busy"].includes(STATES[core.state(f)]!)) return list;
-      x = core.active();
-    }
-    for (; x !== f; x = core.parent(x)) list.push(this.of(x));
-    list.push(this.of(f));
-    return list;
-  }
-
-  /** Ends the stacks of fibers that the machine has ended. */
-  reap(list: Coroutine[]): void {
-    for (const c of list) {
+  /** Ends the stacks of the fibers that the plan has ended. */
+  reap(): void {
+    const count = this.#word(ENDS_LENGTH);
+    const at = this.#word(ENDS) / 4;
+    for (let i = 0; i < count; i++) {
+      const c = this.of(this.#words[at + i]!);
+      if (c === this.#root) continue; // it is the entry
       c.dead = true;
       this.#drop(c);
-      // The issuer's is ended by what its operation ends with.
-      if (c.started && !c.over && c !== this.#current) c.runner.stack!.end();
+      if (c.started && !c.over) c.runner.stack!.end(); // the issuer's does not wait yet, so this does nothing to it
     }
+    this.#words[this.#plan + ENDS_LENGTH] = 0;
   }
 
   // --- the jump
 
-  /**
-   * Performs what the core has answered with, for an operation that waits with the event at e and sends its values.
-   * dying are the fibers that the operation has ended; if the issuer is one of them this does not return.
-   */
-  go(e: number, tag: number, types: number, dying?: Coroutine[]): number | Promise<number> {
-    const issuer = this.#current;
-    const target = this.of(this.out(0));
-    const label = this.out(1);
-    if (target === issuer) {
-      if (label === NEXT) {
-        this.setHead(e, NEXT, 0, 0); // the event was not taken, and nothing has happened
-        return label;
-      }
-      this.#deliver(target, e, e, label, tag, types);
-      return label;
+  /** The same as {@link go} for an operation that makes a fiber and enters it. */
+  begin(trap: number, body: number, env: number, e: number): number | Promise<number> {
+    if (trap === 0) {
+      const self = this.#word(TO);
+      this.add(self, self, body, env);
     }
-    this.#prepare(target, dying);
-    const at = this.#deliver(target, target.event, e, label, tag, types);
-    if (dying) this.reap(dying);
-    const parked = this.#park(issuer, e);
-    this.#enter(target, at);
-    if (issuer.dead) issuer.runner.stack!.end(); // behind those that end with it
+    return this.go(trap, e);
+  }
+
+  /**
+   * Carries out the plan of an operation, unless that was refused. It waits with the event at e, which holds the values
+   * that it sends; error is what it throws. If the plan ends the issuer this does not return.
+   */
+  go(trap: number, e: number, error?: unknown): number | Promise<number> {
+    const issuer = this.#current;
+    const { stack } = issuer.runner;
+    issuer.event = e;
+    if (trap !== 0) {
+      if (STATES[this.core.state(issuer.reference)] !== "suspended") this.check(trap);
+      const parked = stack!.leave() as Promise<number>; // what it has entered has trapped (C-THROW-2)
+      this.#die(this.#refusal(this.#explain(trap)));
+      if (issuer === this.#root) stack!.end();
+      return parked;
+    }
+    const target = this.of(this.#word(TO));
+    const throws = this.#word(DELIVERS) === EXCEPTION;
+    if (target === issuer && !throws) return this.#deliver(target, e);
+    const unfit = this.#prepare(target);
+    const label = unfit || throws ? 0 : this.#deliver(target, e);
+    this.reap();
+    const parked = stack!.leave() as Promise<number>;
+    if (unfit) this.#die(unfit, true);
+    else if (throws) this.#raise(target, error);
+    else this.#enter(target, label);
+    if (issuer.dead || unfit) stack!.end(); // behind those that end with it
     return parked;
   }
 
-  /** The same with an exception in the place of values. */
-  throwTo(e: number, error: unknown): Promise<number> {
-    const target = this.of(this.out(0));
-    if (target.started) this.#prepare(target);
-    const parked = this.#park(this.#current, e);
-    this.#switch(target);
-    this.#raise(target, error);
-    return parked;
-  }
-
-  #park(c: Coroutine, e: number): Promise<number> {
-    c.event = e;
-    return c.runner.stack!.leave() as Promise<number>;
+  /** What the filters say that the plan is to ask, until it is one to carry out. Returns the trap. */
+  ask(trap: number, e: number): number {
+    while (trap === 0 && this.#word(DELIVERS) === QUESTION) {
+      const { admits, admitsEnv } = this.of(this.#word(TO));
+      const what = `the filter of a resume, asked by ${this.system}.${this.#operation}`;
+      trap = this.core.cont_answer(this.call(what, admits, admitsEnv, e));
+    }
+    return trap;
   }
 
   /**
@@ -368,53 +378,38 @@ export class MachineOf extends GuestSide implements Machine {
     this.entry!.runner = c.runner;
   }
 
-  /** Makes sure that a computation can be entered: it has a stack in memory, and nobody has written over it. */
-  #prepare(c: Coroutine, dying: Coroutine[] = []): void {
-    if (c.started && !c.lost) return;
+  /** Makes the stack in memory of who has never run. Returns why a computation cannot be entered. */
+  #prepare(c: Coroutine): FiberError | undefined {
+    if (c.started || c.lost) return c.lost;
     const { glue } = this;
     const task = this.entry!;
-    let error: unknown = c.lost;
-    if (!error && stacks >= glue.stackLimit()) {
-      error = new glue.FiberError(
+    if (stacks >= glue.stackLimit()) {
+      return new glue.FiberError(
         "no-memory",
         `fiber ${task.name} cannot start one more fiber of its own: ${stacks} have stacks, and the limit is ${glue.stackLimit()}. Chromium ends a tab that has some 20,000; up to there limits({ hard }) raises it`,
         { fiber: task.name },
       );
     }
-    if (!error) {
-      this.inside = "the guest's malloc for a fiber's stack"; // what the core has answered is not yet done
-      try {
-        c.region = this.#binding.regions!.take();
-        c.region.tenant = c;
-      } catch (full) {
-        error = full;
-      } finally {
-        this.inside = "";
-      }
+    this.inside = "the guest's malloc for a fiber's stack"; // the plan is not yet carried out
+    try {
+      c.region = this.#binding.regions!.take();
+      c.region.tenant = c;
+    } catch (full) {
+      return full as FiberError;
+    } finally {
+      this.inside = "";
     }
-    if (error) {
-      this.reap(dying);
-      this.#die(error as FiberError);
-      throw glue.deadly();
-    }
-    c.first = c.event = (c.region!.high - SIZE) & ~15;
+    c.first = c.event = (c.region.high - SIZE) & ~15;
     this.clear(c.first);
+    return undefined;
   }
 
-  /** Writes what was sent with the event at `from` into the event at `to`, with which c waits. Returns the label. */
-  #deliver(c: Coroutine, to: number, from: number, label: number, tag: number, types: number): number {
-    // Of an instruction that makes a fiber the first tag is an immediate, and not one of its handlers (B-MNEW-2).
-    if (c.fresh && label === 0) {
-      label = NEXT;
-      tag = 0;
-    }
-    this.copyValues(to, from, types, c.bound?.bytes);
-    this.setHead(to, label, tag, join(c.bound, types));
-    this.refer(to);
-    if (c.fresh) this.setFiber(to, c.fresh);
-    c.fresh = 0;
+  /** Writes what was sent with the event at `from` into the one with which c waits. Returns the label. */
+  #deliver(c: Coroutine, from: number): number {
+    this.copyValues(c.event, from, this.#word(TYPES), c.bound);
     c.bound = undefined;
-    return label;
+    this.setHead(c.event, this.#words, this.#plan + LABEL);
+    return this.#word(LABEL);
   }
 
   #enter(c: Coroutine, label: number): void {
@@ -429,15 +424,9 @@ export class MachineOf extends GuestSide implements Machine {
     this.#switch(c);
   }
 
-  /** An exception arrives in a computation; one that has never run it leaves at once (C-THROW-2, D-THROW-4). */
   #raise(c: Coroutine, error: unknown): void {
-    if (!c.started) {
-      c.threw = true;
-      c.thrown = error;
-      return this.#end(c);
-    }
-    if (this.system === "stacks") this.refer(c.event); // to the thrower (C-THROW-3)
-    c.fresh = 0;
+    this.#switch(c);
+    if (this.#word(TOKEN) !== 0) this.refer(c.event); // to the thrower (C-THROW-3)
     c.bound = undefined;
     this.entry!.outcome = error; // the stub must not take a SuspendError that is the user's for the engine's
     c.runner.stack!.fail(error);
@@ -465,35 +454,18 @@ export class MachineOf extends GuestSide implements Machine {
     this.#die((task.death ?? this.#binding.overflow(task) ?? this.glue.trapError(task, error)) as FiberError);
   }
 
-  /** What the end of the current fiber's function means. */
+  /** Carries out what follows the end of the current fiber's function. */
   #end(c: Coroutine): void {
-    c.over = true;
-    if (c.started) this.#operation = c.threw ? "throw" : "return"; // else it is the operation that has thrown into it
-    const why = this.#endRefused(c);
-    if (why) {
-      this.#die(this.#refusal(why));
-      this.reap([c]);
-      return;
-    }
-    const target = this.of(this.out(0));
-    if (c.threw) {
-      this.#switch(target);
-      this.#raise(target, c.thrown);
+    this.#operation = c.threw ? "throw" : "return";
+    const trap = c.threw ? this.core.threw() : this.core.returned(c.results);
+    if (trap !== 0) {
+      this.#die(this.#refusal(this.#explain(trap)));
     } else {
-      const label = this.out(1);
-      const tag = this.out(3); // in B the return event; the others say 0
-      this.#out[3] = 0; // there is no reference
-      this.#enter(target, this.#deliver(target, target.event, c.first, label, tag, c.results));
+      const target = this.of(this.#word(TO));
+      if (c.threw) this.#raise(target, c.thrown);
+      else this.#enter(target, this.#deliver(target, c.first));
     }
     this.#drop(c);
-  }
-
-  /** Ends the current fiber in the core; returns why it cannot end so. */
-  #endRefused(c: Coroutine): string | undefined {
-    const wrong = c.threw ? undefined : noList(c.results);
-    if (wrong) return wrong;
-    const trap = c.threw ? this.#ends.throws() : this.#ends.returns(c.results);
-    return trap === 0 ? undefined : this.#explain(trap);
   }
 
   /** Takes back what a fiber has that is over. */
@@ -503,25 +475,17 @@ export class MachineOf extends GuestSide implements Machine {
     c.region = undefined;
   }
 
-  /** A trap: ends the live chain and the entry (K-9). The issuer is ended by what is thrown at it afterwards. */
-  #die(error: FiberError): void {
+  /**
+   * A trap: ends the live chain and the entry (K-9); the issuer, by what is done to it afterwards. If the plan is
+   * abandoned it is the operation that traps.
+   */
+  #die(error: FiberError, abandoned = false): void {
     if (this.failure) return;
-    const { core } = this;
     const root = this.#root;
-    const current = this.#current;
     this.failure = this.entry!.death = error;
-    const chain: Coroutine[] = [];
-    for (let f = core.active(); f !== 0; f = core.parent(f)) chain.push(this.of(f));
-    core.unwind();
-    this.reap(chain.filter((c) => c !== root));
-    if (current !== root && !current.dead && !current.over) {
-      // The operation had taken it out of the chain before it turned out that the other side cannot be entered.
-      let top = current.reference;
-      while (STATES[core.state(top)] === "carried") top = core.parent(top);
-      const dying = this.piece(top);
-      core.kill(top);
-      this.reap(dying);
-    }
-    if (current !== root) root.runner.stack!.end();
+    if (abandoned) this.core.abandon();
+    else this.core.unwind();
+    this.reap();
+    if (this.#current !== root) root.runner.stack!.end();
   }
 }

@@ -9,70 +9,56 @@ import type { Suspending } from "../guest/suspending.js";
 export interface Core {
   memory: WebAssembly.Memory;
   use(system: number): void;
-  out(): number;
+  plan(): number;
   tag(params: number, results: number): number;
   tags(n: number): number;
   table(n: number): number;
-  active(): number;
-  parent(f: number): number;
-  leaf(f: number): number;
-  state(f: number): number;
-  kill(f: number): number;
+  enter(): number;
+  leave(): void;
+  host(frames: number): number;
+  returned(types: number): number;
+  threw(): number;
   unwind(): void;
+  abandon(): void;
+  end(f: number): number;
+  state(f: number): number;
   explain(trap: number): number;
   text(): number;
 
-  a_block(tag: number, params: number): number;
-  a_new(results: number, start: number): number;
-  a_spawn(results: number, on: number): number;
-  a_suspend(f: number, tag: number, types: number, on: number): number;
-  a_resume(f: number, tag: number, types: number, on: number): number;
-  a_switch(f: number, to: number, tag: number, types: number, on: number): number;
-  a_retire(f: number, tag: number, types: number): number;
-  a_retireto(f: number, to: number, tag: number, types: number): number;
-  a_release(f: number): number;
-  a_return(types: number): number;
-  a_throw(): number;
+  fibers1_block(tag: number, params: number): number;
+  fibers1_new(results: number, start: number): number;
+  fibers1_spawn(results: number, on: number): number;
+  fibers1_suspend(f: number, tag: number, types: number, on: number): number;
+  fibers1_resume(f: number, tag: number, types: number, on: number): number;
+  fibers1_switch(f: number, to: number, tag: number, types: number, on: number): number;
+  fibers1_retire(f: number, tag: number, types: number): number;
+  fibers1_retireto(f: number, to: number, tag: number, types: number): number;
+  fibers1_release(f: number): number;
 
-  b_new(returns: number, start: number): number;
-  b_mount(f: number, tag: number, types: number, on: number): number;
-  b_switch(f: number, to: number, tag: number, types: number, on: number): number;
-  b_dismount(f: number, tag: number, types: number, on: number): number;
-  b_release(f: number): number;
-  b_mount_new(on: number): number;
-  b_switch_new(f: number, on: number): number;
-  b_dismount_release(f: number, tag: number, types: number): number;
-  b_switch_release(f: number, to: number, tag: number, types: number): number;
-  b_return(types: number): number;
-  b_throw(): number;
+  fibers2_new(returns: number, start: number): number;
+  fibers2_mount(f: number, tag: number, types: number, on: number): number;
+  fibers2_switch(f: number, to: number, tag: number, types: number, on: number): number;
+  fibers2_dismount(f: number, tag: number, types: number, on: number): number;
+  fibers2_release(f: number): number;
+  fibers2_mount_new(on: number): number;
+  fibers2_switch_new(f: number, on: number): number;
+  fibers2_dismount_release(f: number, tag: number, types: number): number;
+  fibers2_switch_release(f: number, to: number, tag: number, types: number): number;
 
-  c_enter(): number;
-  c_leave(): void;
-  c_host(frames: number): void;
-  c_new(types: number, nullable: number): number;
-  c_new_ref(types: number, nullable: number, fn: boolean): number;
-  c_switch(f: number, number: number, types: number, awaits: number, nullable: number, returns: boolean): number;
-  c_switch_retire(f: number, number: number, types: number): number;
-  c_switch_throw(f: number, number: number, awaits: number, nullable: number, returns: boolean): number;
-  c_bind(f: number, number: number, types: number): number;
-  c_return(types: number): number;
-  c_throw(): number;
+  stacks_new(types: number, nullable: number): number;
+  stacks_new_ref(types: number, nullable: number, fn: boolean): number;
+  stacks_switch(f: number, number: number, types: number, awaits: number, nullable: number, returns: boolean): number;
+  stacks_switch_retire(f: number, number: number, types: number): number;
+  stacks_switch_throw(f: number, number: number, awaits: number, nullable: number, returns: boolean): number;
+  stacks_bind(f: number, number: number, types: number): number;
 
-  d_new(params: number, results: number, fn: boolean): number;
-  d_resume(f: number, number: number, types: number, filter: number): number;
-  d_outer(from: number, tag: number): number;
-  d_suspend(top: number, tag: number, types: number): number;
-  d_forward(f: number, number: number, top: number, tag: number, types: number, filter: number): number;
-  d_throw(f: number, number: number): number;
-  d_event(tag: number, types: number): number;
-  d_return(types: number): number;
-  d_end(): number;
-}
-
-/** What the end of a fiber's function means: it has returned values of these types, or thrown. */
-export interface Ends {
-  returns(types: number): number;
-  throws(): number;
+  cont_new(params: number, results: number, fn: boolean): number;
+  cont_resume(f: number, number: number, types: number, filter: number, asks: boolean): number;
+  cont_suspend(tag: number, types: number): number;
+  cont_forward(f: number, number: number, tag: number, types: number, filter: number, asks: boolean): number;
+  cont_answer(admits: number): number;
+  cont_throw(f: number, number: number): number;
+  cont_br_on_evt(tag: number, types: number, of: number): number;
 }
 
 type Imports = Record<string, Suspending | Function>;
@@ -92,9 +78,14 @@ function imports(
 
 /** What systems with tags have for them. */
 const tags = (m: MachineOf) => ({
-  tag: (params: number) => m.core.tag(m.list(params), 0),
+  tag: (params: number) => tag(m, params, 0),
   table: (tags: number, count: number) => m.tableOf(tags, count),
 });
+
+function tag(m: MachineOf, params: number, results: number): number {
+  m.check(m.core.tag(params, results));
+  return m.made;
+}
 
 type F = number; // a fiber
 type E = number; // the address of an event
@@ -106,116 +97,80 @@ function fibers1(m: MachineOf): Imports {
     m,
     {
       ...tags(m),
-      block: (tag: number, params: number) => m.check(core.a_block(tag, m.list(params))),
+      block: (tag: number, params: number) => m.check(core.fibers1_block(tag, params)),
       new: (results: number, start: T, body: number, env: number) => {
         m.need(body, BODY);
-        m.check(core.a_new(m.list(results), start));
-        return m.add(m.out(0), m.out(0), body, env);
+        m.check(core.fibers1_new(results, start));
+        return m.add(m.made, m.made, body, env);
       },
       release: (f: F) => {
-        const dying = m.piece(f);
-        m.check(core.a_release(f));
-        m.reap(dying);
+        m.check(core.fibers1_release(f));
+        m.reap();
       },
     },
     {
       spawn(results, body, env, e, on) {
-        m.need(body!, BODY);
         m.at(e!, SIZE);
-        m.check(core.a_spawn(m.list(results!), on!));
-        m.add(m.out(0), m.out(0), body!, env!);
-        return m.go(e!, 0, 0);
+        m.need(body!, BODY);
+        return m.begin(core.fibers1_spawn(results!, on!), body!, env!, e!);
       },
-      suspend: (f, e, on) => sent(m, e!, (tag, types) => core.a_suspend(f!, tag, types, on!)),
-      resume: (f, e, on) => sent(m, e!, (tag, types) => core.a_resume(f!, tag, types, on!)),
-      switch: (f, to, e, on) => sent(m, e!, (tag, types) => core.a_switch(f!, to!, tag, types, on!)),
-      retire: (f, e) => last(m, f!, e!, (tag, types) => core.a_retire(f!, tag, types)),
-      retireto: (f, to, e) => last(m, f!, e!, (tag, types) => core.a_retireto(f!, to!, tag, types)),
+      suspend: (f, e, on) => m.go(core.fibers1_suspend(f!, m.tag(e!), m.types(e!), on!), e!),
+      resume: (f, e, on) => m.go(core.fibers1_resume(f!, m.tag(e!), m.types(e!), on!), e!),
+      switch: (f, to, e, on) => m.go(core.fibers1_switch(f!, to!, m.tag(e!), m.types(e!), on!), e!),
+      retire: (f, e) => m.go(core.fibers1_retire(f!, m.tag(e!), m.types(e!)), e!),
+      retireto: (f, to, e) => m.go(core.fibers1_retireto(f!, to!, m.tag(e!), m.types(e!)), e!),
     },
   );
 }
 
-/** Sends the event at e. */
-function sent(m: MachineOf, e: E, operation: (tag: number, types: number) => number): number | Promise<number> {
-  const tag = m.tag(e);
-  const types = m.types(e);
-  m.check(operation(tag, types));
-  return m.go(e, tag, types);
-}
-
-/** Sends the event at e, and ends f and all below it if it is taken. */
-function last(m: MachineOf, f: F, e: E, operation: (tag: number, types: number) => number): number | Promise<number> {
-  const tag = m.tag(e);
-  const types = m.types(e);
-  const dying = m.piece(f);
-  m.check(operation(tag, types));
-  return m.go(e, tag, types, dying);
-}
-
 function fibers2(m: MachineOf): Imports {
   const { core } = m;
-  /** Enters the new fiber, of which the issuer hears when it goes on. */
-  const begin = (body: number, env: number, e: E) => {
-    m.issuer.fresh = m.add(m.out(0), m.out(0), body, env);
-    return m.go(e, 0, 0);
-  };
   return imports(
     m,
     {
       ...tags(m),
       new: (returns: number, start: T, body: number, env: number) => {
         m.need(body, BODY);
-        m.check(core.b_new(returns, start));
-        return m.add(m.out(0), m.out(0), body, env);
+        m.check(core.fibers2_new(returns, start));
+        return m.add(m.made, m.made, body, env);
       },
       release: (f: F) => {
-        const dying = m.piece(f);
-        m.check(core.b_release(f));
-        m.reap(dying);
+        m.check(core.fibers2_release(f));
+        m.reap();
       },
     },
     {
-      mount: (f, e, on) => sent(m, e!, (tag, types) => core.b_mount(f!, tag, types, on!)),
-      switch: (f, to, e, on) => sent(m, e!, (tag, types) => core.b_switch(f!, to!, tag, types, on!)),
-      dismount: (f, e, on) => sent(m, e!, (tag, types) => core.b_dismount(f!, tag, types, on!)),
+      mount: (f, e, on) => m.go(core.fibers2_mount(f!, m.tag(e!), m.types(e!), on!), e!),
+      switch: (f, to, e, on) => m.go(core.fibers2_switch(f!, to!, m.tag(e!), m.types(e!), on!), e!),
+      dismount: (f, e, on) => m.go(core.fibers2_dismount(f!, m.tag(e!), m.types(e!), on!), e!),
       mount_new(body, env, e, on) {
-        m.need(body!, BODY);
         m.at(e!, SIZE);
-        m.check(core.b_mount_new(on!));
-        return begin(body!, env!, e!);
+        m.need(body!, BODY);
+        return m.begin(core.fibers2_mount_new(on!), body!, env!, e!);
       },
       switch_new(f, body, env, e, on) {
-        m.need(body!, BODY);
         m.at(e!, SIZE);
-        m.check(core.b_switch_new(f!, on!));
-        return begin(body!, env!, e!);
+        m.need(body!, BODY);
+        return m.begin(core.fibers2_switch_new(f!, on!), body!, env!, e!);
       },
-      dismount_release: (f, e) => last(m, f!, e!, (tag, types) => core.b_dismount_release(f!, tag, types)),
-      switch_release: (f, to, e) => last(m, f!, e!, (tag, types) => core.b_switch_release(f!, to!, tag, types)),
+      dismount_release: (f, e) => m.go(core.fibers2_dismount_release(f!, m.tag(e!), m.types(e!)), e!),
+      switch_release: (f, to, e) => m.go(core.fibers2_switch_release(f!, to!, m.tag(e!), m.types(e!)), e!),
     },
   );
 }
 
 function stacks(m: MachineOf): Imports {
   const { core } = m;
-  const made = (body: number, env: number, e: E) => {
-    m.add(m.out(3), 0, body, env);
-    m.refer(e);
-  };
   const to =
     (returns: boolean): Operation =>
-    (e, awaits, nullable) => {
-      const types = m.types(e!);
-      m.check(core.c_switch(m.ref(e!, 0), m.ref(e!, 1), types, m.list(awaits!), nullable!, returns));
-      return m.go(e!, 0, types);
-    };
+    (e, awaits, nullable) =>
+      m.go(core.stacks_switch(m.ref(e!, 0), m.ref(e!, 1), m.types(e!), awaits!, nullable!, returns), e!);
   const throwTo =
     (returns: boolean): Operation =>
     (e, raise, env, awaits, nullable) => {
       m.at(e!, SIZE);
       const error = m.raised(`stacks.${returns ? "return_switch_throw" : "switch_throw"}`, raise!, env!);
-      m.check(core.c_switch_throw(m.ref(e!, 0), m.ref(e!, 1), m.list(awaits!), nullable!, returns));
-      return m.throwTo(e!, error);
+      return m.go(core.stacks_switch_throw(m.ref(e!, 0), m.ref(e!, 1), awaits!, nullable!, returns), e!, error);
     };
   return imports(
     m,
@@ -223,20 +178,18 @@ function stacks(m: MachineOf): Imports {
       new: (types: number, nullable: number, body: number, env: number, e: E) => {
         m.at(e, SIZE);
         m.need(body, BODY);
-        m.check(core.c_new(m.list(types), nullable));
-        made(body, env, e);
+        m.check(core.stacks_new(types, nullable));
+        m.add(m.refer(e), 0, body, env);
       },
       new_ref: (types: number, nullable: number, body: number, env: number, e: E) => {
         m.at(e, SIZE);
-        m.check(core.c_new_ref(m.list(types), nullable, m.function(body, BODY)));
-        made(body, env, e);
+        m.check(core.stacks_new_ref(types, nullable, m.function(body, BODY)));
+        m.add(m.refer(e), 0, body, env);
       },
       bind: (e: E) => {
-        const f = m.ref(e, 0);
-        m.check(core.c_bind(f, m.ref(e, 1), m.types(e)));
-        const c = m.of(f);
+        m.check(core.stacks_bind(m.ref(e, 0), m.ref(e, 1), m.types(e)));
+        const c = m.of(m.refer(e));
         c.bound = m.bound(e, c.bound);
-        m.refer(e);
       },
     },
     {
@@ -244,87 +197,55 @@ function stacks(m: MachineOf): Imports {
       return_switch: to(true),
       switch_throw: throwTo(false),
       return_switch_throw: throwTo(true),
-      switch_retire(e) {
-        const types = m.types(e!);
-        const { issuer } = m;
-        m.check(core.c_switch_retire(m.ref(e!, 0), m.ref(e!, 1), types));
-        return m.go(e!, 0, types, [issuer]);
-      },
+      switch_retire: (e) => m.go(core.stacks_switch_retire(m.ref(e!, 0), m.ref(e!, 1), m.types(e!)), e!),
     },
   );
 }
 
 function cont(m: MachineOf): Imports {
   const { core } = m;
-  /** The continuation of which the resumer admits the event at e; 0 if there is none (D-FILT-3). */
-  const outer = (operation: string, e: E, tag: number) => {
-    let f = core.d_outer(0, tag);
-    for (; f !== 0; f = core.d_outer(f, tag)) {
-      const { admits, admitsEnv } = m.of(core.parent(f));
-      if (admits === 0) break;
-      m.check(core.d_event(tag, m.types(e))); // a filter relies on the values being those of the tag
-      if (m.call(`the filter of a resume, asked by cont.${operation}`, admits, admitsEnv, e) !== 0) break;
-    }
-    return f;
-  };
-  /** The issuer waits with a filter that is a function, too. */
-  const filter = (admits: number, env: number) => {
+  /** Whether the issuer, which is about to wait, has a filter that is a function as well. */
+  const asks = (admits: number, env: number): boolean => {
+    if (admits === 0) return false;
+    m.need(admits, ADMITS);
     m.issuer.admits = admits;
     m.issuer.admitsEnv = env;
+    return true;
   };
   return imports(
     m,
     {
-      event: (params: number, results: number) => core.tag(m.list(params), m.list(results)),
+      event: (params: number, results: number) => tag(m, params, results),
       table: tags(m).table,
       new: (params: number, results: number, body: number, env: number, e: E) => {
         m.at(e, SIZE);
-        m.check(core.d_new(m.list(params), m.list(results), m.function(body, BODY)));
-        m.add(m.out(3), 0, body, env);
-        m.refer(e);
+        m.check(core.cont_new(params, results, m.function(body, BODY)));
+        m.add(m.refer(e), 0, body, env);
       },
       br_on_evt: (e: E, tag: number) => {
-        const own = m.tag(e);
-        m.check(core.d_event(own, m.types(e)));
-        return own === tag ? 1 : 0;
+        m.check(core.cont_br_on_evt(m.tag(e), m.types(e), tag));
+        return m.made;
       },
     },
     {
       resume(e, on, admits, env) {
-        const types = m.types(e!);
-        if (admits !== 0) m.need(admits!, ADMITS);
-        m.check(core.d_resume(m.ref(e!, 0), m.ref(e!, 1), types, on!));
-        filter(admits!, env!);
-        return m.go(e!, 0, types);
+        m.at(e!, SIZE);
+        return m.go(core.cont_resume(m.ref(e!, 0), m.ref(e!, 1), m.types(e!), on!, asks(admits!, env!)), e!);
       },
-      suspend(e) {
-        const tag = m.tag(e!);
-        const types = m.types(e!);
-        m.check(core.d_suspend(outer("suspend", e!, tag), tag, types));
-        return m.go(e!, tag, types);
-      },
+      suspend: (e) => m.go(m.ask(core.cont_suspend(m.tag(e!), m.types(e!)), e!), e!),
       forward(e, on, admits, env) {
-        const tag = m.tag(e!);
-        const types = m.types(e!);
-        if (admits !== 0) m.need(admits!, ADMITS);
-        m.check(core.d_forward(m.ref(e!, 0), m.ref(e!, 1), outer("forward", e!, tag), tag, types, on!));
-        filter(admits!, env!);
-        return m.go(e!, tag, types);
+        m.at(e!, SIZE);
+        const chooses = asks(admits!, env!);
+        return m.go(m.ask(core.cont_forward(m.ref(e!, 0), m.ref(e!, 1), m.tag(e!), m.types(e!), on!, chooses), e!), e!);
       },
       throw(e, raise, env) {
         m.at(e!, SIZE);
         const error = m.raised("cont.throw", raise!, env!);
-        m.check(core.d_throw(m.ref(e!, 0), m.ref(e!, 1)));
-        return m.throwTo(e!, error);
+        return m.go(core.cont_throw(m.ref(e!, 0), m.ref(e!, 1)), e!, error);
       },
     },
   );
 }
 
 /** By the number of the system, from 1. */
-export const systems: { imports(m: MachineOf): Imports; ends(core: Core): Ends }[] = [
-  { imports: fibers1, ends: (core) => ({ returns: core.a_return, throws: core.a_throw }) },
-  { imports: fibers2, ends: (core) => ({ returns: core.b_return, throws: core.b_throw }) },
-  { imports: stacks, ends: (core) => ({ returns: core.c_return, throws: core.c_throw }) },
-  { imports: cont, ends: (core) => ({ returns: core.d_return, throws: core.d_end }) },
-];
+export const systems: ((m: MachineOf) => Imports)[] = [fibers1, fibers2, stacks, cont];

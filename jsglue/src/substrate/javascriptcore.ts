@@ -1,11 +1,11 @@
-// What JavaScriptCore (Safari, Bun) does otherwise than other engines.
+// How JavaScriptCore (Safari, Bun) differs from other engines.
 //
-// It calls the function of a Suspending import first, and looks afterwards whether frames of JavaScript keep the stack
-// from being suspended. Where they do it throws, when the fiber has begun to wait and the core has named another. So
-// there the calls of JavaScript are counted, and a Suspending import below one is refused before it has done anything,
-// as elsewhere.
+// It calls the function of a Suspending import first, and only then checks whether frames of JavaScript keep the stack
+// from being suspended. If they do, it throws, though the fiber has begun to wait and the core has named another. So in
+// this engine calls of JavaScript are counted, and a Suspending import below one is refused before it has done
+// anything, as elsewhere.
 //
-// And it cannot suspend a stack on which one instance has called another by a tail call: trampolines make plain calls
+// It also cannot suspend a stack on which one instance has called another by a tail call: trampolines make plain calls
 // there (generate in module.ts).
 
 import { isA } from "../errors.js";
@@ -13,23 +13,23 @@ import { WebAssembly } from "../platform.js";
 
 let here: boolean | undefined;
 
-/** Whether this engine is JavaScriptCore, where alone a Suspending is a function. */
+/** Whether this engine is JavaScriptCore, the only one where a Suspending is a function. */
 export function isJavaScriptCore(): boolean {
   return (here ??= typeof new WebAssembly.Suspending(() => {}) === "function");
 }
 
-let below = 0; // calls of JavaScript on the stack that runs
+let below = 0; // calls of JavaScript on the running stack
 
 /**
- * A function that a guest calls, such that it is known what lies below it. What is no JavaScript stays itself: a
- * function of an instance, which has a number for its name, or a Suspending.
+ * Wraps a function that a guest calls, so that it is counted. What is not JavaScript is returned as it is: a function
+ * of an instance, whose name is a number, or a Suspending.
  */
 export function counted<T>(fn: T): T {
   if (!isJavaScriptCore() || typeof fn !== "function" || isNative(fn, /^\d+$/) || isSuspending(fn)) return fn;
   return ((...args: unknown[]) => inJavaScript(() => fn(...args))) as T;
 }
 
-/** Calls `fn`, which may call a guest: what JavaScript does by itself while a guest's stack runs. */
+/** Calls `fn`, which may call a guest, and counts it: for what JavaScript does by itself while a guest's stack runs. */
 export function inJavaScript<T>(fn: () => T): T {
   below++;
   try {
@@ -51,7 +51,7 @@ function isNative(fn: Function, name: RegExp): boolean {
 }
 
 /**
- * The platform's Suspending import of a function.
+ * Returns the platform's Suspending import of a function.
  *
  * @internal (TypeScript's own types do not know WebAssembly.Suspending, so the published ones must not)
  */
@@ -63,7 +63,7 @@ export function suspendingImport(fn: (...args: any[]) => unknown): WebAssembly.S
   });
 }
 
-/** Calls what begins a stack of its own, on which there is no JavaScript yet. */
+/** Calls what begins a stack of its own, which has no JavaScript on it yet. */
 export function onNewStack<T>(fn: () => T): T {
   const before = below;
   below = 0;

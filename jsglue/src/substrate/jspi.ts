@@ -1,10 +1,10 @@
-// JSPI: the engine's own stacks. Stacks are made seldom and kept: one is the exported function of worker.wat under
-// `promising`, which waits for a runner, calls its job, and waits again. A job is a thunk of some guest (see package
-// jsglue/stubs), so any stack serves any export of any instance.
+// JSPI: the engine's own stacks. Stacks are made seldom and kept. Each is a call of worker.wat's exported function
+// under `promising`, which waits for a runner, calls its job, and waits again. A job is a thunk of some guest (see
+// package jsglue/stubs), so any stack serves any export of any instance.
 //
-// A stack that waits does so on a Promise, so it goes on in a microtask after that is resolved. A fresh stack costs 10
-// to 25 us when many are alive, a kept one's next job about 1 us, and Chromium does not give back all that a finished
-// one has used. An exception does not cost the stack, since the thunk catches it; a trap does.
+// A stack waits on a Promise, so it goes on in a microtask after that Promise is resolved. A fresh stack costs 10 to 25
+// us when many are alive; the next job of a kept one costs about 1 us. Chromium does not give back all that a finished
+// stack has used. An exception does not cost the stack, since the thunk catches it; a trap does.
 // Why: RATIONALE.md, "Why are stacks kept?".
 
 import workerBytes from "../../worker.wasm";
@@ -12,13 +12,13 @@ import { onNewStack } from "./javascriptcore.js";
 import { WebAssembly } from "../platform.js";
 import type { Runner, Stack } from "./substrate.js";
 
-/** One stack, kept or not. */
+/** One stack, kept or used once. */
 class Worker implements Stack {
   runner: Runner | undefined = undefined;
   #resolve!: (value: unknown) => void;
 
-  // One function for all waits: one made for each is thrown away by the collector, and optimised code with it. It does
-  // not take the function that rejects, which the engine then need not make.
+  // One function for all waits: the collector throws away one made per wait, and the code optimised for it. It takes no
+  // `reject`, so the engine need not make one.
   static #leaving: Worker;
   static #keep(resolve: (value: unknown) => void): void {
     Worker.#leaving.#resolve = resolve;
@@ -42,7 +42,7 @@ class Worker implements Stack {
   }
 }
 
-/** What a wait ends with that is to throw: its Promise asks this for how it ends, and is told. */
+/** Returns what makes a wait throw: a thenable that rejects the Promise that adopts it. */
 function failure(reason: unknown): PromiseLike<never> {
   return { then: (_, reject) => reject!(reason) as never };
 }
@@ -52,12 +52,14 @@ interface WorkerModule {
   rethrow(): void;
   trap(): void;
   exn: WebAssembly.Global;
+  shared: WebAssembly.Global;
 }
 
 let module: WorkerModule | undefined;
 let start: (worker: Worker) => Promise<unknown>;
 const idle: Worker[] = [];
-const promising = /* @__PURE__ */ new WeakMap<Function, (runner: Runner) => Promise<unknown>>(); // by the job; to make one takes Firefox 300 us
+// By job: making one takes Firefox 300 us.
+const promising = /* @__PURE__ */ new WeakMap<Function, (runner: Runner) => Promise<unknown>>();
 
 /** The instance of worker.wat, which holds the exception in flight. */
 export function workerModule(): WorkerModule {
@@ -81,7 +83,7 @@ export function workerModule(): WorkerModule {
   return module;
 }
 
-/** Has a runner begin on a kept stack, in a later microtask. */
+/** Begins a runner on a kept stack, in a later microtask. */
 export function begin(runner: Runner): void {
   const worker = idle.pop() ?? make();
   worker.runner = runner;
@@ -95,7 +97,7 @@ function make(): Worker {
   return worker;
 }
 
-/** Has a runner begin on a stack that it does not share, inside this call. */
+/** Begins a runner on a stack of its own, inside this call. */
 export function beginHere(runner: Runner): void {
   runner.stack = new Worker();
   const { job } = runner;
@@ -108,7 +110,7 @@ export function beginHere(runner: Runner): void {
   );
 }
 
-/** What a thunk or a stub has caught last, by identity. */
+/** Returns what a thunk or a stub caught last, by identity. */
 export function caught(): unknown {
   try {
     workerModule().rethrow();
@@ -118,7 +120,7 @@ export function caught(): unknown {
 }
 
 // Why: RATIONALE.md, "Why is a fiber killed by a trap's own error?".
-/** An error that ends the stack it is thrown on: wasm code cannot catch a trap. */
+/** Returns an error that ends the stack it is thrown on: wasm code cannot catch a trap. */
 export function deadly(): unknown {
   try {
     workerModule().trap();

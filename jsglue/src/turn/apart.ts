@@ -1,4 +1,4 @@
-// Stacks that the platform's own promising has made: code of no fiber, which runs between the fibers of a page.
+// Stacks made by the platform's own promising: code of no fiber, which runs between the fibers of a page.
 
 import { soon } from "./budget.js";
 import type { Task } from "./task.js";
@@ -6,8 +6,8 @@ import { become, current } from "./turn.js";
 import { then } from "../values.js";
 
 /**
- * Calls `fn` as code of no fiber, also below one that runs: a stack that the platform's own promising makes in it is
- * not that fiber's.
+ * Calls `fn` as code of no fiber, even while a fiber runs: a stack that the platform's promising makes in `fn` does not
+ * belong to that fiber.
  */
 export function apart<T>(fn: () => T): T {
   const caller = current;
@@ -20,18 +20,23 @@ export function apart<T>(fn: () => T): T {
 }
 
 /**
- * What such a stack waits on. It goes on in a microtask between two of ours: the core may have named a fiber by then.
+ * Returns what such a stack waits on. The stack goes on in a microtask between two of ours, when the core may already
+ * have named a fiber. Calls `runs` before the stack goes on, and after.
  */
-export function waitApart(value: unknown): Promise<unknown> {
+export function waitApart(value: unknown, runs: (now: boolean) => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
     let named: Task | undefined;
     const between = (go: (value: any) => void) => (value: unknown) => {
       soon(() => {
         named = current;
         become(undefined);
+        runs(true);
       });
       go(value);
-      soon(() => become(named));
+      soon(() => {
+        become(named);
+        runs(false);
+      });
     };
     then.call(Promise.resolve(value), between(resolve), between(reject));
   });

@@ -1,41 +1,38 @@
-// The page's share of the time. A turn is bounded, and so is what turns take together that follow each other in
-// microtasks, without the event loop in between, because the completions are there at once. Nobody tells whether the
-// event loop was in between: of a pause, up to a millisecond counts as ours.
+// The scheduler's share of the page's time. A turn is bounded. So are, together, turns that follow each other in
+// microtasks, without the event loop in between, because their completions are there at once. Nothing tells whether the
+// event loop was in between, so of each pause up to a millisecond counts as ours.
 //
-// When the time is used up that is not good enough: what an event brings may have to be used before the next one, as an
-// IndexedDB transaction has. So then microtasks are counted. Where more of them pass than completions take that are
-// there at once, the event loop was in between, or so it is believed for a while: an import may make as many of them
-// itself.
+// That estimate is not good enough once the time is used up: what one event brings may have to be used before the next
+// event, as in an IndexedDB transaction. Then microtasks are counted. If more of them pass than immediate completions
+// take, the event loop was probably in between. That is believed only a few times, since an import may make as many
+// microtasks.
 // Why: RATIONALE.md, "Why does a turn end after 8 ms?".
 
 import { then } from "../values.js";
 
-export const BUDGET = 8; // ms: half a frame, the other half is the page's
+export const BUDGET = 8; // ms: half a frame; the other half is the page's
 const MANY = 100; // microtasks
-const BELIEVED = 12; // times, until the event loop has had control for certain
+const BELIEVED = 12; // times that the count is believed, until the event loop has certainly had control
 
-let began = 0; // the last turn, or the call outside of a turn that a fiber began in
-let ended = 0; // the last turn
-let spent = 0; // ms since the event loop has had control for certain
-let asked = false; // it is to tell when it has
-let due: (() => void) | undefined; // what is to begin then
-let overs = 0; // turns that have ended with the time used up
-let fresh = false; // many microtasks have passed since the last of them
+let began = 0; // when the last turn began, or the last call outside of a turn that began a fiber
+let ended = 0; // when the last turn ended
+let spent = 0; // ms used since the event loop has certainly had control
+let asked = false; // the event loop has been asked to call back
+let due: (() => void) | undefined; // what it then begins
+let overs = 0; // turns that have used up the time
+let fresh = false; // many microtasks have passed since the last such turn
 let believed = 0;
 
 const resolved = /* @__PURE__ */ Promise.resolve();
 
-/**
- * Has the engine call back when no other code runs. Not by queueMicrotask: under the fake timers of a test nobody calls
- * what that is given.
- */
+/** Calls `fn` when no other code runs. Not by queueMicrotask: a test's fake timers never call what it is given. */
 export function soon(fn: () => void): void {
   then.call(resolved, fn);
 }
 
-/** Has the event loop call back when it has done everything else: each that asks, in their order. */
+/** Calls `fn` when the event loop has done everything else. Several calls keep their order. */
 export const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
-  // Both as they are now: a test may put others into their places, and call them when it likes.
+  // Captured now: a test may later replace them, and call back when it likes.
   const { setImmediate: immediate, setTimeout: timeout } = globalThis as {
     setImmediate?: (fn: () => void) => void;
     setTimeout: typeof setTimeout;
@@ -48,7 +45,7 @@ export const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
     if (!channel) {
       channel = new MessageChannel();
       channel.port1.onmessage = () => waiting.shift()?.();
-      // What Firefox delivers to a page in the back-forward cache is lost: it is sent once more when the page is back.
+      // Firefox loses a message to a page in its back-forward cache, so it is posted again when the page is back.
       globalThis.addEventListener?.("pageshow", () => waiting.forEach(() => channel!.port2.postMessage(0)));
     }
     waiting.push(fn);
@@ -56,7 +53,7 @@ export const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
   };
 })();
 
-/** A turn begins, if there is time left for it, which is what this returns. */
+/** Begins a turn if there is time left for it. Returns whether there is. */
 export function turnBegins(now: number): boolean {
   began = now;
   spent += Math.min(1, now - ended);
@@ -72,12 +69,12 @@ export function callBegins(now: number): void {
   began = now;
 }
 
-/** The turn, or that call, is over. */
+/** Ends the turn, or that call. */
 export function turnEnds(now: number): void {
   spent += now - began;
   began = ended = now;
   if (spent <= BUDGET / 2) return;
-  ask(); // so that what comes next, whenever that is, need not wait for it
+  ask(); // so that the next turn, whenever it comes, need not wait for this
   if (spent > BUDGET - 1) count();
 }
 
@@ -94,12 +91,12 @@ function count(): void {
   soon(next);
 }
 
-/** The event loop has control, or has called us. */
+/** The event loop has control, or has just called us. */
 export function rested(): void {
   spent = believed = 0;
 }
 
-/** Has `turn` called when the event loop has had control. Of several calls the last counts. */
+/** Calls `turn` when the event loop has had control. Of several calls, the last one counts. */
 export function pause(turn: () => void): void {
   due = turn;
   ask();

@@ -1,10 +1,10 @@
-// How a fiber is ended from outside. Cancelling has its import throw, so that its own cleanup runs; killing ends its
-// stack by a trap. Both reach a fiber where it waits; one that runs hears of it at its next wait (guest/binding.ts).
+// How a fiber is ended from outside. Cancelling makes its import throw, so that its own cleanup runs; killing ends its
+// stack by a trap. Both reach a fiber where it waits, and a running one at its next wait (guest/binding.ts).
 
 import type { Task } from "./task.js";
 import { drop, interrupted, settle, undefer } from "./turn.js";
 
-/** A fiber has been cancelled, and is held. One that has not started never does. */
+/** Begins to cancel a fiber that is held. If it has not started, it never does. */
 export function cancel(task: Task): void {
   if (task.state === "queued") {
     if (undefer(task) || drop(task)) settle(task, true, task.reason);
@@ -14,8 +14,8 @@ export function cancel(task: Task): void {
 }
 
 /**
- * A cancelled fiber waits. An arena that it waits for is cancelled with it; if its own turn to end has come its wait
- * ends.
+ * Cancels a fiber's wait. The arena that the fiber waits for, if any, is cancelled with it. The wait itself ends once
+ * the fiber is no longer held.
  */
 export function cancelWait(task: Task): void {
   const arena = task.on?.firm ? task.on : undefined;
@@ -25,14 +25,14 @@ export function cancelWait(task: Task): void {
   else interrupted(task, task.reason);
 }
 
-/** The turn of a cancelled fiber to end has come. */
+/** It is a cancelled fiber's turn to end. */
 export function interrupt(task: Task): void {
   if (!task.held) return;
   task.held = false;
   if (task.state === "waiting") cancelWait(task);
 }
 
-/** Ends a fiber by a trap: none of its code runs any more, or from its next wait on if it runs. */
+/** Ends a fiber by a trap: at once if it waits, at its next wait if it runs. None of its code runs after that. */
 export function kill(task: Task, death: unknown): void {
   task.death = death;
   task.held = false;

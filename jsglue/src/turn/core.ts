@@ -1,21 +1,21 @@
 // The Go core: package asyncio and the parser, compiled to wasm.
 //
-// The wire contract stands in jsglue/core/main.go; the two files change together. A fiber crosses the border as its
-// 32-bit reference (an i32, so it may be negative here). Every function that ends a step of a fiber or begins a turn
-// returns a command: the reference of the one fiber to run now, IDLE when nothing is ready, or TURN_OVER when the
-// turn's time is used up. Times are milliseconds of performance.now(). Booleans are 0 and 1.
+// The wire contract is in jsglue/core/main.go; the two files change together. A fiber crosses the border as its 32-bit
+// reference (an i32, so it may be negative here). Every function that ends a step of a fiber or begins a turn returns a
+// command: the reference of the one fiber to run now, IDLE when nothing is ready, or TURN_OVER when the turn's time is
+// used up. Times are milliseconds of performance.now(). Booleans are 0 and 1.
 
 import coreBytes from "../../core/core.wasm";
 import { reactor } from "../reactor.js";
 
-/** What stack_pointer returns where somebody has to name it. */
+/** stack_pointer returns this if the stack pointer is ambiguous and the user must name the global. */
 export const CANNOT_TELL = -2;
 export const IDLE = 0;
 export const TURN_OVER = -1;
 /** The low bits of a reference: the fiber's place in a table. */
 export const INDEX = (1 << 22) - 1;
 
-/** The scheduler's side of the border. */
+/** The scheduler's functions. */
 export interface Core {
   init(budget: number, soft: number, hard: number): void;
   spawn(): number;
@@ -54,7 +54,7 @@ export interface Inspector {
   grows(): number;
   room(): number;
   trampolines(marks: number, tail: boolean): number;
-  stubs(marks: number, stackPointer: boolean, copies: boolean, regions: boolean): number;
+  stubs(marks: number, stackPointer: boolean, regions: boolean): number;
   output(): number;
 }
 
@@ -64,8 +64,8 @@ export const newCore = /* @__PURE__ */ reactor<Core & Inspector>(coreBytes);
 let spare: Inspector | undefined;
 
 /**
- * An instance for parsing so many bytes, until the next await. One is used again until it has seen many guests, which
- * have made its memory large; a large guest gets one that nobody keeps.
+ * Returns an instance for parsing `size` bytes, to be used before the next await. One instance is reused until guests
+ * have made its memory large. A large guest gets an instance that is not kept.
  */
 export function inspector(size = 0): Inspector {
   if (size > 1 << 20) return newCore();

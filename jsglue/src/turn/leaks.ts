@@ -1,14 +1,14 @@
-// A fiber that waits for a Promise which nobody can settle any more waits for ever: its stack, its region and all that
-// its frames refer to are lost, without a word from the engine. The collector knows. What a fiber has waited for longer
-// than a while is handed to a FinalizationRegistry and otherwise forgotten here; when the collector takes it, the fiber
-// is reported by its name. (Not at once for every wait: registering costs as much as a fetch adds.)
+// A fiber that waits for a Promise that nobody can settle any more waits for ever. Its stack, its region and all that
+// its frames refer to are lost, and the engine says nothing. The garbage collector knows. So a Promise that has been
+// awaited for a while is handed to a FinalizationRegistry and otherwise forgotten here. When it is collected, the fiber
+// is reported by name. Not every wait is registered at once: registering costs as much as fiberfill adds to a fetch.
 // Why: RATIONALE.md, "Why is a leak told by the garbage collector?".
 
 import { read } from "./clock.js";
 import type { Task } from "./task.js";
 import { reportLeak } from "./report.js";
 
-const WHILE = 10_000; // ms between two looks; a wait is handed over at the second one at the latest
+const WHILE = 10_000; // ms between two scans; a wait is registered by the second scan at the latest
 
 interface Wait {
   task: WeakRef<Task>;
@@ -18,7 +18,7 @@ interface Wait {
 let lost: FinalizationRegistry<Wait> | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Looks, from time to time, for waits that have become hopeless among those of the fibers that are alive. */
+/** Scans the live fibers from time to time, and registers what they have awaited for long. */
 export function watch(live: () => Task[]): void {
   if (timer !== undefined) return;
   timer = setTimeout(() => {
@@ -27,7 +27,7 @@ export function watch(live: () => Task[]): void {
     for (const task of tasks) hand(task);
     if (tasks.length > 0) watch(live);
   }, WHILE);
-  (timer as { unref?(): void }).unref?.(); // a process does not live on for this
+  (timer as { unref?(): void }).unref?.(); // a process does not stay alive for this timer
 }
 
 function hand(task: Task): void {

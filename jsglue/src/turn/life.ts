@@ -1,34 +1,37 @@
-// What a fiber and an arena have in common: a Promise that can be cancelled, and what is behind it.
+// What a fiber and an arena have in common: a Promise that can be cancelled, and the state behind it.
 //
-// Being cancelled has two halves. First everything that is to end is told, so that none of it begins anything new; then
-// each is made to end, in order.
+// Cancelling has two halves. First everything that has to end is told, so that none of it starts anything new. Then
+// each part is made to end, in order.
 // Why: RATIONALE.md, "Why does cancelling an arena have two halves?".
 
 import { FiberError } from "../errors.js";
 
-/** What is behind a Promise that can be cancelled. */
+/** The state behind a Promise that can be cancelled. */
 export abstract class Life {
   resolve!: (value: any) => void;
   reject!: (reason: unknown) => void;
-  asked = false; // somebody waits for how it ends
+  asked = false; // somebody handles its outcome
   cancelled = false;
   reason: unknown = undefined;
   controller: AbortController | undefined = undefined;
   unlisten: (() => void) | undefined = undefined;
 
-  /** The first half: it begins nothing new. Of several calls the first counts. */
+  /** The first half: it starts nothing new from now on. Of several calls, the first counts. */
   abstract cancel(reason: unknown): void;
-  /** The second half: what it waits for ends. Until then nothing else ends it. */
+  /** The second half: its current wait ends. Nothing else ends that wait before. */
   abstract interrupt(): void;
 
-  /** A wait for it ends when it is over: cancelling who waits cancels it, and nothing more. */
+  /**
+   * Whether a wait for it always lasts until it has ended. Cancelling a fiber that waits for it then cancels it, too,
+   * but does not end the wait.
+   */
   abstract get firm(): boolean;
 
   abstract get name(): string;
-  /** Those that have to be over before this one can be. */
+  /** What has to end before this can end. */
   abstract get after(): Iterable<Life>;
 
-  /** Whether an error that it ends with is what it was cancelled with, and no failure. */
+  /** Whether `error` is the reason that it was cancelled with, rather than a failure. */
   cancelledBy(error: unknown): boolean {
     return this.cancelled && Object.is(error, this.reason);
   }
@@ -47,7 +50,7 @@ export abstract class Life {
     return this.controller.signal;
   }
 
-  /** Has a signal cancel it, until `unlisten` is called. */
+  /** Cancels it when the signal aborts, until `unlisten` is called. */
   obey(signal: AbortSignal | undefined): void {
     if (!signal) return;
     const abort = () => {
@@ -60,26 +63,26 @@ export abstract class Life {
   }
 }
 
-/** What most wait for. */
+/** The usual value of `after`: it waits for no fiber and no arena. */
 export const nobody: readonly Life[] = [];
 
-/** Throws if one that is about to wait for another is who that waits for, by way of whomever. */
+/** Throws if this wait would close a cycle. */
 export function refuseCircle(waits: Life, on: Life): void {
-  if (on !== waits && on.after === nobody) return; // a call of another guest's export comes by here each time
-  const found = new Map([[on, waits]]); // each, and who waits for it
+  if (on !== waits && on.after === nobody) return; // fast path: every call of another guest's export comes by here
+  const found = new Map([[on, waits]]); // each fiber or arena found, and what waits for it
   for (let [each] of found) {
     if (each === waits) {
       const names = [each.name];
       do names.unshift((each = found.get(each)!).name);
       while (each !== waits);
       const fiber = waits.firm ? {} : { fiber: waits.name };
-      throw new FiberError("deadlock", `fibers wait for each other in a circle: ${names.join(" -> ")}`, fiber);
+      throw new FiberError("deadlock", `fibers wait for each other in a cycle: ${names.join(" -> ")}`, fiber);
     }
     for (const next of each.after) if (!found.has(next)) found.set(next, each);
   }
 }
 
-// One function for all of them: every call makes one.
+// One function for all Promises: otherwise every call of an export would make a closure.
 let making: Life;
 function keep(resolve: (value: any) => void, reject: (reason: unknown) => void): void {
   making.resolve = resolve;
@@ -97,24 +100,24 @@ export abstract class Cancellable<T> extends Promise<T> {
 
   /** @internal */
   constructor(life: Life) {
-    // What Promise.resolve, all and the like, which are here by the name of Fiber, too, would give is a function.
+    // Promise's inherited statics, such as Fiber.resolve, call this constructor with an executor.
     if (!(life instanceof Life))
       throw new FiberError(
         "bad-argument",
-        "fibers and arenas are made by calls of exports and by arena, not by new, nor by the static functions of Promise: call those of Promise itself",
+        "fibers are made by calling exports, arenas by arena(), and neither by new; for Fiber.all write Promise.all",
       );
     making = life;
     super(keep);
     this.#life = life;
   }
 
-  /** @internal What is behind a value, if it is one of these. */
+  /** @internal Returns the state behind a fiber or an arena, undefined for any other value. */
   static lifeOf(value: unknown): Life | undefined {
-    // The first question is the cheaper one, and answers for all other Promises.
+    // instanceof is the cheaper test, and answers for all other Promises.
     return value instanceof Cancellable && #life in value ? value.#life : undefined;
   }
 
-  /** As in every Promise. An arena takes note that somebody asks. */
+  /** As in every Promise. An arena also notes that somebody handles the outcome. */
   override then<A = T, B = never>(
     onfulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onrejected?: ((reason: any) => B | PromiseLike<B>) | null,
@@ -124,16 +127,17 @@ export abstract class Cancellable<T> extends Promise<T> {
   }
 
   /**
-   * Aborted, with the reason, when this is cancelled: hand it to fetch. That of an arena that is over is aborted, too.
+   * Aborts with the reason when this fiber or arena is cancelled; pass it to fetch. The signal of an arena that has
+   * ended is aborted, too.
    */
   get signal(): AbortSignal {
     return this.#life.signal();
   }
 
   /**
-   * Ends this from outside; see {@link Fiber} and {@link Arena} for what that means. The reason is what the Promise
-   * rejects with, any value; without one it is a FiberError with the code "cancelled". Cancelling again, or after the
-   * end, does nothing.
+   * Ends this fiber or arena from outside; see {@link Fiber} and {@link Arena} for how. The Promise rejects with the
+   * reason, which may be any value; the default is a FiberError with the code "cancelled". Cancelling again, or after
+   * the end, does nothing.
    */
   cancel(reason?: unknown): void {
     this.#life.cancel(reason);

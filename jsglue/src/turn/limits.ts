@@ -1,4 +1,4 @@
-// How many fibers are started at once. Live stacks are bounded, because an engine that has too many ends the page
+// How many fibers are started at once. Live stacks are bounded, because an engine with too many of them ends the page
 // without an exception.
 
 import { INDEX } from "./core.js";
@@ -8,9 +8,11 @@ import { schedule } from "./turn.js";
 import { describe, shown } from "../values.js";
 
 /**
- * Sets how many fibers of this page are started at once (soft, 1,000 by default), and up to how many when nothing would
- * move otherwise (hard, 4,000). The others wait unstarted, in order. May be called at any time; fibers that are started
- * stay so. Chromium ends a tab that has some 20,000 stacks, Node a process with some 32,000: there is nothing to catch.
+ * Sets how many fibers of this page are started at once (soft, 1,000 by default), and up to how many if nothing would
+ * move otherwise (hard, 4,000 by default). The others wait unstarted, in order. May be called at any time; fibers that
+ * have started stay started. Chromium ends a tab that has some 20,000 stacks, Node a process that has some 32,000;
+ * neither can be caught. Throws a FiberError with the code "bad-argument" unless both are whole numbers and 1 <= soft
+ * <= hard.
  */
 export function limits(chosen: { soft?: number | undefined; hard?: number | undefined }): void {
   if (typeof chosen !== "object" || chosen === null)

@@ -1,9 +1,9 @@
-// A record of what the scheduler does: for tests, and for who wants to see it.
+// A record of what the scheduler does, for tests and for debugging.
 
 import { INDEX } from "./core.js";
 import { ask, settings } from "./scheduler.js";
 
-/** What the scheduler notes. The core's numbers of these are their places, from 1 on: asyncio/log.go. */
+/** The events of the scheduler, in the order of the core's numbers, which begin at 1: asyncio/log.go. */
 const EVENTS = [
   "spawned", // a fiber was made
   "notified", // I/O of a fiber is complete and in the inbox
@@ -22,8 +22,8 @@ const EVENTS = [
 export type SchedulerEvent = (typeof EVENTS)[number];
 
 /**
- * Empties the scheduler's log and begins to record, for all guests: every event takes eight bytes from then on, and
- * nothing ends it. {@link log} returns what has been recorded.
+ * Empties the scheduler's log and starts recording, for all guests. Each event takes eight bytes, and recording does
+ * not stop. {@link log} returns what has been recorded.
  */
 export function startLog(): void {
   settings.log = true;
@@ -31,9 +31,9 @@ export function startLog(): void {
 }
 
 /**
- * What the scheduler has done since {@link startLog}, in order; nothing if that was never called. With each event comes
- * the fiber's place in the scheduler's table, which another fiber gets when this one is over, and 0 for "entered",
- * "paused" and "completed", which are about no fiber.
+ * Returns what the scheduler has done since {@link startLog}, in order; an empty array if that was never called. Each
+ * event comes with the fiber's place in the scheduler's table. A place is reused when its fiber has ended. It is 0 for
+ * "entered", "paused" and "completed", which are about no fiber.
  */
 export function log(): [event: SchedulerEvent, place: number][] {
   return Array.from({ length: ask((core) => core.log_len()) }, (_, i) => [

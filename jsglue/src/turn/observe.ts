@@ -1,4 +1,4 @@
-// Those who watch fibers: each is told of every state that a fiber enters.
+// Observers of fibers: each is told of every state that a fiber enters.
 
 import { exact, last } from "../turn/clock.js";
 import { FiberError } from "../errors.js";
@@ -7,11 +7,11 @@ import type { FiberState, Task } from "./task.js";
 import { describe } from "../values.js";
 
 const observers = new Set<(fiber: Fiber) => void>();
-let observed = false; // there is any
+let observed = false; // whether there are any
 
 /**
- * Calls `observer` whenever a fiber has entered a new state; returns a function that ends this. The observer may run
- * thousands of times a second. What it throws is told as an unhandled rejection, and harms no fiber.
+ * Calls `observer` whenever a fiber has entered a new state. Returns a function that stops this. The observer may be
+ * called thousands of times a second. What it throws becomes an unhandled rejection and harms no fiber.
  */
 export function observe(observer: (fiber: Fiber) => void): () => void {
   if (typeof observer !== "function")

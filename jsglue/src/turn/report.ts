@@ -1,16 +1,17 @@
-// What is said unasked: when everything stands still and only a person can tell why.
+// What fiberfill reports unasked: fibers that stand still, when only a person can tell why.
 
 import type { Fiber } from "../api/fiber.js";
 
-/** What a fiber waits for has been collected as garbage: nobody can end the wait. */
+/** Reports a fiber whose awaited Promise has been collected as garbage, so that nobody can end the wait. */
 export function reportLeak({ name, export: exported, waitsFor }: Fiber): void {
   console.warn(
-    `fiberfill: leaked. Fiber ${name}, in export ${exported}, waits in import ${waitsFor} for a Promise that nobody can settle any more; its stack is never given back. ` +
+    `fiberfill: leaked. Fiber ${name}, in export ${exported}, waits in import ${waitsFor} ` +
+      `for a Promise that nobody can settle any more; its stack is never given back. ` +
       `Settle every Promise that an import returns, or end the fiber by cancel or release; fiberfill.fibers() lists it`,
   );
 }
 
-/** As many fibers as may be are started, all of them wait, and for a second nothing has moved. */
+/** Reports that the hard limit is reached, all started fibers wait, and none has moved for a second. */
 export function reportStall(fibers: Fiber[], hard: number): void {
   const holders = new Map<string, string[]>();
   let queued = 0;
@@ -23,7 +24,9 @@ export function reportStall(fibers: Fiber[], hard: number): void {
     return `\n  ${what}: ${names.slice(0, 5).join(", ")}${more}`;
   });
   console.warn(
-    `fiberfill: stalled. ${fibers.length - queued} fibers are started, the hard limit is ${hard}, and for a second none has moved, while ${queued} wait for a place. ` +
-      `If those that are started wait for those that are not, they wait for ever: start fewer at once, or raise the limit by limits({ hard }). They wait for${list.join("")}`,
+    `fiberfill: stalled. ${fibers.length - queued} fibers are started, the hard limit is ${hard}, ` +
+      `and for a second none has moved, while ${queued} wait for a place. If fibers that are started wait ` +
+      `for fibers that are not, they wait for ever: start fewer at once, or raise the limit by limits({ hard }). ` +
+      `They wait for${list.join("")}`,
   );
 }

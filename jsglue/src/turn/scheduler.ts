@@ -1,5 +1,5 @@
-// The scheduler of this page: one instance of the core, each function of it called through a guard. A trap in the core
-// is a bug of ours and the end of every fiber; from then on every question is answered as if nothing were ready.
+// The scheduler of this page: one instance of the core, whose functions are all called through a guard. A trap in the
+// core is a bug in fiberfill and the end of every fiber. From then on every call answers as if nothing were ready.
 
 import { BUDGET } from "./budget.js";
 import { IDLE, newCore, type Core } from "./core.js";
@@ -8,16 +8,16 @@ import { FiberError, words } from "../errors.js";
 let core: Core | undefined;
 let ended: (error: FiberError) => void;
 
-/** How many fibers are started at once by default. */
+/** The default soft limit: how many fibers are started at once. */
 export const SOFT = 1000;
 
-/** What the scheduler is made with, and told when it changes. */
+/** What the scheduler is made with. A change is also told to the core. */
 export const settings = { soft: SOFT, hard: 4000, log: false };
 
-/** Why no fiber can go on any more: the core has trapped. */
+/** Why no fiber can go on any more: set when the core has trapped. */
 export let broken: FiberError | undefined;
 
-/** Makes the scheduler, if there is none yet. `fatal` is called when it has trapped. */
+/** Makes the scheduler, unless there is one already. `fatal` is called if the core traps. */
 export function make(fatal: (error: FiberError) => void): void {
   if (core) return;
   ended = fatal;
@@ -36,7 +36,7 @@ function fail(error: unknown): number {
   return IDLE;
 }
 
-/** Calls a function of the core; 0 if that fails, or if there is no core yet. */
+/** Calls a function of the core. Returns 0 if that fails, or if there is no core yet. */
 export function ask(question: (core: Core) => number): number {
   try {
     return broken || !core ? 0 : question(core);
@@ -45,8 +45,8 @@ export function ask(question: (core: Core) => number): number {
   }
 }
 
-// The same for what is asked for every fiber or wait, written out: a call through a variable costs as much as what the
-// core does in it.
+// The same, written out, for what is called for every fiber or wait: a call through a variable costs as much as the
+// core's own work.
 
 /** Whether the core wants a turn. */
 export function wanted(): number {
@@ -57,7 +57,7 @@ export function wanted(): number {
   }
 }
 
-/** A new fiber, ready to start; returns its reference, 0 if there are too many. */
+/** Makes a fiber, ready to start. Returns its reference, or 0 if there are too many. */
 export function spawned(): number {
   try {
     return broken ? 0 : core!.spawn();
@@ -66,7 +66,7 @@ export function spawned(): number {
   }
 }
 
-/** Wait number n of a fiber is over; returns 0 if it was over already. */
+/** Ends wait number n of a fiber. Returns 0 if that wait was already over. */
 export function notified(fiber: number, n: number): number {
   try {
     return broken ? 0 : core!.notify(fiber, n);

@@ -1,5 +1,5 @@
-// How a fiber comes into being: queued, as calls of fiberfill's exports are; or begun inside the call that makes it, as
-// WebAssembly.promising has it.
+// How a fiber begins: queued, as calls of fiberfill's exports are; or inside the call that makes it, as in
+// WebAssembly.promising.
 
 import { callBegins } from "./budget.js";
 import { read, recent } from "./clock.js";
@@ -8,9 +8,9 @@ import { ask, finished, spawned } from "./scheduler.js";
 import type { Task } from "./task.js";
 import { admit, become, current, defer, schedule, undefer } from "./turn.js";
 
-let count = 0; // of all fibers ever made
+let count = 0; // fibers ever made
 
-/** A number that no other fiber of this page has. */
+/** Returns a number that no other fiber of this page has. */
 export function nextId(): number {
   return ++count;
 }
@@ -25,14 +25,14 @@ export function spawn(task: Task, signal: AbortSignal | undefined): void {
   schedule();
 }
 
-/** Goes on with a fiber that has been deferred. */
+/** Queues a fiber that was deferred. */
 export function proceed(task: Task): void {
   if (undefer(task) && admit(task, spawned())) schedule();
 }
 
 /**
- * Starts a new fiber inside this call, on a stack of its own, and returns when it waits or has ended for the first
- * time: as WebAssembly.promising does. It is queued like others only when as many are started as the hard limit allows.
+ * Starts a new fiber inside this call, on a stack of its own, as WebAssembly.promising does. Returns when the fiber
+ * waits for the first time or has ended. The fiber is queued instead if as many are started as the hard limit allows.
  */
 export function begin(task: Task): void {
   task.since = read();

@@ -1,5 +1,5 @@
 // What the scheduler's driver knows of one fiber: its place in the core, its state, what it waits for, whether it has
-// been cancelled. What its code is, and what holds its stack, others know (guest/call.ts, substrate/).
+// been cancelled. What its code is, and what holds its stack, is known elsewhere (guest/call.ts, substrate/).
 
 import { FiberError, isA } from "../errors.js";
 import type { Fiber } from "../api/fiber.js";
@@ -8,52 +8,53 @@ import { cancel, interrupt, kill } from "./cancel.js";
 import { Life, nobody } from "./life.js";
 
 /**
- * Where a fiber stands. `queued`: its export has not started. `running`: its code runs, or is about to. `waiting`: for
- * an import's Promise, for time, or for its turn after that. The other three are ends: its export returned, threw, or
- * threw the reason for which it was cancelled.
+ * Where a fiber stands. `queued`: its export has not started. `running`: its code runs, or is about to. `waiting`: it
+ * waits for an import's Promise, for time, or after that for its turn. The other three are ends. `done`: its export
+ * returned. `failed`: it threw. `cancelled`: it threw the reason that the fiber was cancelled with.
  */
 export type FiberState = "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
 
 export abstract class Task extends Life {
-  reference = 0; // in the core
+  reference = 0; // its reference in the core
   state: FiberState = "queued";
   since = 0;
   waitsFor: string | undefined = undefined;
-  fiber!: Fiber<any>; // its face
+  fiber!: Fiber<any>; // what the user sees of it
 
   /** What runs on its stack now: itself, or a fiber that its guest has made. */
   runner!: Runner;
-  over = false; // it has ended inside the call that began it, and that is not told yet
+  over = false; // it has ended inside the call that began it: the core knows, the user does not yet
 
-  waits = 0; // waits begun, as the core counts them
+  waits = 0; // number of waits begun, as in the core
   failed = false; // the current wait ends with an exception
   outcome: unknown = undefined; // what the current wait ends with
   /**
-   * Takes the value that the current wait has brought, and has the stack go on; undefined: it goes on with the value.
+   * Takes the value of the current wait and makes the stack go on. If undefined, the stack goes on with the value
+   * itself.
    */
   deliver: ((value: unknown, stack: Stack) => void) | undefined = undefined;
-  awaited: object | undefined = undefined; // the Promise of the current wait, until leaks.ts has taken it
+  awaited: object | undefined = undefined; // the Promise of the current wait, until leaks.ts takes it
   on: Life | undefined = undefined; // the fiber or arena that the current wait is for
 
-  held = false; // cancelled, and its turn to end has not come
+  held = false; // cancelled, but it is not yet this fiber's turn to end
   swallowed = 0; // waits begun since it was cancelled
-  death: unknown = undefined; // why its stack was ended by a trap of ours
+  death: unknown = undefined; // why fiberfill has ended its stack by a trap
 
   constructor(
     readonly id: number,
-    readonly given: string | undefined, // name
+    readonly given: string | undefined, // the name that the user gave
     readonly exportName: string,
   ) {
     super();
   }
 
-  /** Whether it has to wait, unstarted, because calls of its guest go one after another. */
+  /** Whether it must wait unstarted, because calls of its guest run one after another. */
   abstract defers(): boolean;
-  /** Has it begin on a stack that is kept for such: it runs in a later microtask. */
+  /** Begins it on a kept stack, in a later microtask. */
   abstract begin(): void;
-  /** Has it begin inside this call, below the code of `caller`; returns when it waits or has ended. */
+  /** Begins it inside this call, below the code of `caller`. Returns when it waits or has ended. */
   abstract beginHere(caller: Task | undefined): void;
-  /** It is over: gives back what it used. */
+  /** Gives back what it used. It has ended. */
   abstract release(): void;
 
   get name(): string {
@@ -69,7 +70,7 @@ export abstract class Task extends Life {
     return next ? [next] : nobody;
   }
 
-  /** The call that has to be over before this one begins. */
+  /** The call that must end before this one begins. */
   protected get before(): Life | undefined {
     return undefined;
   }
@@ -87,7 +88,7 @@ export abstract class Task extends Life {
     cancel(this);
   }
 
-  /** One that is cancelled and then released ends with either, as its code was on its way already or not. */
+  /** A fiber that is cancelled and then released ends with either error: its code may already have been on its way. */
   override cancelledBy(error: unknown): boolean {
     return super.cancelledBy(error) || (error === this.death && isA(error, FiberError) && error.code === "released");
   }

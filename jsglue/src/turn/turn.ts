@@ -1,8 +1,8 @@
-// The driver of the scheduler: it does what the core commands, and schedules turns. One fiber is active at a time; it
-// is `current` from the moment the core names it until it waits or ends.
+// The driver of the scheduler: it carries out the core's commands and schedules turns. One fiber is active at a time:
+// it is `current` from the moment the core names it until it waits or ends.
 //
-// A fiber that the core has named goes on in a later microtask at the earliest, on a flat stack. Between turns, and
-// only then, the page has control.
+// A fiber that the core has named goes on in a later microtask at the earliest, on a flat stack. The page has control
+// between turns, and only then.
 
 import { pause, rested, soon, turnBegins, turnEnds } from "./budget.js";
 import { idle, read, recent } from "./clock.js";
@@ -16,22 +16,25 @@ import { ask, broken, finished, make, notified, settings, waited, wanted } from 
 import type { Task } from "./task.js";
 
 const tasks: (Task | undefined)[] = []; // by the index of the reference
-const deferred = new Set<Task>(); // those that the core does not know yet: others of their guest go first
+const deferred = new Set<Task>(); // not yet known to the core: other fibers of their guest go first
 
 /** The fiber that the core has named and that has not waited or ended since. */
 export let current: Task | undefined;
 
-/** From now on it is the code of this fiber that runs, or of none. */
+/** Sets whose code runs from now on; undefined: code of no fiber. */
 export function become(task: Task | undefined): void {
   current = task;
 }
 
-/** The fiber whose import is being called; undefined outside of an import. */
+/**
+ * Returns the fiber whose import is being called; undefined outside of an import. Call it before the import's first
+ * await.
+ */
 export function currentFiber(): Fiber | undefined {
   return current?.fiber;
 }
 
-/** All fibers that have not ended, in no particular order. */
+/** Returns all fibers that have not ended, in no particular order. */
 export function liveFibers(): Fiber[] {
   return [...liveTasks(), ...deferred].map((task) => task.fiber);
 }
@@ -40,7 +43,7 @@ function liveTasks(): Task[] {
   return tasks.filter((task) => task !== undefined);
 }
 
-/** Makes the scheduler, if there is none yet. Fibers can be made then. */
+/** Makes the scheduler, unless there is one already. After that, fibers can be made. */
 export function ready(): void {
   make((error) => {
     current = undefined;
@@ -53,9 +56,9 @@ export function ready(): void {
 let timer: ReturnType<typeof setTimeout> | undefined;
 let timerAt = Infinity;
 
-/** It is `at` at least, whatever the clock says. */
+/** Runs a turn, or puts it off if the time is used up. The time counts as `at` at least, whatever the clock says. */
 function turn(at = 0): void {
-  if (current) return; // the running fiber's next step names whoever is ready
+  if (current) return; // the running fiber's next step names the next fiber
   const now = read();
   if (turnBegins(now)) run(ask((core) => core.turn(Math.max(at, now))));
   else pause(turn);
@@ -82,8 +85,8 @@ export function run(command: number): void {
   } else {
     const task = tasks[command & INDEX]!;
     if (task.held) {
-      // What has come for it came too late; it goes on waiting, in a wait that only interrupt ends, and no longer the
-      // arena, which is over.
+      // What it waited for has come too late. It goes on waiting, until interrupt ends the wait, and no longer for the
+      // arena, which has ended.
       task.waits++;
       task.on = undefined;
       return run(waited(recent()));
@@ -99,7 +102,7 @@ export function run(command: number): void {
   }
 }
 
-/** Has the event loop call when the earliest timer is due. */
+/** Sets the event loop's timer to the earliest deadline. */
 function arm(): void {
   if (ask((core) => core.stalled())) reportStall(liveFibers(), settings.hard);
   const at = ask((core) => core.deadline());
@@ -113,8 +116,8 @@ function arm(): void {
     () => {
       timerAt = Infinity;
       rested();
-      // An engine's timer may be up to a millisecond early; it is set again then. One that is earlier, or whose clock
-      // stands still, is a test's.
+      // An engine's timer may fire up to a millisecond early; then it is set again. If it fires earlier, or the clock
+      // stands still, it is a test's.
       const now = read();
       turn(now > armed && at - now < 1 ? now : at);
     },
@@ -122,9 +125,9 @@ function arm(): void {
   );
 }
 
-// --- who there is
+// --- fibers that are alive
 
-/** Gives a task its reference; if there is none it is over. */
+/** Gives a task its reference. If there is none left, the task fails, and this returns false. */
 export function admit(task: Task, reference: number): boolean {
   if (reference === 0) {
     const full = `no more than ${INDEX - 1} fibers can be alive`;
@@ -136,31 +139,31 @@ export function admit(task: Task, reference: number): boolean {
   return true;
 }
 
-/** A task waits for its turn to be admitted. */
+/** Puts a task off until it is its turn to be admitted. */
 export function defer(task: Task): void {
   deferred.add(task);
 }
 
-/** It does so no longer; returns false if it did not. */
+/** Removes a task from those put off. Returns false if it was not one of them. */
 export function undefer(task: Task): boolean {
   return deferred.delete(task);
 }
 
-/** Has the core forget a fiber that has not started; returns 0 if it has. */
+/** Makes the core forget a fiber that has not started. Returns 0 if it has started. */
 export function drop(task: Task): number {
   return ask((core) => core.drop(task.reference));
 }
 
-/** Has the current wait of a fiber throw, also when its I/O is in the inbox already. */
+/** Makes a fiber's current wait throw, even if its I/O is already in the inbox. */
 export function interrupted(task: Task, error: unknown): void {
   notified(task.reference, task.waits);
-  task.on = undefined; // who waits for this one from now on closes no circle
+  task.on = undefined; // a fiber that waits for this one from now on closes no cycle
   task.failed = true;
   task.outcome = error;
   schedule();
 }
 
-/** A fiber has ended; obeys what the core commands next. */
+/** Settles a fiber that has ended, and obeys the core's next command. */
 export function left(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
   if (task.over) return settle(task, threw, result);
   const now = recent();
@@ -168,7 +171,7 @@ export function left(task: Task, threw: boolean, result: unknown, trapped: boole
   run(finished(trapped, now));
 }
 
-/** Tells everybody how a fiber has ended. */
+/** Records how a fiber has ended, and settles its Promise. */
 export function settle(task: Task, threw: boolean, result: unknown): void {
   if (tasks[task.reference & INDEX] === task) tasks[task.reference & INDEX] = undefined;
   task.release();

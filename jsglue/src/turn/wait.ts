@@ -1,5 +1,5 @@
-// How a fiber waits. It leaves its stack, which is what these functions return to the engine; the core names the next;
-// and what it waits for comes back to it through the core, never directly.
+// How a fiber waits. It leaves its stack; what that returns goes to the engine. The core names the next fiber. What the
+// fiber waits for comes back to it through the core, never directly.
 
 import { cancelWait } from "./cancel.js";
 import { read, recent } from "./clock.js";
@@ -8,9 +8,9 @@ import { ask, notified, waited, yielded } from "./scheduler.js";
 import type { Task } from "./task.js";
 import { run, schedule } from "./turn.js";
 
-/** The current fiber waits until its wait is ended by {@link complete}. */
+/** The current fiber waits until {@link complete} ends the wait. */
 export function wait(task: Task, what: string): unknown {
-  const now = recent(); // before it enters the state
+  const now = recent(); // read before the fiber enters the state
   const left = leave(task, what);
   run(waited(now));
   return left;
@@ -21,7 +21,8 @@ export function sleep(task: Task, ms: number, what: string): unknown {
   const now = read();
   const left = leave(task, what);
   run(ask((core) => core.sleep(now + ms, now)));
-  if (task.cancelled && task.state === "waiting") cancelWait(task); // by an observer, when the wait had not begun
+  // An observer cancelled it before the wait had begun.
+  if (task.cancelled && task.state === "waiting") cancelWait(task);
   return left;
 }
 
@@ -46,8 +47,8 @@ function leave(task: Task, what: string): unknown {
 }
 
 /**
- * Ends wait number n of a fiber, through the scheduler, never directly. What comes for a wait that is over belongs to
- * nobody and is dropped. [J-MUX-4, J-MUX-7]
+ * Ends wait number n of a fiber, through the scheduler, never directly. What comes for a wait that is already over is
+ * dropped. [J-MUX-4, J-MUX-7]
  */
 export function complete(task: Task, n: number, failed: boolean, outcome: unknown): void {
   if (!notified(task.reference, n)) return;

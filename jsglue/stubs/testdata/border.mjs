@@ -75,7 +75,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, s
   let parked;
 
   const js = {
-    base: new WebAssembly.Global({ value: "i32", mutable: stubs === "copies.wasm" }, BASE),
+    rest: new WebAssembly.Global({ value: "i32", mutable: true }, BASE),
     size,
     start: (runner) => (runner.start ? runner.start() : runner.sp),
     failed: (runner) => {
@@ -86,7 +86,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, s
       log.push(["refused", names[i], sp.value]);
       return refused(i);
     },
-    restore: () => log.push(["restore", sp.value]),
+    resumed: () => log.push(["resumed", sp.value]),
     ended: () => log.push(["ended", sp.value]),
     touched: () => log.push(["touched", b.low.value]),
   };
@@ -131,7 +131,7 @@ function border({ stubs = "b.wasm", imports = {}, log = [], refused = () => 0, s
 }
 
 test("every generated module is valid", () => {
-  for (const f of ["a.wasm", "b.wasm", "copies.wasm", "regions.wasm", "bare.wasm", "guest.wasm", "worker.wasm"]) {
+  for (const f of ["a.wasm", "b.wasm", "regions.wasm", "bare.wasm", "guest.wasm", "worker.wasm"]) {
     assert.ok(load(f), f);
   }
 });
@@ -322,18 +322,21 @@ test("where the engine refuses to wait, the import is called directly if refused
   assert.equal(sp.value, BASE);
 });
 
-test("in copy mode restore is called on return, and on an exception that is no refusal", async () => {
+test("where stacks are shared resumed is called on return, and on an exception that is no refusal, and ended at the end", async () => {
   for (const [wait, ...rest] of [
-    [async () => 0, ["restore", BASE]],
-    [() => Promise.reject(1), ["refused", "wait", 8176], ["restore", 8176]],
+    [async () => 0, ["resumed", 8176]],
+    [() => Promise.reject(1), ["refused", "wait", 8176], ["resumed", 8176]],
   ]) {
     const log = [];
-    const { run } = border({ stubs: "copies.wasm", log, imports: { wait } });
+    const { run, worker } = border({ log, imports: { wait } });
+    worker.shared.value = 1;
     await run("keep", [1], { sp: 8192 }).catch(() => {});
     assert.deepEqual(log.slice(0, 1 + rest.length), [["wait", "wait", BASE, 8176], ...rest]);
+    assert.equal(log.filter(([what]) => what === "ended").length, 1);
   }
   const log = [];
-  const { guest } = border({ stubs: "copies.wasm", log, imports: { wait: (x) => x * 2 }, refused: () => 1 });
+  const { guest, worker } = border({ log, imports: { wait: (x) => x * 2 }, refused: () => 1 });
+  worker.shared.value = 1;
   guest.exports.keep(7);
   const once = [
     ["refused", "wait", BASE - 16],

@@ -1,4 +1,4 @@
-// System D, cont.
+// The guest of cont.
 
 #include "guest.h"
 
@@ -8,7 +8,8 @@ static ff_table on_ask, on_both, on_all;
 EXPORT("init") void init(void) {
   ask = cont_event(FF_I32, FF_I64);
   tell = cont_event(FF_I32, 0);
-  all = cont_event(FF_TYPES(FF_I32, FF_I64, FF_F32, FF_F64, FF_REF, FF_NULLREF), FF_TYPES(FF_I32, FF_I64, FF_F32, FF_F64, FF_REF, FF_NULLREF));
+  const ff_types every = FF_TYPES(FF_I32, FF_I64, FF_F32, FF_F64, FF_REF, FF_NULLREF);
+  all = cont_event(every, every);
   on_ask = cont_table(&ask, 1);
   on_both = cont_table((ff_tag[]){tell, ask}, 2);
   on_all = cont_table(&all, 1);
@@ -37,7 +38,7 @@ static ff_event *begin(ff_event *e, ff_cont k) {
   return e;
 }
 
-// Answers each question by 2^32 times it.
+// Answers each question, a number, with 2^32 times it.
 EXPORT("sum") int sum(int questions) {
   ff_event e;
   begin(&e, made(asking, questions));
@@ -66,7 +67,7 @@ EXPORT("values") int values(void) {
   return cont_resume(&e, on_all, 0, 0) == FF_NEXT && e.values[0].i64 == 1 ? 0 : 2;
 }
 
-// --- filters: the inner resumer admits even questions only
+// --- filters: the inner resumer admits only even questions
 
 static int even(void *env, const ff_event *e) {
   note((int)env + e->values[0].i32);
@@ -96,7 +97,7 @@ EXPORT("filters") int filters(void) {
   return (int)e.values[0].i64;
 }
 
-// --- forward: the inner resumer takes it and hands it on
+// --- forward: the inner resumer takes the event and hands it on
 
 static ff_types handing(ff_fiber self, void *env, ff_event *e) {
   (void)self, (void)env;
@@ -122,7 +123,7 @@ EXPORT("forwards") int forwards(void) {
   return (int)e.values[0].i64;
 }
 
-// --- exceptions: into one that has asked (started), or one that has not, and out of the entry
+// --- exceptions: into a continuation that has asked (started) or one that has not, and out of the entry
 
 EXPORT("throws") void throws(int started) {
   ff_event e;

@@ -1,4 +1,4 @@
-// System A, fibers v1.
+// The guest of fibers1.
 
 #include "guest.h"
 
@@ -41,7 +41,7 @@ EXPORT("sum") int sum(int from) {
   return total;
 }
 
-// Calls sum so often; what a generator has goes to the next.
+// Calls sum this many times; each generator's values go to the next.
 EXPORT("sums") int sums(int times) {
   int total = 0;
   for (int i = 0; i < times; i++) total += sum(2);
@@ -102,7 +102,7 @@ static ff_fiber partner;
 static ff_types second(ff_fiber self, void *env, ff_event *e) {
   ff_event mine;
   note(2);
-  if (!env) give(self, 7);  // to the parent of the one in whose place it is
+  if (!env) give(self, 7);  // to the parent of the fiber whose place it took
   else if (env == (void *)1) fibers1_retire(self, ff_send_i32(&mine, yield, 8));
   e->values[0].i32 = 9;
   return FF_I32;
@@ -118,7 +118,7 @@ static ff_types first(ff_fiber self, void *env, ff_event *e) {
   return FF_I32;
 }
 
-// how 0: a switch, and both go on; 1: the second retires; 3: the first gives its place away.
+// how 0: a switch, and both go on; 1: the second retires; 3: the first gives up its place.
 EXPORT("switches") int switches(int how) {
   ff_event e;
   partner = fibers1_new(FF_I32, on_next, second, (void *)how);
@@ -148,7 +148,7 @@ static ff_types failing(ff_fiber self, void *how, ff_event *e) {
   return 0;
 }
 
-// Enters a fiber, in which another one ends badly.
+// Enters a fiber in which another one ends badly.
 static ff_types outer(ff_fiber self, void *how, ff_event *e) {
   (void)self, (void)e;
   ff_fiber f = fibers1_new(0, on_next, failing, how);

@@ -1,4 +1,4 @@
-// System B, fibers v2.
+// The guest of fibers2.
 
 #include "guest.h"
 
@@ -49,7 +49,7 @@ EXPORT("sum") int sum(int from) {
   return total + e.values[0].i32;
 }
 
-// An event that is not taken: nothing has happened, and the next one is.
+// An event that is not taken: nothing has happened, and the next event is taken.
 EXPORT("falls") int falls(void) {
   ff_event e;
   ff_fiber f = fibers2_new(done, on_next, body, (void *)1);
@@ -65,7 +65,8 @@ static ff_types dismounting(ff_fiber self, void *how, ff_event *e) {
   return results(e, 5);
 }
 
-// The label, and what has come: of a new fiber that returns, that is released, or that wants to be and is not taken.
+// The label and the values that arrive: from a new fiber that returns, one that is released, or one that tries to be
+// released by an event that is not taken.
 EXPORT("mount_new") int mount_new(int how) {
   ff_event e;
   int label = fibers2_mount_new(dismounting, (void *)how, &e, on_new);
@@ -91,7 +92,8 @@ static ff_types switching(ff_fiber self, void *how, ff_event *e) {
   return results(e, 8);
 }
 
-// how 0: the one in whose place another is made goes on when it is mounted; 1: when that one switches to it and is released.
+// how 0: the fiber whose place a new one takes goes on when it is mounted; 1: when the new one switches to it and is
+// released.
 EXPORT("switch_new") int switch_new(int how) {
   ff_event e;
   ff_fiber f = fibers2_new(done, on_next, switching, (void *)how);

@@ -1,4 +1,4 @@
-// System C, coroutines by single-use references.
+// The guest of stacks: coroutines by single-use references.
 
 #include "guest.h"
 
@@ -18,7 +18,7 @@ EXPORT("new") int new(int how) {
   return e.ref == 0 && e.types == FF_I32 ? e.values[0].i32 : -1;
 }
 
-// --- all types, of which two are bound
+// --- all types, two of them bound
 
 static ff_types echo(ff_fiber self, void *env, ff_event *e) {
   (void)self, (void)env;
@@ -51,7 +51,7 @@ EXPORT("values") int values(void) {
   return e.ref == 0 ? 0 : 2;
 }
 
-// --- coroutines in a ring: the first reference is that to the entry
+// --- coroutines in a ring: the first reference is to the entry
 
 static unsigned long long ring[3];
 
@@ -150,7 +150,7 @@ EXPORT("refused") int refused(int which) {
   return 1;
 }
 
-// --- below a frame of the host an operation that does not get as far as being refused
+// --- below a frame of the host: an operation that traps before it could be refused
 
 static void traps(void *env) {
   (void)env;

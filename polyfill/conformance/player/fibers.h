@@ -1,4 +1,4 @@
-// fibers.h: what systems A and B have in common: stable references, one a fiber.
+// fibers.h: what fibers1 and fibers2 have in common: stable references, one a fiber.
 
 #include "player.h"
 

@@ -50,7 +50,7 @@ struct outcome {
 struct frame {
   i16 who;
   i8 gives;                // signature of what return returns
-  struct handle *handles;  // system A
+  struct handle *handles;  // fibers1
 };
 
 // What a computation's function is made with.
@@ -97,7 +97,7 @@ EXCEPTIONS("throw") _Noreturn void throw_number(int n);
 // Calls f with env. Returns whether f has thrown a number, which is put into *n. The stack pointer is then what it was.
 EXCEPTIONS("try") int try_call(void (*f)(void *env), void *env, int *n);
 
-// ---- The four systems: a.c b.c c.c d.c ----
+// ---- The four systems: fibers1.c fibers2.c stacks.c cont.c ----
 
 // Forgets everything: a script starts.
 void reset(void);

@@ -1,4 +1,4 @@
-// tokens.h: what systems C and D have in common: single-use references, numbered as they are handed out.
+// tokens.h: what stacks and cont have in common: single-use references, numbered as they are handed out.
 
 #include "player.h"
 

@@ -1,4 +1,4 @@
-;; An actor that grows its memory itself and offers no allocator: nobody else can know what is free there.
+;; An actor that grows its memory itself and exports no allocator, so the host cannot know what is free there.
 (module
   (memory (export "memory") 2)
   (global $stack (export "__stack_pointer") (mut i32) (i32.const 65536))

@@ -1,5 +1,5 @@
-;; An actor with an allocator. It answers with the address of the payload, of a local on its stack, and how often malloc and
-;; free were called. A message of type 1 blocks first.
+;; An actor with an allocator. It answers with the address of the payload, the address of a local on its stack, and how
+;; often malloc and free were called. On a message of type 1 it blocks first.
 (module
   (import "env" "mk_send" (func $send (param i64 i32 i32 i32) (result i32)))
   (import "env" "mk_sleep_ms" (func $sleep (param i32) (result i32)))
@@ -17,7 +17,8 @@
       (then (drop (memory.grow (i32.const 4)))))
     (local.get $at))
   (func (export "free") (param i32) (global.set $frees (i32.add (global.get $frees) (i32.const 1))))
-  (func (export "handle_message") (param $type i32) (param $source i64) (param $payload i32) (param $size i32) (result i32)
+  (func (export "handle_message") (param $type i32) (param $source i64) (param $payload i32) (param $size i32)
+    (result i32)
     (local $frame i32)
     (local.set $frame (i32.sub (global.get $stack) (i32.const 16)))
     (global.set $stack (local.get $frame))

@@ -1,4 +1,4 @@
-;; An actor without memory. It imports one function that nobody knows.
+;; An actor without memory. It imports a function that the host does not have by default.
 (module
   (import "env" "twice" (func $twice (param i32) (result i32)))
   (import "env" "mk_send" (func $send (param i64 i32 i32 i32) (result i32)))

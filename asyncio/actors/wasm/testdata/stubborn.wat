@@ -1,4 +1,5 @@
-;; An actor that catches whatever a wait ends with, and goes on. A message of type 1 sleeps, another calls env.twice.
+;; An actor that catches every exception of a wait and goes on. On a message of type 1 it sleeps, on any other it calls
+;; env.twice.
 (module
   (import "env" "mk_send" (func $send (param i64 i32 i32 i32) (result i32)))
   (import "env" "mk_log" (func $log (param i32 i32 i32)))

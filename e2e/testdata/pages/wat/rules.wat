@@ -1,5 +1,5 @@
-;; The guest of the rule tests: one function for each way in which an export can use its imports. Assemble it as
-;; ../../README.md says.
+;; The guest of the rule tests: one function for each way that an export can use its imports. ../../README.md says how
+;; to assemble it.
 (module
   (import "env" "wait" (func $wait (param i32) (result i32)))              ;; may wait
   (import "env" "wait_i64" (func $wait_i64 (param i64) (result i64)))      ;; may wait
@@ -39,10 +39,10 @@
   (func (export "wait_then_trap") (param i32) (drop (call $wait (local.get 0))) (unreachable))
   (func (export "wait_then_throw") (param i32) (throw $oops (call $wait (local.get 0))))
 
-  ;; What the wait returns is passed to $direct after it: what a fiber does between its waits is seen by the page.
+  ;; Passes the result of the wait to $direct, so that the page sees what a fiber does between its waits.
   (func (export "wait_then_ask") (param i32) (result i32) (call $direct (call $wait (local.get 0))))
 
-  ;; Waits at the bottom of depth frames, of which each has something to add on the way back.
+  ;; Waits at the bottom of depth frames. Each frame adds something on the way back.
   (func $nest (export "nest") (param $depth i32) (param $x i32) (result i32)
     (if (result i32) (local.get $depth)
       (then (i32.add (local.get $depth) (call $nest (i32.sub (local.get $depth) (i32.const 1)) (local.get $x))))
@@ -54,7 +54,7 @@
       (try_table (catch_all $caught) (return (call $wait (local.get 0)))))
     (i32.const -1))
 
-  ;; Waits and passes what it throws on by reference, as the cleanup of a compiler does.
+  ;; Waits and rethrows an exception by reference, as a compiler's cleanup does.
   (func (export "rethrow") (param i32) (result i32)
     (throw_ref
       (block $caught (result exnref)
@@ -71,8 +71,8 @@
       (br_if $next (local.tee $count (i32.sub (local.get $count) (i32.const 1)))))
     (local.get $sum))
 
-  ;; Waits for x, x+1, ... until a wait returns, ignoring up to count exceptions. Returns how many there were; the one
-  ;; after the last it lets pass.
+  ;; Waits for x, x+1, ... until a wait returns, and ignores up to count exceptions. Returns the number of exceptions; a
+  ;; further one passes.
   (func (export "stubborn") (param $x i32) (param $count i32) (result i32)
     (local $caught i32)
     (loop $next

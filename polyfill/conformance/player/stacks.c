@@ -1,4 +1,4 @@
-// System C of the player: coroutines by single-use references.
+// stacks of the player: coroutines by single-use references.
 
 #include "tokens.h"
 

@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// judge fails the test if the log shows something that no scheduler may do.
+// judge fails the test if the log shows something that a scheduler must not do.
 func (s *stage) judge() {
 	s.Helper()
 	s.from = 0
@@ -18,16 +18,13 @@ func (s *stage) judge() {
 
 // judge checks a whole log, from StartLog on an unused core:
 //
-//   - a fiber is entered only in a turn, that is by the scheduler, never from a
-//     callback, and only one runs at a time (J-MUX-1, J-MUX-5, K-1); or it begins
-//     inside a call, which goes on when it is first suspended or over;
-//   - what makes a fiber ready makes it run at most once: its spawning, a
-//     completion, a yield (J-MUX-6);
-//   - completions are delivered in their order and yields come round in theirs;
-//     a completion that comes while a fiber runs is seen when that fiber's step
-//     has ended, and so queues up behind its yield;
+//   - a fiber is entered only in a turn, by the scheduler, never from a callback, and only one runs at a time (J-MUX-1,
+//     J-MUX-5, K-1); or it begins inside a call, which goes on when the fiber is first suspended or over;
+//   - each event that makes a fiber ready, its spawning, a completion or a yield, makes it run at most once (J-MUX-6);
+//   - completions are delivered in order, and so are yields; a completion that comes while a fiber runs is seen after
+//     that fiber's step, so it queues up behind the fiber's yield;
 //   - nothing happens to a fiber that is over (J-MUX-7);
-//   - nothing is outstanding when it is said to be complete (J-MUX-10).
+//   - nothing is outstanding when the scheduler logs "completed" (J-MUX-10).
 func judge(log []asyncio.Record) string {
 	const (
 		unstarted = iota + 1
@@ -37,10 +34,10 @@ func judge(log []asyncio.Record) string {
 		over
 	)
 	state := map[polyfill.Fiber]int{}
-	var queue, inbox []polyfill.Fiber // ready again, in order
-	var now polyfill.Fiber            // runs
-	var callers []polyfill.Fiber      // that have begun a fiber which has not been suspended since; 0: the root
-	var begun []polyfill.Fiber        // those fibers
+	var queue, inbox []polyfill.Fiber // ready, in order
+	var now polyfill.Fiber            // the running fiber
+	var callers []polyfill.Fiber      // fibers inside a call of Begin; 0: the root
+	var begun []polyfill.Fiber        // the fibers begun by those calls
 	turn := false
 	alive := 0
 	for i, r := range log {

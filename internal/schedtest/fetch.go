@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// Scenario S-FETCH: fibers that fetch, a scheduler that knows of I/O, and the event loop around them; and its variants.
+// Scenario S-FETCH and its variants: fibers that fetch, a scheduler that knows of I/O, and the event loop around them.
 var fetchTests = []test{
 	{"S-FETCH J-MUX-2 J-MUX-3: three fetches", func(s *stage) {
 		s.spawn("f0", fetch(30))
@@ -41,7 +41,7 @@ var fetchTests = []test{
 		s.spawn("f0", fetch(20))
 		s.spawn("f1", fetch(10))
 		s.wake()
-		s.now = 25 // the event loop had other things to do
+		s.now = 25 // the event loop was busy
 		s.loop()
 		s.wantLog(
 			"spawned f0, spawned f1, entered, resumed f0, waited f0, resumed f1, waited f1, paused",
@@ -87,7 +87,7 @@ var fetchTests = []test{
 		s.loop()
 		s.wantLog("spawned f, dropped f, entered, completed")
 	}},
-	{"S-FETCH: a limit of one makes it one after the other", func(s *stage) {
+	{"S-FETCH: a limit of one runs the fibers one after another", func(s *stage) {
 		s.init(8, 1, 1)
 		s.spawn("f0", fetch(30))
 		s.spawn("f1", fetch(10))

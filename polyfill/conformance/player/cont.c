@@ -1,4 +1,4 @@
-// System D of the player: cont by stack inspection.
+// cont of the player: cont by stack inspection.
 
 #include "tokens.h"
 

@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"flag"
@@ -14,7 +14,7 @@ import (
 
 var seed = flag.Uint64("seed", 0, "seed of the random tests; 0: a new one")
 
-// newRandom says how to play the same again.
+// newRandom returns a random source and logs how to replay it.
 func newRandom(t testing.TB) *rand.Rand {
 	s := *seed
 	if s == 0 {
@@ -24,8 +24,8 @@ func newRandom(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(s, 0))
 }
 
-// randomPrograms runs programs whose every wait is on something that will come. Whatever the limits and the budget, all
-// their fibers have to end: if one does not, a wakeup was lost.
+// randomPrograms runs random programs in which every wait is for something that will come. Whatever the limits and the
+// budget, all fibers must end: if one does not, a wake-up was lost.
 func randomPrograms(t *testing.T, open func(t *testing.T) Unused) {
 	random := newRandom(t)
 	for range 60 {
@@ -83,8 +83,8 @@ func randomPrograms(t *testing.T, open func(t *testing.T) Unused) {
 	}
 }
 
-// Differential plays the same random operations, in every order that a driver could come up with, on two cores, and
-// fails at the first answer that differs, at a difference between their logs, or at a log that breaks a rule.
+// Differential plays the same random operations on two cores, in any order that a driver could use. It fails at the
+// first differing answer, if the logs differ, or if a log breaks a rule.
 func Differential(t *testing.T, a, b Unused, operations int) {
 	random := newRandom(t)
 	soft := int32(1 + random.IntN(20))
@@ -95,7 +95,7 @@ func Differential(t *testing.T, a, b Unused, operations int) {
 	b.StartLog()
 	var (
 		live    []polyfill.Fiber
-		dead    []polyfill.Fiber // some of those that are over
+		dead    []polyfill.Fiber // some fibers that are over
 		waits   = map[polyfill.Fiber]uint32{}
 		running polyfill.Fiber
 		now     float64
@@ -130,7 +130,7 @@ func Differential(t *testing.T, a, b Unused, operations int) {
 			if running != 0 {
 				waits[running]++
 			}
-			if running = x; x == asyncio.TurnOver {
+			if running = x.Fiber(); x == asyncio.TurnOver {
 				running = 0
 			}
 		}
@@ -143,7 +143,7 @@ func Differential(t *testing.T, a, b Unused, operations int) {
 			if x, y := a.Turn(now), b.Turn(now); true {
 				same(i, "turn", x, y)
 				if running == 0 && x != asyncio.TurnOver {
-					running = x
+					running = x.Fiber()
 				}
 			}
 		case 2, 3:

@@ -1,11 +1,10 @@
-// Package conformance is the scheduler's specification as tests. It is run against package asyncio as plain Go and
-// against the core.wasm that pages load, so that what holds here holds there.
+// Package schedtest is the scheduler's specification as tests. The tests run against package asyncio as plain Go and
+// against the core.wasm that pages load, so that both keep the same promises.
 //
-// Each test drives a [Core] through a stage: an event loop with a virtual clock that obeys the core's commands, asks
-// [Core.Wanted] and [Core.Deadline] and knows nothing else. A completion that the core forgets therefore makes a
-// program stop half-way, and every test ends by judging the whole log of what the scheduler did: only [Unused] can
-// empty a log, and no test has one.
-package conformance
+// Each test drives a [Core] through a stage: an event loop with a virtual clock. The stage obeys the core's commands,
+// asks [Core.Wanted] and [Core.Deadline], and knows nothing else, so if the core loses a completion, the program stops
+// half-way. Every test ends by judging the scheduler's whole log. Only [Unused] can empty a log, and no test has one.
+package schedtest
 
 import (
 	"testing"
@@ -34,7 +33,7 @@ type Core interface {
 	Log() []asyncio.Record
 }
 
-// Unused is a core as it is made. It records nothing before StartLog.
+// Unused is a core before its first use. It records nothing before StartLog.
 type Unused interface {
 	Core
 	StartLog()
@@ -45,7 +44,7 @@ type test struct {
 	run  func(s *stage)
 }
 
-// Run runs every test on a core of its own, made by open and not yet initialised.
+// Run runs every test, each on a core of its own that open makes and that is not initialised yet.
 func Run(t *testing.T, open func(t *testing.T) Unused) {
 	for _, group := range [][]test{fetchTests, muxTests, turnTests, limitTests, timerTests, beginTests} {
 		for _, test := range group {

@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"github.com/fiberfill/fiberfill/asyncio"
@@ -14,25 +14,25 @@ func (s *stage) begin(name string, script ...step) polyfill.Fiber {
 	}
 	s.names[f], s.scripts[f] = name, script
 	if started {
-		s.obey(f)
+		s.obey(asyncio.Command(f))
 	}
 	return f
 }
 
-// Fibers that begin inside the call that makes them, as those of WebAssembly.promising do.
+// Fibers that begin inside the call that makes them, as with WebAssembly.promising.
 var beginTests = []test{
-	{"what begins runs at once, until it waits, and then like any other", func(s *stage) {
+	{"a fiber that begins runs at once, until it waits, and then like any other", func(s *stage) {
 		s.begin("a", fetch(10), yield)
 		s.loop()
 		s.wantLog("begun a, waited a, notified a, entered, resumed a, yielded a, resumed a, finished a, completed")
 	}},
-	{"what begins and never waits ends inside the call", func(s *stage) {
+	{"a fiber that begins and never waits ends inside the call", func(s *stage) {
 		s.begin("a")
 		s.wantLive(0)
 		s.loop()
 		s.wantLog("begun a, finished a")
 	}},
-	{"a running fiber whose import begins another goes on when that waits or ends", func(s *stage) {
+	{"a running fiber whose import begins another fiber goes on when that fiber waits or ends", func(s *stage) {
 		s.spawn("outer", do(func() {
 			s.begin("waits", fetch(10))
 			s.begin("ends")
@@ -51,12 +51,21 @@ var beginTests = []test{
 		s.wantOrder(asyncio.Waited, "b a")
 		s.wantOrder(asyncio.Finished, "c a b")
 	}},
-	{"a trap ends what has begun, not its caller", func(s *stage) {
+	{"one that is ready and a completion, neither in a turn, are work", func(s *stage) {
+		waits := s.spawn("waits", stuck)
+		s.loop()
+		s.begin("begun", yield)
+		s.wantBool("Notify(waits, 1)", s.core.Notify(waits, 1), true)
+		s.wantBool("Wanted()", s.core.Wanted(), true)
+		s.turn()
+		s.wantOrder(asyncio.Finished, "begun waits")
+	}},
+	{"a trap ends the fiber that has begun, not its caller", func(s *stage) {
 		s.spawn("outer", do(func() { s.begin("traps", trap) }))
 		s.loop()
 		s.wantOrder(asyncio.Finished, "traps outer")
 	}},
-	{"beyond the hard limit what begins waits for its place", func(s *stage) {
+	{"beyond the hard limit a fiber that begins waits for its place", func(s *stage) {
 		s.init(asyncio.DefaultBudget, 2, 2)
 		s.begin("a", fetch(10))
 		s.begin("b", fetch(20))

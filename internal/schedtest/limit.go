@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// started returns how many fibers have started and not ended, at most and now.
+// started returns how many fibers have started and not ended: the most so far, and now.
 func (s *stage) started() (most, now int) {
 	begun := map[polyfill.Fiber]bool{}
 	for _, r := range s.log() {
@@ -31,7 +31,7 @@ func (s *stage) wantStarted(most, now int) {
 
 // Promise 6: bounded stacks.
 var limitTests = []test{
-	{"promise 6: no more fibers are started than the limit, the others wait in order", func(s *stage) {
+	{"promise 6: no more fibers are started than the limit; the others wait in order", func(s *stage) {
 		s.init(8, 7, 7)
 		var want string
 		for i := range 100 {
@@ -76,7 +76,8 @@ var limitTests = []test{
 				ready = append(ready, s.spawn(fmt.Sprint("r", i), fetch(1)))
 			}
 			for i := range 8 {
-				waiting = append(waiting, s.spawn(fmt.Sprint("w", i), do(func() { s.spawn("child", fetch(2)) }), fetch(1), trap))
+				child := do(func() { s.spawn("child", fetch(2)) })
+				waiting = append(waiting, s.spawn(fmt.Sprint("w", i), child, fetch(1), trap))
 			}
 			s.core.Drop(ready[round%4])
 			s.core.Drop(waiting[round%8])
@@ -139,7 +140,7 @@ var limitTests = []test{
 			parents = append(parents, s.spawn(fmt.Sprint("parent", i), stuck))
 		}
 		s.wake()
-		for i, parent := range parents { // by the event loop, not by the parent while it runs
+		for i, parent := range parents { // spawned by the event loop, not by the running parent
 			s.spawn(fmt.Sprint("child", i), do(func() { s.core.Notify(parent, 1) }))
 		}
 		s.loop()
@@ -149,7 +150,7 @@ var limitTests = []test{
 			s.Errorf("it took %v ms, want 1000", s.now)
 		}
 	}},
-	{"stall: a fiber that comes when all are stuck wakes the event loop, which knew of no deadline", func(s *stage) {
+	{"stall: a fiber spawned when all are stuck wakes the event loop, which had no deadline", func(s *stage) {
 		s.init(8, 1, 2)
 		s.spawn("stuck", stuck)
 		s.loop()
@@ -176,6 +177,42 @@ var limitTests = []test{
 			s.wantLive(0)
 		}
 	}},
+	{"stall: no growth while a fiber is ready and a completion is there, however long nothing has moved", func(s *stage) {
+		s.init(8, 2, 4)
+		waits := s.spawn("waits", stuck, stuck)
+		s.loop()
+		s.begin("begun", yield, stuck)
+		s.spawn("beyond", stuck)
+		s.wantBool("Notify(waits, 1)", s.core.Notify(waits, 1), true)
+		s.now = 5000
+		s.turn()
+		s.wantStarted(2, 2)
+	}},
+	{"stall: the limit grows by one, and by an eighth of what it is", func(s *stage) {
+		s.init(8, 16, 100)
+		for i := range 40 {
+			s.spawn(fmt.Sprint(i), stuck)
+		}
+		s.wake()
+		s.wantStarted(16, 16)
+		s.now = 1000
+		s.wake()
+		s.wantStarted(19, 19)
+	}},
+	{"stall: the limit grows once a second, even where more are started than it allows", func(s *stage) {
+		s.init(8, 1, 10)
+		s.spawn("parent", do(func() {
+			for i := range 3 {
+				s.spawn(fmt.Sprint("child", i), stuck)
+			}
+		}), stuck)
+		s.spawn("stranger")
+		s.loop()
+		s.wantOrder(asyncio.Finished, "stranger")
+		if s.now != 4000 {
+			s.Errorf("the stranger had its place after %v ms, want 4000", s.now)
+		}
+	}},
 	{"stall: no growth while anything moves", func(s *stage) {
 		s.init(8, 2, 10)
 		s.spawn("stuck", stuck)
@@ -193,7 +230,7 @@ var limitTests = []test{
 		s.loop()
 		s.wantOrder(asyncio.Finished, "ticks waits")
 	}},
-	{"stall: fibers that were dropped while they waited are no reason to grow or to be woken", func(s *stage) {
+	{"stall: fibers dropped while they waited do not make the limit grow or wake the event loop", func(s *stage) {
 		s.init(8, 1, 8)
 		s.spawn("stuck", stuck)
 		s.loop()
@@ -213,9 +250,9 @@ var limitTests = []test{
 		s.turn()
 		s.spawn("late")
 		s.wake()
-		s.wantStarted(2, 1) // the limit has grown by one, for late, and not for the others
+		s.wantStarted(2, 1) // the limit has grown by one, for late only
 	}},
-	{"a stall at the hard limit is told once, and again after something has moved", func(s *stage) {
+	{"a stall at the hard limit is reported once, and again after something has moved", func(s *stage) {
 		s.init(asyncio.DefaultBudget, 1, 2)
 		waits := s.spawn("a", stuck)
 		s.spawn("b", stuck)
@@ -248,7 +285,7 @@ var limitTests = []test{
 		s.core.Limit(2, 2)
 		s.wake()
 		s.wantOrder(asyncio.Resumed, "a b")
-		s.core.Limit(0, -1) // means one at a time
+		s.core.Limit(0, -1) // raised to one at a time
 		s.loop()
 		s.wantLive(0)
 	}},

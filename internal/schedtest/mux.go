@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ var muxTests = []test{
 			s.Errorf("ended: %s, want g f", s.order(asyncio.Finished))
 		}
 	}},
-	{"J-MUX-1: a turn that was scheduled and came while a fiber ran is not missed", func(s *stage) {
+	{"J-MUX-1: a scheduled turn that comes while a fiber runs is made up for", func(s *stage) {
 		s.spawn("f", do(func() {
 			s.spawn("g")
 			s.core.Turn(s.now)
@@ -34,7 +34,7 @@ var muxTests = []test{
 		s.loop()
 		s.wantOrder(asyncio.Finished, "g f")
 	}},
-	{"J-MUX-2: control returns to the event loop only when nobody can run", func(s *stage) {
+	{"J-MUX-2: control returns to the event loop only when no fiber can run", func(s *stage) {
 		s.spawn("a", fetch(10))
 		s.spawn("b", yield, yield, fetch(10))
 		s.spawn("c", fetch(10))
@@ -45,7 +45,7 @@ var muxTests = []test{
 		}
 		s.loop()
 	}},
-	{"J-MUX-3: all requests that are out pause the application once", func(s *stage) {
+	{"J-MUX-3: the application pauses once for all outstanding requests", func(s *stage) {
 		for i := range 100 {
 			s.spawn(fmt.Sprint(i), fetch(10))
 		}
@@ -92,7 +92,7 @@ var muxTests = []test{
 		s.loop()
 		s.wantOrder(asyncio.Finished, "g f")
 	}},
-	{"J-MUX-7: what comes for nobody is dropped without a trace", func(s *stage) {
+	{"J-MUX-7: a completion without a wait is dropped without a trace", func(s *stage) {
 		over := s.spawn("over")
 		waiting := s.spawn("waiting", fetch(1), stuck)
 		yielded := s.spawn("yielded", yield, spend(10), yield)
@@ -164,7 +164,7 @@ var muxTests = []test{
 		s.wantBool("Wanted()", s.core.Wanted(), false)
 		s.wantDeadline(0, false)
 	}},
-	{"J-MUX-10: a fiber that nobody wakes pauses the application without spinning", func(s *stage) {
+	{"J-MUX-10: a fiber that nothing wakes pauses the application without spinning", func(s *stage) {
 		s.spawn("a", stuck)
 		s.loop()
 		if s.turns != 1 {
@@ -173,7 +173,7 @@ var muxTests = []test{
 		s.wantLog("spawned a, entered, resumed a, waited a, paused")
 		s.wantBool("Wanted()", s.core.Wanted(), false)
 		s.wantDeadline(0, false)
-		s.turn() // one that nobody needed
+		s.turn() // an unneeded turn
 		s.wantLog("spawned a, entered, resumed a, waited a, paused", "entered, paused")
 	}},
 	{"J-MUX-10: work may begin again after the end", func(s *stage) {
@@ -190,7 +190,7 @@ var muxTests = []test{
 		old := s.spawn("old", stuck, stuck)
 		s.loop()
 		var dead []polyfill.Fiber
-		for range 3000 { // more than a place has references
+		for range 3000 { // more than one place has references
 			f := s.spawn("other")
 			if f == old {
 				s.Fatal("a live reference was given out again")
@@ -200,7 +200,7 @@ var muxTests = []test{
 		}
 		for n := range uint32(2) {
 			s.wantBool(fmt.Sprintf("Notify(old, %d)", n+1), s.core.Notify(old, n+1), true)
-			if c := s.core.Turn(s.now); c != old {
+			if c := s.core.Turn(s.now); c.Fiber() != old {
 				s.Fatalf("Turn() = %#x, want %#x as it was spawned", c, old)
 			} else {
 				s.scripts[old] = s.scripts[old][min(1, len(s.scripts[old])):]
@@ -213,7 +213,7 @@ var muxTests = []test{
 		}
 		for _, f := range append(dead, old) {
 			if s.core.Notify(f, 1) || s.core.Drop(f) {
-				s.Fatalf("%#x is over and still taken for somebody", f)
+				s.Fatalf("%#x is over, but a core operation accepted it", f)
 			}
 		}
 	}},

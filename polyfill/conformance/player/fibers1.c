@@ -1,4 +1,4 @@
-// System A of the player: fibers v1.
+// fibers1 of the player: fibers v1.
 
 #include "fibers.h"
 

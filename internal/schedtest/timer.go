@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ var timerTests = []test{
 		}
 		s.wake()
 		s.wantDeadline(10, true)
-		s.now = 1000 // all at once: the heap alone decides
+		s.now = 1000 // all expire at once: the heap alone decides
 		s.wake()
 		want := ""
 		for i := range 50 {
@@ -23,7 +23,7 @@ var timerTests = []test{
 		}
 		s.wantOrder(asyncio.Finished, want[:len(want)-1])
 	}},
-	{"timers: of equal deadlines the earlier made first", func(s *stage) {
+	{"timers: of equal deadlines the timer made first expires first", func(s *stage) {
 		want := ""
 		for i := range 40 {
 			s.spawn(fmt.Sprint(i), sleep(10))
@@ -32,7 +32,7 @@ var timerTests = []test{
 		s.loop()
 		s.wantOrder(asyncio.Finished, want[:len(want)-1])
 	}},
-	{"timers: not before their time, and at it", func(s *stage) {
+	{"timers: expire at their time, not before", func(s *stage) {
 		s.spawn("a", sleep(10))
 		s.wake()
 		s.wantDeadline(10, true)
@@ -44,7 +44,7 @@ var timerTests = []test{
 		s.wantOrder(asyncio.Finished, "a")
 		s.wantDeadline(0, false)
 	}},
-	{"timers: a time that is past, or now, is a yield", func(s *stage) {
+	{"timers: sleeping until now, or the past, is a yield", func(s *stage) {
 		s.now = 100
 		s.spawn("a", sleep(0), sleep(-50), sleep(math.Inf(-1)))
 		s.spawn("b", yield, yield, yield)
@@ -54,20 +54,20 @@ var timerTests = []test{
 			s.Errorf("time has passed: %v", s.now)
 		}
 	}},
-	{"timers: a time that is no number does not hide the others", func(s *stage) {
+	{"timers: a time that is NaN does not hide the others", func(s *stage) {
 		s.spawn("a", sleep(math.NaN()))
 		s.spawn("b", sleep(10))
 		s.loop()
 		s.wantOrder(asyncio.Finished, "a b")
 	}},
-	{"timers: one that never comes stays", func(s *stage) {
+	{"timers: a timer at infinity stays", func(s *stage) {
 		s.spawn("a", sleep(math.Inf(1)))
 		s.spawn("b", sleep(10))
 		s.loop()
 		s.wantOrder(asyncio.Finished, "b")
 		s.wantLive(1)
 	}},
-	{"timers: one that expires in the middle of a turn wakes its fiber in that turn", func(s *stage) {
+	{"timers: a timer that expires during a turn wakes its fiber in that turn", func(s *stage) {
 		s.spawn("a", sleep(2))
 		s.spawn("b", spend(3), yield)
 		s.loop()
@@ -96,7 +96,7 @@ var timerTests = []test{
 			s.Errorf("at %v ms, completed %d times; want 0 and once", s.now, s.count(asyncio.Completed))
 		}
 	}},
-	{"timers: a timer wakes its own wait and no later one, also of the next fiber in that place", func(s *stage) {
+	{"timers: a timer wakes only its own wait, not a later one, nor the next fiber in that place", func(s *stage) {
 		f := s.spawn("f", sleep(10), sleep(100))
 		s.wake()
 		s.core.Notify(f, 1)
@@ -113,7 +113,7 @@ var timerTests = []test{
 		s.turn()
 		s.wantOrder(asyncio.Finished, "f")
 	}},
-	{"timers: thousands that are made, ended early and made again, against a plain list", func(s *stage) {
+	{"timers: thousands made, ended early and made again, compared with a plain list", func(s *stage) {
 		const n = 50
 		random := newRandom(s.T)
 		due := map[polyfill.Fiber]float64{}

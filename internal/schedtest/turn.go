@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ var turnTests = []test{
 		s.loop()
 		s.wantOrder(asyncio.Resumed, want[:len(want)-1])
 	}},
-	{"promise 1: what a running fiber spawns starts in this turn, after all that is ready", func(s *stage) {
+	{"promise 1: a fiber spawned by a running fiber starts in this turn, after all ready fibers", func(s *stage) {
 		s.spawn("a", do(func() { s.spawn("c") }))
 		s.spawn("b")
 		s.loop()
@@ -33,7 +33,7 @@ var turnTests = []test{
 		s.loop()
 		s.wantOrder(asyncio.Finished, "3 1 4 2 0")
 	}},
-	{"promise 3 J-COST-1: who yields goes to the end of the ready queue, without a turn of the event " +
+	{"promise 3 J-COST-1: a fiber that yields goes to the end of the ready queue, without a turn of the event " +
 		"loop", func(s *stage) {
 		for _, name := range []string{"a", "b", "c"} {
 			s.spawn(name, yield, yield)
@@ -44,7 +44,7 @@ var turnTests = []test{
 			s.Errorf("%d turns for nine switches, want 1", s.turns)
 		}
 	}},
-	{"promise 3: who yields alone goes on", func(s *stage) {
+	{"promise 3: a fiber that yields alone goes on", func(s *stage) {
 		s.spawn("a", yield, yield)
 		s.loop()
 		s.wantLog("spawned a, entered, resumed a, yielded a, resumed a, yielded a, resumed a, finished a, completed")
@@ -95,7 +95,7 @@ var turnTests = []test{
 		s.turn()
 		s.wantLive(0)
 	}},
-	{"promise 4: the smallest budget is one fiber a turn", func(s *stage) {
+	{"promise 4: with the smallest budget a turn runs one fiber", func(s *stage) {
 		s.init(0, 1000, 4000)
 		s.spawn("a", yield)
 		s.spawn("b")
@@ -104,7 +104,7 @@ var turnTests = []test{
 			"entered, resumed b, finished b, paused",
 			"entered, resumed a, finished a, completed")
 	}},
-	{"promise 5: Wanted says it once, and again for the next turn", func(s *stage) {
+	{"promise 5: Wanted returns true once, and again for the next turn", func(s *stage) {
 		s.spawn("a", stuck)
 		s.wantBool("Wanted()", s.core.Wanted(), true)
 		b := s.spawn("b", stuck)
@@ -117,12 +117,12 @@ var turnTests = []test{
 		s.turn()
 		s.wantOrder(asyncio.Finished, "b")
 	}},
-	{"promise 5: work that nobody asked Wanted for is done by the next turn all the same", func(s *stage) {
+	{"promise 5: the next turn does all work, even if Wanted was not asked for it", func(s *stage) {
 		s.spawn("a")
 		s.turn()
 		s.wantLive(0)
 	}},
-	{"a fiber that has started is not dropped, whatever it does", func(s *stage) {
+	{"a fiber that has started cannot be dropped, whatever it does", func(s *stage) {
 		var runs polyfill.Fiber
 		waits := s.spawn("waits", stuck)
 		yields := s.spawn("yields", yield, spend(10), yield)

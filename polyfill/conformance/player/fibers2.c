@@ -1,4 +1,4 @@
-// System B of the player: fibers v2.
+// fibers2 of the player: fibers v2.
 
 #include "fibers.h"
 

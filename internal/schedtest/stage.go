@@ -1,4 +1,4 @@
-package conformance
+package schedtest
 
 import (
 	"math"
@@ -10,8 +10,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// stage is a driver: it owns what a fiber's code is (a list of steps), the clock, the I/O that is out, and the event
-// loop.
+// stage is a driver: it owns the fibers' code (lists of steps), the clock, the outstanding I/O, and the event loop.
 type stage struct {
 	*testing.T
 	core    Core
@@ -19,17 +18,16 @@ type stage struct {
 	names   map[polyfill.Fiber]string
 	scripts map[polyfill.Fiber][]step
 	waits   map[polyfill.Fiber]uint32
-	io      []request // the first to complete first
+	io      []request // sorted by completion time
 	over    bool      // the last command was TurnOver
 	turns   int
-	from    int // where the part of the log begins that the test looks at
+	from    int // start of the part of the log that the test looks at
 }
 
-// step is a piece of a fiber's code. It returns what the core commands next, or the fiber itself when the fiber goes
-// on.
+// step is a piece of a fiber's code. It returns the core's next command, or the fiber itself if the fiber goes on.
 type step func(s *stage, f polyfill.Fiber) asyncio.Command
 
-// request is I/O that is out. It completes at a time, for one wait of one fiber.
+// request is outstanding I/O. It completes at a given time, for one wait of one fiber.
 type request struct {
 	at    float64
 	fiber polyfill.Fiber
@@ -42,7 +40,7 @@ func newStage(t *testing.T, core Unused) *stage {
 		scripts: map[polyfill.Fiber][]step{},
 		waits:   map[polyfill.Fiber]uint32{},
 	}
-	s.init(asyncio.DefaultBudget, 1000, 4000) // more fibers than most scenarios have
+	s.init(asyncio.DefaultBudget, 1000, 4000) // limits above the fibers of most scenarios
 	core.StartLog()
 	return s
 }
@@ -93,14 +91,14 @@ func sleep(ms float64) step {
 func spend(ms float64) step {
 	return func(s *stage, f polyfill.Fiber) asyncio.Command {
 		s.now += ms
-		return f
+		return asyncio.Command(f)
 	}
 }
 
 func do(what func()) step {
 	return func(s *stage, f polyfill.Fiber) asyncio.Command {
 		what()
-		return f
+		return asyncio.Command(f)
 	}
 }
 
@@ -109,19 +107,20 @@ func trap(s *stage, f polyfill.Fiber) asyncio.Command { return s.core.Finish(tru
 
 // --- the driver
 
-// obey runs the fibers that the core names, until it names none.
+// obey runs the fibers that the core names until it names none.
 func (s *stage) obey(c asyncio.Command) {
 	for c != asyncio.Idle && c != asyncio.TurnOver {
-		script, known := s.scripts[c]
+		f := c.Fiber()
+		script, known := s.scripts[f]
 		if !known {
-			s.Fatalf("the core commands to run %#x, which it never made", c)
+			s.Fatalf("the core names %#x, a fiber that it never made", f)
 		}
 		if len(script) == 0 {
 			c = s.core.Finish(false, s.now)
 			continue
 		}
-		s.scripts[c] = script[1:]
-		c = script[0](s, c)
+		s.scripts[f] = script[1:]
+		c = script[0](s, f)
 	}
 	s.over = c == asyncio.TurnOver
 }
@@ -133,7 +132,7 @@ func (s *stage) turn() {
 	s.obey(s.core.Turn(s.now))
 }
 
-// settle notifies the core of all I/O that is complete by now, in the order of completion.
+// settle notifies the core of all I/O completed by now, in the order of completion.
 func (s *stage) settle() {
 	for len(s.io) > 0 && s.io[0].at <= s.now {
 		r := s.io[0]
@@ -144,7 +143,7 @@ func (s *stage) settle() {
 	}
 }
 
-// wake has the event loop react to what is due now, and nothing else.
+// wake has the event loop handle what is due now, and nothing else.
 func (s *stage) wake() {
 	s.settle()
 	for s.over || s.core.Wanted() {
@@ -155,7 +154,7 @@ func (s *stage) wake() {
 	}
 }
 
-// loop is the event loop: it ends when nothing is scheduled, due or out.
+// loop is the event loop: it ends when nothing is scheduled, due or outstanding.
 func (s *stage) loop() {
 	for range 100_000 {
 		s.wake()
@@ -174,18 +173,18 @@ func (s *stage) loop() {
 		}
 		s.now = max(s.now, at)
 	}
-	s.Fatalf("the event loop comes to no end, at %v ms", s.now)
+	s.Fatalf("the event loop does not end, at %v ms", s.now)
 }
 
 // --- what the scheduler did
 
-// mark has the test look at what happens from here on. Judged is the whole log all the same.
+// mark makes the test look only at the log from here on. judge still checks the whole log.
 func (s *stage) mark() { s.from = len(s.core.Log()) }
 
-// log is what has happened since the last mark.
+// log returns the log since the last mark.
 func (s *stage) log() []asyncio.Record { return s.core.Log()[s.from:] }
 
-// text is the log in words, a line for every return to the event loop.
+// text returns the log in words, with a line for every return to the event loop.
 func (s *stage) text() string {
 	var lines []string
 	var line []string
@@ -205,7 +204,7 @@ func (s *stage) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// tail is what of a log a reader can take in.
+// tail returns the end of a log, short enough to read.
 func tail(text string) string {
 	if len(text) > 3000 {
 		return "..." + text[len(text)-3000:]
@@ -220,7 +219,7 @@ func (s *stage) wantLog(lines ...string) {
 	}
 }
 
-// order returns the names of the fibers of one kind of event, in order.
+// order returns the names of the fibers that had an event of the given kind, in order.
 func (s *stage) order(e asyncio.Event) string {
 	var names []string
 	for _, r := range s.log() {
@@ -261,7 +260,7 @@ func (s *stage) wantLive(want int) {
 	}
 }
 
-// wantBool compares an answer, named by what.
+// wantBool compares an answer; what names it in the message.
 func (s *stage) wantBool(what string, got, want bool) {
 	s.Helper()
 	if got != want {

@@ -1,0 +1,321 @@
+// The shadow stacks of a page: one for each global that points to one, whoever it belongs to. Instances may share it,
+// and instances that call each other by imports or tables have frames of one fiber on several: nobody can tell
+// beforehand on which. So what moves at a wait is every pointer of the page.
+//
+//   begins    the pointers stay where they rest; what the fiber then pushes
+//             makes that place its own
+//   waits     where each pointer is then is kept with the fiber, and the
+//             pointers go back to rest: below what is in its place
+//   goes on   each pointer is where it was, set by the stub, as the fiber goes on
+//   ends      the pointers rest, and the places are free
+//
+// A stack that a fiber of another instance has waited on gets regions, where its guest can have them, from then on:
+// each fiber that begins finds the pointer in one of its own. Before, and without regions, its frames are on the one
+// stack (onestack.ts).
+//
+// A guest alone needs nothing of this: its stubs and thunks know its only pointer, and its fibers have regions. They
+// ask one flag of worker.wasm, which is 0 until a second guest is there that could be reached from the first.
+//
+// A wait costs some hundreds of nanoseconds then for each stack of the page: JavaScript reads and sets its pointer.
+
+import type { Binding } from "./binding.js";
+import { OneStack } from "./onestack.js";
+import type { Region, Regions, Tenant } from "./regions.js";
+import { WebAssembly } from "../platform.js";
+import { workerModule } from "../substrate/jspi.js";
+
+/** Who has frames: a fiber, or a stack that the platform's own promising has made. */
+export interface Holder {
+  frames: readonly Frames[];
+  /** It waits or has ended: nothing of it runs. */
+  away: boolean;
+  /** The fiber; undefined: a stack that the platform's own promising has made. */
+  readonly tenant: Fiber | undefined;
+}
+
+interface Fiber extends Tenant {
+  readonly binding: Binding;
+  readonly region: Region | undefined;
+  /** Its frames on its guest's one stack are copied out whenever it waits. */
+  readonly copied: boolean;
+}
+
+/** What one fiber has on one stack. */
+export interface Frames {
+  readonly stack: ShadowStack;
+  readonly holder: Holder;
+  readonly region: Region | undefined; // where they are; undefined: on the one stack
+  readonly lent: boolean; // the region is one that it has got here, not its thunk's
+  readonly high: number; // they begin here
+  low: number; // and end here, when the fiber waits
+  readonly stays: boolean; // they stay in their place, as in raw JSPI, where that is possible
+  alone: boolean; // on the one stack: it does not run inside an import of another, whose frames may go on over its own
+  saved: Uint8Array | undefined; // copied out
+}
+
+const none: readonly Frames[] = [];
+const byPointer = new WeakMap<WebAssembly.Global, ShadowStack>();
+const known: WeakRef<ShadowStack>[] = [];
+
+export class ShadowStack {
+  /** Where the pointer is when no fiber runs. */
+  readonly rest: WebAssembly.Global;
+  readonly base: number;
+  /** Where the running fiber's region begins, for the stubs and thunks of each guest that has this pointer. */
+  readonly lows: WebAssembly.Global[] = [];
+  /** The frames that are not in regions. */
+  readonly one: OneStack;
+
+  #regions: Regions | undefined;
+  #makers: (() => Regions | undefined)[] = [];
+  #visited = false; // a fiber of another guest has waited on it
+  #spare: Region | undefined; // where the pointer is for a fiber that has no frames here yet
+  #from: number; // where that is
+  #rests: number; // what rest is
+  readonly #home = (): void => {
+    this.pointer.value = this.base;
+  };
+  #alone = true; // the fiber that runs may have its frames in their place
+  #under: number | undefined; // where frames end that a call has begun below
+
+  constructor(
+    readonly pointer: WebAssembly.Global,
+    readonly memory: WebAssembly.Memory,
+  ) {
+    this.base = this.#from = this.#rests = (pointer.value as number) >>> 0;
+    this.rest = new WebAssembly.Global({ value: "i32", mutable: true }, this.base);
+    this.one = new OneStack(memory, this.base);
+    byPointer.set(pointer, this);
+    known.push(new WeakRef(this));
+  }
+
+  static at(pointer: unknown): ShadowStack | undefined {
+    return byPointer.get(pointer as WebAssembly.Global);
+  }
+
+  get now(): number {
+    return (this.pointer.value as number) >>> 0;
+  }
+
+  /** Its regions, if one of its guests can have them. */
+  get regions(): Regions | undefined {
+    for (let make; !this.#regions && (make = this.#makers.pop());) this.#regions = make();
+    return this.#regions;
+  }
+
+  /** A guest that has this pointer: make makes regions in its memory, if it can. */
+  joins(make: () => Regions | undefined): void {
+    if (!this.#regions) this.#makers.unshift(make);
+  }
+
+  /** Puts the pointer where it is when no fiber runs. */
+  settle(): void {
+    const low = this.one.low;
+    const under = this.#under;
+    const at = under === undefined || (under <= this.base && low < under) ? low : under;
+    if (at !== this.#rests) this.rest.value = this.#rests = at;
+    this.pointer.value = this.#from = at;
+  }
+
+  /** A fiber begins, or goes on, that has no frames here. */
+  offer(alone: boolean): void {
+    if (this.#visited || this.#regions) {
+      try {
+        this.#spare ??= this.regions?.take();
+      } catch {
+        // No room: on the one stack.
+      }
+      if (this.#spare) this.pointer.value = this.#spare.high;
+    }
+    this.#from = (this.pointer.value as number) >>> 0;
+    this.#alone = alone && this.#from === this.one.low;
+    this.#region(this.#spare);
+  }
+
+  /**
+   * A fiber of the guest's begins, that has no region. Returns where its frames begin: not where the pointer rests if
+   * that is inside an import of another.
+   */
+  begin(holder: Holder): number {
+    if (this.#alone && this.one.deep) {
+      this.#from = this.base;
+      this.one.begin(this.claim(holder));
+    }
+    return this.#from;
+  }
+
+  /** Whether the fiber that runs, whose pointer is at `at`, has pushed anything here. */
+  pushed(at: number): boolean {
+    return at !== this.#from;
+  }
+
+  /** The place of the fiber that runs is its own from now on. */
+  claim(holder: Holder): Frames {
+    const { tenant } = holder;
+    let region = tenant?.binding.stack === this ? tenant.region : undefined;
+    const lent = !region && this.#from === this.#spare?.high;
+    if (lent) {
+      region = this.#spare!;
+      region.tenant = tenant;
+      this.#spare = undefined;
+    }
+    this.#visited ||= !region;
+    const high = region?.high ?? this.#from;
+    const stays = !(tenant?.binding.stack === this && tenant.copied);
+    const frames = { stack: this, holder, region, lent, high, low: high, stays, alone: this.#alone, saved: undefined };
+    holder.frames = [...holder.frames, frames];
+    return frames;
+  }
+
+  /** A fiber waits whose frames end at `low`. */
+  park(frames: Frames, low: number): void {
+    frames.low = low;
+    if (!frames.region) this.one.park(frames);
+  }
+
+  /** A fiber goes on that has frames here. */
+  resume(frames: Frames): void {
+    if (!frames.region) this.one.resume(frames);
+    this.pointer.value = frames.low;
+    this.#from = frames.high;
+    this.#region(frames.region);
+  }
+
+  /** A fiber has ended that had frames here. */
+  over(frames: Frames): void {
+    if (!frames.region) this.one.over(frames);
+    else if (frames.lent) this.regions!.give(frames.region);
+  }
+
+  #region(region: Region | undefined): void {
+    for (const low of this.lows) low.value = region?.low ?? 0;
+  }
+
+  /** A call begins inside another, or inside a plain one. What is returned goes back to that one. */
+  below(): () => void {
+    const pointer = this.now;
+    if (pointer === this.base && !shared) return this.#home;
+    const from = this.#from;
+    const alone = this.#alone;
+    const under = this.#under;
+    const lows = this.lows.map((low) => low.value as number);
+    const spare = from === this.#spare?.high ? this.#spare : undefined; // what runs may have frames there
+    if (spare) this.#spare = undefined;
+    this.#under = pointer;
+    this.rest.value = this.#rests = pointer;
+    return () => {
+      if (spare) {
+        if (this.#spare) this.#regions!.give(this.#spare);
+        this.#spare = spare;
+      }
+      this.#under = under;
+      this.settle();
+      // Lower, if the call waits with its frames in their place.
+      const now = pointer <= this.base && this.one.low < pointer ? this.one.low : pointer;
+      this.pointer.value = now;
+      this.#from = from === pointer ? now : from;
+      this.#alone = alone;
+      this.lows.forEach((low, i) => (low.value = lows[i]!));
+    };
+  }
+}
+
+/** Whether fibers may have frames on other stacks than their own region. */
+export let shared = false;
+
+let open = false; // some guest's code may call another's, or be called, without JavaScript in between
+let places = 0; // stacks, and guests that have none, where fibers begin or wait
+
+/** From now on they may. */
+export function share(): void {
+  shared = true;
+  workerModule().shared.value = 1;
+}
+
+/**
+ * There is one more guest, with these imports and exports. Functions that JavaScript puts into a table later, and
+ * between which tables, is seen by nobody: so one that has a table at all may be called by all others.
+ */
+export function met(
+  place: boolean,
+  values: readonly unknown[],
+  exports: readonly WebAssembly.ModuleExportDescriptor[],
+): void {
+  open ||=
+    exports.some(({ kind }) => kind === "table") ||
+    values.some((value) =>
+      typeof value === "function"
+        ? /^\d+$/.test(value.name) // a function of wasm
+        : value instanceof WebAssembly.Table || value instanceof WebAssembly.Global,
+    );
+  if (place) places++;
+  if (places > 1 && open) share();
+}
+
+function stacks(): ShadowStack[] {
+  const all: ShadowStack[] = [];
+  for (let i = known.length; --i >= 0;) {
+    const stack = known[i]!.deref();
+    if (stack) all.push(stack);
+    else known.splice(i, 1);
+  }
+  return all;
+}
+
+const on = ({ frames }: Holder, stack: ShadowStack): Frames | undefined => {
+  for (const each of frames) if (each.stack === stack) return each;
+  return undefined;
+};
+
+/** A fiber begins. Its own stack, if it has a region there, is its thunk's. */
+export function begins(holder: Holder, alone: boolean): void {
+  holder.away = false;
+  const own = holder.tenant?.region && holder.tenant.binding.stack;
+  for (const stack of stacks()) if (stack !== own) stack.offer(alone);
+}
+
+/** A fiber begins to wait in an import of a guest, whose stub has put that one's pointer to rest already. */
+export function waits(holder: Holder, where: Binding): void {
+  holder.away = true;
+  const all = stacks();
+  for (const stack of all) {
+    const here = stack === where.stack;
+    const at = ((here ? where.parked! : stack.pointer).value as number) >>> 0;
+    let frames = on(holder, stack);
+    // It is in the code of two guests, whose functions may have kept the pointer though they have pushed nothing.
+    if (!frames && (here || stack === holder.tenant?.binding.stack || stack.pushed(at))) frames = stack.claim(holder);
+    if (frames) stack.park(frames, at);
+  }
+  for (const stack of all) stack.settle();
+}
+
+/** A fiber goes on, if it has waited: its import may have thrown at once. */
+export function goesOn(holder: Holder): void {
+  if (!holder.away) return;
+  holder.away = false;
+  for (const stack of stacks()) {
+    const frames = on(holder, stack);
+    if (frames) stack.resume(frames);
+    else stack.offer(true);
+  }
+}
+
+/** A fiber has ended, or a trap has ended it. */
+export function ends(holder: Holder): void {
+  holder.away = true;
+  for (const frames of holder.frames) frames.stack.over(frames);
+  holder.frames = none;
+}
+
+/** Puts all pointers to rest. */
+export function settle(): void {
+  for (const stack of stacks()) stack.settle();
+}
+
+/** A call begins inside what runs. What is returned goes back to that. */
+export function below(): () => void {
+  const back = stacks().map((stack) => stack.below());
+  return () => {
+    for (const go of back) go();
+  };
+}
