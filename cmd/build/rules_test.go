@@ -230,6 +230,25 @@ func TestRulesDocument(t *testing.T) {
 	}
 }
 
+// docs/proposals.md says of every rule of the five documents, and of today's proposal, what became of it.
+func TestProposalsDocument(t *testing.T) {
+	t.Chdir("../..")
+	rules, err := os.ReadFile(rulesDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("docs/proposals.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range tableOf(string(rules), nil).rules {
+		if link := "[" + rule + "](rules.md#" + strings.ToLower(rule) + ")"; !strings.Contains(string(text), link) &&
+			!strings.HasPrefix(rule, "K-") && !strings.HasPrefix(rule, "J-") { // which belong to none of them
+			t.Errorf("docs/proposals.md lacks %s", link)
+		}
+	}
+}
+
 // Every rule that a source of the project cites exists, so that a reader can look up the rule that a trap names.
 func TestCitedRulesExist(t *testing.T) {
 	t.Chdir("../..")
