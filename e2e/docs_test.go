@@ -20,6 +20,9 @@ import (
 // scriptTag is the address of the script in the documents' pages. The tests serve the built script in its place.
 const scriptTag = "https://cdn.jsdelivr.net/npm/fiberfill@0.1/fiberfill.js"
 
+// webassemblyModule is the address of fiberfill/webassembly in them.
+const webassemblyModule = "https://cdn.jsdelivr.net/npm/fiberfill@0.1/esm/webassembly.js"
+
 // The page that README.md shows first.
 func TestReadmePage(t *testing.T) {
 	page := example(t, "README.md", "html")
@@ -47,6 +50,28 @@ func TestReadmePage(t *testing.T) {
 	}
 }
 
+// The page of docs/instructions.md.
+func TestInstructionsPage(t *testing.T) {
+	page := example(t, "docs/instructions.md", "html")
+	if !strings.Contains(page, webassemblyModule) {
+		t.Fatalf("the page does not import %s", webassemblyModule)
+	}
+	tab := open(t, "index.html", func(o *webserver.Options) {
+		o.Files["/"] = fstest.MapFS{
+			"index.html": {Data: []byte(strings.Replace(page, webassemblyModule, "/dist/npm/esm/webassembly.js", 1))},
+			"guest.wasm": {Data: []byte(read(t, "examples/wat-generator/guest.wasm"))},
+		}
+	})
+	var got string
+	tab.Eval(t, `async () => {
+		while (!document.body.textContent) await new Promise(requestAnimationFrame);
+		return document.body.textContent;
+	}`, &got)
+	if want := "1 + 4 + ... + 100 = 385"; got != want {
+		t.Errorf("the page says %q, want %q", got, want)
+	}
+}
+
 // Every CDN address in the documents names an existing file of the package, in an existing version.
 func TestDocsAddresses(t *testing.T) {
 	manifest := read(t, "web/npm/package.json")
@@ -58,8 +83,8 @@ func TestDocsAddresses(t *testing.T) {
 	cdn := regexp.MustCompile(`https://(cdn\.jsdelivr\.net|unpkg\.com)/[^"\s)]*`)
 	for _, file := range documents(t) {
 		for _, address := range cdn.FindAllString(read(t, file), -1) {
-			if address != scriptTag {
-				t.Errorf("%s has %s, not %s", file, address, scriptTag)
+			if address != scriptTag && address != webassemblyModule {
+				t.Errorf("%s has %s, which is not a file of the package", file, address)
 			}
 		}
 	}
@@ -208,7 +233,7 @@ func TestDocsConsole(t *testing.T) {
 func TestDocsBlocksAreRun(t *testing.T) {
 	run := map[string][]string{
 		"README.md": {"html"}, "docs/go.md": {"go"}, "docs/own-fibers.md": {"c", "js"}, "docs/server.md": {"console"},
-		"docs/javascript.md": {"html", "js"}, "docs/actors.md": {"js"},
+		"docs/javascript.md": {"html", "js"}, "docs/actors.md": {"js"}, "docs/instructions.md": {"html", "js"},
 	}
 	for _, file := range documents(t) {
 		for _, m := range regexp.MustCompile("(?m)^ *```(\\S+)").FindAllStringSubmatch(read(t, file), -1) {

@@ -15,8 +15,9 @@ import (
 // fills it from the tests that may have ids: all Go tests of the packages below, because subtests are unknown before
 // they run, and Node's tests with an id in the name.
 
-// substrates are the columns of the table.
-var substrates = []string{"go", "wasm", "jspi", "wazero"}
+// substrates are the columns of the table. Lowered are modules with stack-switching instructions, which keep their stacks
+// themselves.
+var substrates = []string{"go", "wasm", "jspi", "wazero", "lowered"}
 
 // packages maps the packages whose tests count to the substrate that they run on. The packages of go are run in wasm,
 // too. A test for a different substrate has that substrate's name as an element of its own name: TestX/wasm/J-EXP-1.
@@ -140,8 +141,12 @@ func (t *ruleTable) native(e goEvent) { t.goTest(e, packages[strings.TrimPrefix(
 func (t *ruleTable) wasm(e goEvent) { t.goTest(e, "wasm") }
 
 func (t *ruleTable) node(e nodeEvent) {
+	substrate := "jspi"
+	if strings.HasPrefix(e.Name, "S-") {
+		substrate = "lowered"
+	}
 	if e.Ran {
-		t.add("jspi", e.Name, e.Passed)
+		t.add(substrate, e.Name, e.Passed)
 	}
 }
 

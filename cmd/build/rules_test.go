@@ -16,6 +16,7 @@ const someRules = `
 - A-NEW-1 [S] A fiber is made.
 - A-NEW-2 [D] Once.
 - J-EXP-1 [S] A Promise.
+- S-NEW-1 [S] A continuation is made.
 Not a rule: - B-NEW-1 stands in the middle of a line.
 `
 
@@ -44,7 +45,7 @@ func has(t *testing.T, text string, lines ...string) {
 
 func TestRuleTableFollowsTheRunners(t *testing.T) {
 	table := tableOf(someRules, nil)
-	if got := strings.Join(table.rules, " "); got != "K-1 A-NEW-1 A-NEW-2 J-EXP-1" {
+	if got := strings.Join(table.rules, " "); got != "K-1 A-NEW-1 A-NEW-2 J-EXP-1 S-NEW-1" {
 		t.Fatalf("the rules are %s", got)
 	}
 	goEnds(table.native, "polyfill/run", "pass TestK_1_one", "pass TestX/A-NEW-1_A-NEW-2_two_of_them",
@@ -57,18 +58,20 @@ func TestRuleTableFollowsTheRunners(t *testing.T) {
 	goEnds(table.native, "cmd/build", "fail TestX/K-1_of_a_package_that_does_not_count")
 	table.node(nodeEvent{Name: "A-NEW-1 K-1: both", Passed: true, Ran: true})
 	table.node(nodeEvent{Name: "A-NEW-2 to do", Passed: true})
+	table.node(nodeEvent{Name: "S-NEW-1: of a lowered module", Passed: true, Ran: true})
 	text, err := reportOf(table)
 	if err == nil {
 		t.Error("a failed test, and rules without one, are no error")
 	}
 	has(t, text,
-		"rule K-1 go=pass wasm=pass jspi=pass wazero=pass",
-		"rule A-NEW-1 go=pass wasm=missing jspi=pass wazero=missing",
-		"rule A-NEW-2 go=FAIL wasm=missing jspi=missing wazero=missing",
-		"rule J-EXP-1 go=missing wasm=pass jspi=pass wazero=missing",
+		"rule K-1 go=pass wasm=pass jspi=pass wazero=pass lowered=missing",
+		"rule A-NEW-1 go=pass wasm=missing jspi=pass wazero=missing lowered=missing",
+		"rule A-NEW-2 go=FAIL wasm=missing jspi=missing wazero=missing lowered=missing",
+		"rule J-EXP-1 go=missing wasm=pass jspi=pass wazero=missing lowered=missing",
+		"rule S-NEW-1 go=missing wasm=missing jspi=missing wazero=missing lowered=pass",
 		"FAIL A-NEW-2 on go: TestY/A-NEW-2/deeper",
 		"A-NEW-11 is no rule; a test named for it: TestA_NEW_11",
-		"go               2       0       1       1",
+		"go               2       0       2       1",
 	)
 }
 
@@ -76,19 +79,19 @@ func TestRuleTableExemptions(t *testing.T) {
 	whole := func(exempt ...exemption) *ruleTable {
 		table := tableOf(someRules, exempt)
 		for _, substrate := range substrates {
-			table.add(substrate, "A-NEW-1 A-NEW-2", true)
+			table.add(substrate, "A-NEW-1 A-NEW-2 S-NEW-1", true)
 		}
 		table.add("jspi", "J-EXP-1", true)
 		table.add("go", "K-1", true)
 		return table
 	}
-	right := []exemption{{"go wasm wazero", "J-EXP-*", "No Promises."}, {"wasm jspi wazero", "K-1", "Well."}}
+	right := []exemption{{"go wasm wazero lowered", "J-EXP-*", "No Promises."}, {"wasm jspi wazero lowered", "K-1", "Well."}}
 	text, err := reportOf(whole(right...))
 	if err != nil {
 		t.Errorf("%v\n%s", err, text)
 	}
-	has(t, text, "rule J-EXP-1 go=exempt wasm=exempt jspi=pass wazero=exempt",
-		"rule K-1 go=pass wasm=exempt jspi=exempt wazero=exempt")
+	has(t, text, "rule J-EXP-1 go=exempt wasm=exempt jspi=pass wazero=exempt lowered=exempt",
+		"rule K-1 go=pass wasm=exempt jspi=exempt wazero=exempt lowered=exempt")
 
 	for _, wrong := range []struct {
 		exemption exemption
@@ -126,7 +129,7 @@ func TestRuleTableExemptions(t *testing.T) {
 	if err == nil {
 		t.Error("an exemption covers a failed test")
 	}
-	has(t, text, "rule K-1 go=pass wasm=exempt jspi=exempt wazero=FAIL")
+	has(t, text, "rule K-1 go=pass wasm=exempt jspi=exempt wazero=FAIL lowered=exempt")
 }
 
 // The reporter reports real tests in Node the way the table reads them.
@@ -160,10 +163,10 @@ test.todo("J-EXP-1: later");
 	}
 	text, _ := reportOf(table)
 	has(t, text,
-		"rule K-1 go=missing wasm=missing jspi=pass wazero=missing",
-		"rule A-NEW-1 go=missing wasm=missing jspi=FAIL wazero=missing",
-		"rule A-NEW-2 go=missing wasm=missing jspi=missing wazero=missing",
-		"rule J-EXP-1 go=missing wasm=missing jspi=missing wazero=missing",
+		"rule K-1 go=missing wasm=missing jspi=pass wazero=missing lowered=missing",
+		"rule A-NEW-1 go=missing wasm=missing jspi=FAIL wazero=missing lowered=missing",
+		"rule A-NEW-2 go=missing wasm=missing jspi=missing wazero=missing lowered=missing",
+		"rule J-EXP-1 go=missing wasm=missing jspi=missing wazero=missing lowered=missing",
 	)
 	if err := os.WriteFile(ends, []byte("{not json"), 0o644); err != nil {
 		t.Fatal(err)
@@ -212,7 +215,7 @@ func TestRulesDocument(t *testing.T) {
 			t.Errorf("%s is cited and is no rule", id)
 		}
 	}
-	blocks := regexp.MustCompile("(?ms)^```c (\\S+)\n(.*?)^```").FindAllStringSubmatch(string(text), -1)
+	blocks := regexp.MustCompile("(?ms)^```(?:c|wat) (\\S+)\n(.*?)^```").FindAllStringSubmatch(string(text), -1)
 	if len(blocks) < 5 || len(blocks)*2 != strings.Count(string(text), "```") {
 		t.Errorf("%d blocks of code name their file", len(blocks))
 	}
@@ -223,6 +226,25 @@ func TestRulesDocument(t *testing.T) {
 		}
 		if !strings.Contains(string(source), block[2]) {
 			t.Errorf("%s does not have\n%s", block[1], block[2])
+		}
+	}
+}
+
+// docs/proposals.md says of every rule of the five documents, and of today's proposal, what became of it.
+func TestProposalsDocument(t *testing.T) {
+	t.Chdir("../..")
+	rules, err := os.ReadFile(rulesDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("docs/proposals.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range tableOf(string(rules), nil).rules {
+		if link := "[" + rule + "](rules.md#" + strings.ToLower(rule) + ")"; !strings.Contains(string(text), link) &&
+			!strings.HasPrefix(rule, "K-") && !strings.HasPrefix(rule, "J-") { // which belong to none of them
+			t.Errorf("docs/proposals.md lacks %s", link)
 		}
 	}
 }

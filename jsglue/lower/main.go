@@ -36,7 +36,7 @@ func run(all bool) int32 {
 	r, err := lower.Module(source, all)
 	switch {
 	case err != nil:
-		result = say(err.Code.Rule(), err.At)
+		result = []byte(err.Error())
 		return invalid
 	case r.Refusal.Code != lower.OK:
 		result = say(r.Refusal.Code.Text(), r.Refusal.At)

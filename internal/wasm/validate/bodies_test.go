@@ -253,6 +253,8 @@ var bodyTests = []bodyTest{
 	{"resume with a handler of no tag", 0, noLocals, "\xd0\x0b\xe3\x0b\x01\x00\x04\x00\x0b", UnknownTag, 2},
 	{"resume with a switch of a tag that takes something", 0, noLocals, "\xd0\x0b\xe3\x0b\x01\x01\x01\x0b",
 		BadSwitchTag, 2},
+	{"resume with a switch of a tag that returns something else", 0, noLocals, "\xd0\x0b\xe3\x0b\x01\x01\x03\x0b",
+		BadSwitchTag, 2},
 	{"resume_throw", 0, noLocals, "\x41\x00\xd0\x0b\xe4\x0b\x01\x00\x0b", 0, 0},
 	{"resume_throw of a tag with results", 0, noLocals, "\x41\x00\xd0\x0b\xe4\x0b\x02\x00\x0b", BadException, 4},
 	{"resume_throw_ref", 0, noLocals, "\xd0\x69\xd0\x0b\xe5\x0b\x00\x0b", 0, 0},

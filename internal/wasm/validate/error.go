@@ -54,7 +54,7 @@ const (
 	BadHandler      Code = 63 // a handler whose label does not take what it delivers
 	BadContinuation Code = 64 // types of continuations that do not fit each other
 	BadException    Code = 65 // an exception of a tag that has results
-	BadSwitchTag    Code = 66 // a tag of a switch that carries something
+	BadSwitchTag    Code = 66 // a tag of a switch that carries something, or returns something else
 	OlderEncoding   Code = 96 // an older encoding of the stack-switching instructions
 	TooMany         Code = 97 // within the rules, but more than any engine accepts
 )

@@ -198,7 +198,7 @@ func (c Code) Rule() string {
 	case BadException:
 		return "the tag of an exception must have no results"
 	case BadSwitchTag:
-		return "the tag of a switch must have no parameters"
+		return "the tag of a switch must have no parameters, and the results of what is resumed"
 	case OlderEncoding:
 		return "an older encoding of the stack-switching instructions"
 	case TooMany:
