@@ -28,7 +28,7 @@
 //	SwitchNew F         F active or ancestor     F suspended, a new T has P           T
 //	DismountRelease F   as Dismount              F and all below it moribund          P, at the handler
 //	SwitchRelease F T   as Switch, T not F       F and all below it moribund          T's leaf, at the handler
-//	Return              a fiber is active        it is moribund                       P, at its handler for the return event
+//	Return              a fiber is active        it is moribund                       P, at its return event's handler
 //	Throw               a fiber is active        it is moribund                       P, exception raised there
 //
 // # Costs and failures
