@@ -67,7 +67,7 @@
 // take constant time; Enter, Detach and Kill walk the piece that they move, which is one fiber long unless fibers have
 // entered fibers.
 //
-// A Machine belongs to one thread of control. Use from two goroutines at the same time is a mistake.
+// A Machine belongs to one thread of control: two goroutines must not use it at the same time.
 //
 // Why: RATIONALE.md, "Why one machine under all vocabularies?".
 package polyfill

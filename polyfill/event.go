@@ -16,8 +16,7 @@ type Event struct {
 }
 
 // Events holds the tags of one machine and what each of its computations waits for (P3). The zero Events is ready for
-// use. It has no pointers in what grows with the number of fibers, and nothing but the making of tags and tables, and
-// growth, allocates.
+// use. What grows with the number of fibers has no pointers. Only making tags and tables, and growth, allocate.
 type Events struct {
 	tags   []signature // of tag number i+1
 	tables []span      // of table number i+1
@@ -29,8 +28,8 @@ type signature struct{ params, results Types }
 
 type span struct{ from, to uint32 }
 
-// NewTag makes a tag, different from all others (K-3). Results are the types of the values that come back, in the one
-// system that has them (D-TYPE-2). It returns none if params or results are no list of types.
+// NewTag makes a tag, different from all others (K-3). results are the types of the values that come back, which only
+// cont has (D-TYPE-2). It returns 0 if params or results is not a valid list of types.
 func (e *Events) NewTag(params, results Types) Tag {
 	if !params.Valid() || !results.Valid() {
 		return 0
@@ -39,8 +38,8 @@ func (e *Events) NewTag(params, results Types) Tag {
 	return Tag(len(e.tags))
 }
 
-// NewTable returns the number of a list of tags; ok is false if one of them is not a tag of this machine. A tag that
-// stands in the list twice is taken at its first place (B-EVT-1). It looks through all tables that there are.
+// NewTable returns the number of a list of tags; ok is false if one of them is not a tag of this machine. A tag that is
+// in the list twice counts at its first place (B-EVT-1). It searches all existing tables for the same list.
 func (e *Events) NewTable(tags ...Tag) (table Table, ok bool) {
 	for _, t := range tags {
 		if !e.Known(t) {
@@ -76,14 +75,14 @@ func (e *Events) same(s span, tags []Tag) bool {
 // Known reports whether t is a tag of this machine.
 func (e *Events) Known(t Tag) bool { return t != 0 && uint(t) <= uint(len(e.tags)) }
 
-// KnownTable reports whether t is a table of this machine, which the empty one is.
+// KnownTable reports whether t is a table of this machine. The empty table is one.
 func (e *Events) KnownTable(t Table) bool { return uint(t) <= uint(len(e.tables)) }
 
 // Params returns the types that go with a tag, Results those that come back.
 func (e *Events) Params(t Tag) Types  { return e.tags[t-1].params }
 func (e *Events) Results(t Tag) Types { return e.tags[t-1].results }
 
-// First returns the first tag of a table, none if it is empty.
+// First returns the first tag of a table, 0 if the table is empty.
 func (e *Events) First(t Table) Tag {
 	if t == 0 || !e.KnownTable(t) {
 		return 0
@@ -91,8 +90,8 @@ func (e *Events) First(t Table) Tag {
 	return e.lists[e.tables[t-1].from]
 }
 
-// Check returns why an event with this tag and payload cannot be sent by anybody: static typing, enforced when the
-// operation runs (K-4).
+// Check returns why no computation may send an event with this tag and payload and wait with this table: static typing,
+// enforced when the operation runs (K-4).
 func (e *Events) Check(v Event, wait Table) Trap {
 	switch {
 	case e.Known(v.Tag) && e.KnownTable(wait) && e.tags[v.Tag-1].params.Takes(v.Payload):
@@ -105,8 +104,8 @@ func (e *Events) Check(v Event, wait Table) Trap {
 	return WrongPayload
 }
 
-// Wait records by which table f will be woken, null is the root. For a fiber that has never run it is the list of
-// events that start it.
+// Wait records the table that f waits with; the null reference stands for the root. For a fiber that has never run, the
+// table lists the events that start it.
 func (e *Events) Wait(f Fiber, t Table) {
 	i := f.Index()
 	for i >= len(e.waits) {
@@ -115,7 +114,8 @@ func (e *Events) Wait(f Fiber, t Table) {
 	e.waits[i] = t
 }
 
-// Accepts returns the label at which f, which waits, takes the tag: the first place of the tag in its table. Pure (P3).
+// Accepts returns the label at which the waiting fiber f takes the tag: the tag's first place in f's table. ok is false
+// if f does not take it. Pure (P3).
 func (e *Events) Accepts(f Fiber, t Tag) (label int32, ok bool) {
 	if f.Index() >= len(e.waits) {
 		return Next, false
@@ -123,7 +123,7 @@ func (e *Events) Accepts(f Fiber, t Tag) (label int32, ok bool) {
 	return e.Find(e.waits[f.Index()], t)
 }
 
-// Find returns the label of a tag in a table. Pure.
+// Find returns the label of a tag in a table: its first place. ok is false if the tag is not there. Pure.
 func (e *Events) Find(table Table, t Tag) (label int32, ok bool) {
 	if table == 0 || !e.KnownTable(table) {
 		return Next, false

@@ -65,7 +65,7 @@ func (m *Machine) State(f Fiber) State {
 	return Invalid
 }
 
-// Started reports whether f has ever been entered. It is false for a fiber that is over.
+// Started reports whether f is alive and has been entered before.
 func (m *Machine) Started(f Fiber) bool {
 	return m.alive(f) && m.slots[f.Index()].started
 }
@@ -81,8 +81,8 @@ func (m *Machine) Active() Fiber { return m.reference(m.active) }
 // Live returns the number of fibers that are not over.
 func (m *Machine) Live() int { return int(m.live) }
 
-// Leaf returns the fiber in which control reappears when f, which is suspended, is entered: f itself unless fibers are
-// carried with it. Null if f is not suspended.
+// Leaf returns the fiber in which control reappears when the suspended fiber f is entered: f itself unless f carries
+// others. It returns null if f is not suspended.
 func (m *Machine) Leaf(f Fiber) Fiber {
 	if m.State(f) != Suspended {
 		return 0
@@ -90,8 +90,8 @@ func (m *Machine) Leaf(f Fiber) Fiber {
 	return m.reference(m.slots[f.Index()].leaf)
 }
 
-// Parent returns the fiber that f returns to. It is null if that is the root, and also if f is not part of the live
-// chain or carried.
+// Parent returns the fiber that f returns to. It returns null if that is the root, or if f is neither on the live chain
+// nor carried.
 func (m *Machine) Parent(f Fiber) Fiber {
 	switch m.State(f) {
 	case Active, Busy, Carried:
@@ -100,8 +100,8 @@ func (m *Machine) Parent(f Fiber) Fiber {
 	return 0
 }
 
-// CheckReference returns why f is no reference of this machine, OK if it is one, be the fiber over or not. It is what
-// every operation asks first, for all its operands (K-2). Pure, as the other checks are.
+// CheckReference returns OK if f is a reference of this machine, whether its fiber is over or not, else the reason why
+// it is not. Every operation checks all its operands so before anything else (K-2). Pure, as the other checks are.
 func (m *Machine) CheckReference(f Fiber) Trap {
 	if m.State(f) == Invalid {
 		return unknown(f)
@@ -109,7 +109,7 @@ func (m *Machine) CheckReference(f Fiber) Trap {
 	return OK
 }
 
-// CheckSuspended returns why f may not be entered, OK if it may.
+// CheckSuspended returns OK if f may be entered, else the reason why it may not.
 func (m *Machine) CheckSuspended(f Fiber) Trap {
 	switch m.State(f) {
 	case Suspended:
@@ -122,7 +122,7 @@ func (m *Machine) CheckSuspended(f Fiber) Trap {
 	return NotSuspended
 }
 
-// CheckInChain returns why f may not be detached, OK if it may: it is the active fiber or an ancestor of it.
+// CheckInChain returns OK if f may be detached, which the active fiber and its ancestors may, else the reason.
 func (m *Machine) CheckInChain(f Fiber) Trap {
 	switch m.State(f) {
 	case Active, Busy:
@@ -213,8 +213,8 @@ func (m *Machine) Replace(s, t Fiber) (leaf Fiber, trap Trap) {
 	return m.attach(uint32(t)&indexMask, parent), OK
 }
 
-// Kill ends f, which must be suspended, and everything that is carried with it (P6). None of their code runs. Whoever
-// holds their stacks drops them.
+// Kill ends f, which must be suspended, and every fiber that it carries (P6). None of their code runs. The substrate
+// drops their stacks.
 func (m *Machine) Kill(f Fiber) Trap {
 	if trap := m.CheckSuspended(f); trap != OK {
 		return trap

@@ -70,10 +70,16 @@ func TestOperationByState(t *testing.T) {
 		{"Detach(f)", func(s *situation, f Fiber) Trap { _, trap := s.Detach(f); return trap }, [8]cell{
 			no(NullReference), no(UnknownReference), no(NotInChain), no(NotInChain),
 			ok(Suspended), ok(Suspended), no(NotInChain), no(Over)}},
-		{"Replace(f, fresh)", func(s *situation, f Fiber) Trap { _, trap := s.Replace(f, s.target); return trap }, [8]cell{
+		{"Replace(f, fresh)", func(s *situation, f Fiber) Trap {
+			_, trap := s.Replace(f, s.target)
+			return trap
+		}, [8]cell{
 			no(NullReference), no(UnknownReference), no(NotInChain), no(NotInChain),
 			ok(Suspended), ok(Suspended), no(NotInChain), no(Over)}},
-		{"Replace(active, f)", func(s *situation, f Fiber) Trap { _, trap := s.Replace(s.active, f); return trap }, [8]cell{
+		{"Replace(active, f)", func(s *situation, f Fiber) Trap {
+			_, trap := s.Replace(s.active, f)
+			return trap
+		}, [8]cell{
 			no(NullReference), no(UnknownReference), ok(Active), ok(Busy),
 			ok(Active), no(NotSuspended), no(NotSuspended), no(Over)}},
 		{"Replace(f, f)", func(s *situation, f Fiber) Trap { _, trap := s.Replace(f, f); return trap }, [8]cell{

@@ -25,10 +25,10 @@ const Next int32 = -1
 //     that is never an exception.
 //
 // Label to Token are what To finds where it waits, in the order in which include/fiberfill.h lays out an event. They
-// have their meaning if values are delivered; of an exception only the Token counts.
+// are valid if values are delivered. With an exception, only Token is.
 //
-// A Plan is a place and not a message: a system has one, and the next operation writes over it. So a switch allocates
-// nothing, and the plan crosses the border to JavaScript as words in memory.
+// A system has one Plan, and the next operation overwrites it. So a switch allocates nothing, and the plan crosses the
+// border to JavaScript as words in memory.
 type Plan struct {
 	From     Fiber // who has issued the operation; null is the root, as it is in To
 	To       Fiber
@@ -40,8 +40,8 @@ type Plan struct {
 	Made  Fiber // by the operation that To waits in (B-MNEW-3)
 	Token Token // single-use reference: to the sender, or of what has been detached
 
-	// Ends are the fibers that the operation has ended, from the inside out. One whose function has returned or thrown
-	// is not among them: it has no stack any more.
+	// Ends are the fibers that the operation has ended, from the inside out. A fiber whose function has returned or
+	// thrown is not among them: it no longer has a stack.
 	Ends []Fiber
 }
 
@@ -71,7 +71,8 @@ func (p *Plan) Returned(m *Machine, results Types) Trap {
 	return trap
 }
 
-// Threw is Returned for a function that an exception has left, which arrives in the parent.
+// Threw ends the active fiber, whose function has let out an exception, and plans that the exception arrives in its
+// parent.
 func (p *Plan) Threw(m *Machine) Trap {
 	trap := p.Returned(m, 0)
 	p.Delivers = Exception
@@ -95,15 +96,15 @@ func (p *Plan) Release(m *Machine, f Fiber) Trap {
 	return p.End(m, f)
 }
 
-// Unwind is what follows a trap: the whole live chain ends, and the entry with it (K-9).
+// Unwind plans what follows a trap: the whole live chain ends, and the entry with it (K-9).
 func (p *Plan) Unwind(m *Machine) {
 	p.FallThrough(0)
 	p.end(m, m.active, 0)
 	m.Unwind()
 }
 
-// Abandon is what follows a plan that cannot be carried out, because there is no stack for To: the operation traps.
-// Besides the chain that is live now it ends the one that the operation was issued in.
+// Abandon replaces a plan that cannot be carried out because there is no stack for To: the operation traps. It ends the
+// chain that is live now, and the chain in which the operation was issued.
 func (p *Plan) Abandon(m *Machine) {
 	top := p.From
 	p.Unwind(m)

@@ -1,7 +1,7 @@
 package polyfill
 
 // Token is a single-use reference: it denotes one suspension of one fiber and is consumed by entering it (C-REF-1,
-// D-ONE-1). The zero Token is null. A token that is consumed or outdated stays a legal value that is refused.
+// D-ONE-1). The zero Token is null. A token that is consumed or outdated stays a legal value, and operations refuse it.
 type Token struct {
 	fiber  Fiber
 	number uint32
@@ -17,8 +17,8 @@ func (m *Machine) Mint(f Fiber) (Token, Trap) {
 	return Token{f, s.token}, OK
 }
 
-// Check reports whether t would be redeemed, without consuming it: an operation that traps for another reason consumes
-// nothing (C-SWITCH-4).
+// Check returns OK if Redeem would accept t, else the reason. It consumes nothing, because an operation that traps for
+// another reason must not consume its reference (C-SWITCH-4).
 func (m *Machine) Check(t Token) Trap {
 	if t.fiber == 0 {
 		return NullReference
@@ -38,11 +38,12 @@ func (m *Machine) Redeem(t Token) (Fiber, Trap) {
 	return t.fiber, OK
 }
 
-// Fiber returns the fiber of which t denotes, or denoted, a suspension. It may be over.
+// Fiber returns the fiber whose suspension t denotes or denoted. That fiber may be over.
 func (t Token) Fiber() Fiber { return t.fiber }
 
 // Bits returns t as a number, which is how guests hold it; null is 0. [TokenOf] is the way back.
 func (t Token) Bits() uint64 { return uint64(t.number)<<32 | uint64(t.fiber) }
 
-// TokenOf returns the token of a number, whatever number it is: Check refuses those that no Mint has returned.
+// TokenOf returns the token that [Token.Bits] made the number of. It takes any number: Check refuses a token that no
+// Mint has returned.
 func TokenOf(bits uint64) Token { return Token{Fiber(bits), uint32(bits >> 32)} }

@@ -1,9 +1,9 @@
 package polyfill
 
-// Trap says why an operation was refused. Zero means that it was not.
+// Trap says why an operation was refused. Zero means that it was not refused.
 //
-// It is a number and not an error because the machine is also compiled for places where an interface costs more than
-// everything else together.
+// It is a number and not an error because the machine is also compiled to wasm of a few kilobytes, where an interface
+// would cost more than everything else together.
 type Trap uint8
 
 const (
@@ -13,23 +13,23 @@ const (
 	NullReference
 	// UnknownReference: no operation has ever returned this reference.
 	UnknownReference
-	// NotSuspended: the fiber is running, waits for one that it entered, or is carried.
+	// NotSuspended: the fiber is running, waits for a fiber that it has entered, or is carried.
 	NotSuspended
 	// NotInChain: the fiber is neither active nor an ancestor of the active fiber.
 	NotInChain
 	// Over: the fiber is moribund.
 	Over
-	// StaleToken: the single-use reference has been used, or another was minted since (C-REF-2).
+	// StaleToken: the single-use reference has been used, or a newer one has been minted (C-REF-2).
 	StaleToken
 	// OnRoot: the operation needs a fiber, and the root is active.
 	OnRoot
 	// UnknownTag: the tag or the wait table is not one of this machine.
 	UnknownTag
-	// NotTypes: the number is no list of types.
+	// NotTypes: the number is not a valid list of types.
 	NotTypes
-	// WrongPayload: the values are not of the number and types that the tag or the receiver has (K-4).
+	// WrongPayload: the values do not match the tag or the receiver in number or types (K-4).
 	WrongPayload
-	// WrongResults: the results are not of the types that the waiting parent expects (A-SWITCH-5).
+	// WrongResults: the results do not have the types that the waiting parent expects (A-SWITCH-5).
 	WrongResults
 	// Unhandled: the receiver has no handler for the event (A-HDL-7).
 	Unhandled
@@ -39,9 +39,9 @@ const (
 	FunctionReturned
 	// FunctionThrew: an exception has left a coroutine function (C-EXC-1).
 	FunctionThrew
-	// EntryRetired: the embedder's entry retires, and nobody could return to the host (C-RETIRE-5).
+	// EntryRetired: the embedder's entry retires, so nothing could return to the host (C-RETIRE-5).
 	EntryRetired
-	// HostFrames: frames of the host lie on the stack that would have to be parked (C-SWITCH-7).
+	// HostFrames: the stack that would have to be parked holds frames of the host (C-SWITCH-7).
 	HostFrames
 	// TooManyFibers: MaxFibers are alive, or all references are used up.
 	TooManyFibers

@@ -8,7 +8,7 @@ const (
 	I64
 	F32
 	F64
-	// Ref is a reference that is not null, NullRef one that may be.
+	// Ref is a reference that is not null, NullRef one that may be null.
 	Ref
 	NullRef
 )
@@ -20,7 +20,7 @@ type Types uint32
 // MaxValues is how many values one switch can carry.
 const MaxValues = 8
 
-// List returns the types in order. More than [MaxValues] of them panic.
+// List returns the list of the given types, in order. It panics if there are more than [MaxValues].
 func List(types ...Type) (list Types) {
 	if len(types) > MaxValues {
 		panic("polyfill: more than 8 values in one list of types")
@@ -31,7 +31,7 @@ func List(types ...Type) (list Types) {
 	return list
 }
 
-// Valid reports whether l is a list of types: without gaps, and of types that there are.
+// Valid reports whether l is a list of types: it has no gaps, and every type in it exists.
 func (l Types) Valid() bool {
 	for ; l != 0; l >>= 4 {
 		if t := l.At(0); t == 0 || t > NullRef {
@@ -52,8 +52,8 @@ func (l Types) Len() (n int) {
 // At returns type number i, 0 beyond the end.
 func (l Types) At(i int) Type { return Type(l >> (4 * i) & 15) }
 
-// Takes reports whether values of the types sent may arrive where l is expected: the same number of values, each of the
-// same type, or a reference that is not null where one that may be null is expected (K-4, C-TYPE-3).
+// Takes reports whether values of the types sent may arrive where l is expected: as many values, each of the same type,
+// except that Ref may arrive where NullRef is expected (K-4, C-TYPE-3).
 func (l Types) Takes(sent Types) bool {
 	if l == sent {
 		return true // nearly always
@@ -68,8 +68,8 @@ func (l Types) Takes(sent Types) bool {
 
 func (t Type) takes(sent Type) bool { return t == sent || t == NullRef && sent == Ref }
 
-// After returns what is expected once values of the types sent have been supplied as the first ones; ok is false if l
-// does not begin so (C-BIND-1).
+// After returns the types that are still expected once values of the types sent have been supplied as the first ones;
+// ok is false if l does not begin with those types (C-BIND-1).
 func (l Types) After(sent Types) (rest Types, ok bool) {
 	for ; sent != 0; l, sent = l>>4, sent>>4 {
 		if !l.At(0).takes(sent.At(0)) {
@@ -79,10 +79,10 @@ func (l Types) After(sent Types) (rest Types, ok bool) {
 	return l, true
 }
 
-// Then returns the list of l's types and behind them those of more.
+// Then returns the types of l followed by those of more.
 func (l Types) Then(more Types) Types { return l | more<<(4*l.Len()) }
 
-// EndsWith reports whether l is suffix, or other types and then suffix (A-HDL-4).
+// EndsWith reports whether the last types of l are those of suffix (A-HDL-4).
 func (l Types) EndsWith(suffix Types) bool {
 	lead := l.Len() - suffix.Len()
 	return lead >= 0 && l>>(4*lead) == suffix

@@ -1,8 +1,8 @@
-;; What stands at the bottom of a fiber's stack, and calls functions of the guest by their places in its table.
+;; The frames at the bottom of a fiber's stack. They call functions of the guest by their places in its table.
 ;;
-;; A host function of the runtime cannot hold an exception, and a call that it makes cannot let one through. So what leaves a
-;; function is caught here and put down in a global, and the last result is not 0; fibers1.wat and its like throw it on, the
-;; same exception, where the parent waits.
+;; A host function of the runtime cannot hold an exception, and an exception cannot pass through a call that it makes.
+;; So these frames catch what leaves a function of the guest, store it in a global and return a last result other than
+;; 0. fibers1.wat and its like throw the same exception again where the parent waits.
 (module $fiberfill
   (type $body (func (param i32 i32 i32) (result i32)))
   (type $function (func (param i32)))

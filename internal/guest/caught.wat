@@ -1,3 +1,3 @@
-;; The exception that is on its way from one fiber to another: there is one at most, since one computation is active.
+;; The exception on its way from one fiber to another. There is at most one, because one computation is active.
 (module $fiberfill
   (global (export "caught") (mut exnref) (ref.null exn)))

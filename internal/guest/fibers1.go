@@ -33,7 +33,8 @@ func newFibers1(p *proposal) {
 		}},
 		{"switch", 4, 1, true, func(s []uint64) {
 			tag, values := t.sent(s[2])
-			s[0] = t.arrived(s[2], v.Switch(polyfill.Fiber(s[0]), polyfill.Fiber(s[1]), polyfill.Table(s[3]), tag, values...))
+			from, to, wait := polyfill.Fiber(s[0]), polyfill.Fiber(s[1]), polyfill.Table(s[3])
+			s[0] = t.arrived(s[2], v.Switch(from, to, wait, tag, values...))
 		}},
 		{"retire", 2, 0, false, func(s []uint64) {
 			tag, values := t.sent(s[1])

@@ -1,5 +1,5 @@
-;; The operations of fibers1, as a guest imports them: the host does them, and what was thrown at the fiber that waits
-;; in one of them is thrown here. See bodies.wat.
+;; The operations of fibers1, as a guest imports them. The host performs them. An exception for the fiber that waits in
+;; an operation is thrown here. See bodies.wat.
 (module $fiberfill
   (import "fiberfill:caught" "caught" (global $caught (mut exnref)))
   (import "fiberfill:host" "tag" (func $tag (param i32) (result i32)))

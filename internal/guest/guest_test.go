@@ -66,7 +66,8 @@ func whenInFlight(t *testing.T, server *webserver.Server, requests int, fn func(
 	t.Cleanup(func() { <-done })
 	go func() {
 		defer close(done)
-		if _, err := server.Await(t.Context(), func(s webserver.Stats) bool { return s.InFlight == requests }); err != nil {
+		all := func(s webserver.Stats) bool { return s.InFlight == requests }
+		if _, err := server.Await(t.Context(), all); err != nil {
 			t.Error(err)
 			return
 		}
@@ -157,7 +158,8 @@ func TestS_FETCH(t *testing.T) {
 			t.Errorf("the fibers ended in the order%s", order)
 		}
 		// On a slow machine a turn may be cut by its time budget, which changes nothing else.
-		if got := strings.ReplaceAll(strings.Join(g.Loop.Log(), "\n")+"\n", "paused\nentered\n", ""); got != string(want) {
+		got := strings.ReplaceAll(strings.Join(g.Loop.Log(), "\n")+"\n", "paused\nentered\n", "")
+		if got != string(want) {
 			t.Errorf("log\n%swant\n%s", got, want)
 		}
 	})

@@ -163,8 +163,8 @@ func (p *proposal) offer(ctx context.Context) error {
 		if o.waits {
 			results++
 		}
-		builder.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(_ context.Context, s []uint64) { p.perform(&o, s) }),
-			i32s(o.params), i32s(results)).Export(o.name)
+		perform := api.GoFunc(func(_ context.Context, s []uint64) { p.perform(&o, s) })
+		builder.NewFunctionBuilder().WithGoFunction(perform, i32s(o.params), i32s(results)).Export(o.name)
 	}
 	_, err := builder.Instantiate(ctx)
 	for _, m := range []struct {
@@ -195,7 +195,8 @@ func (p *proposal) attach(ctx context.Context) (err error) {
 		}
 		return nil
 	})
-	p.bodies, err = g.runtime.InstantiateWithConfig(ctx, bodiesWasm, wazero.NewModuleConfig().WithName("fiberfill:bodies"))
+	config := wazero.NewModuleConfig().WithName("fiberfill:bodies")
+	p.bodies, err = g.runtime.InstantiateWithConfig(ctx, bodiesWasm, config)
 	if err != nil {
 		return fmt.Errorf("%s: the functions of its table cannot be called: %w", g.options.Name, err)
 	}

@@ -347,7 +347,8 @@ func TestWrongGuests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := New(t.Context(), binary, Options{Name: c.path}); err == nil || !strings.Contains(err.Error(), c.want) {
+			_, err = New(t.Context(), binary, Options{Name: c.path})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 		})

@@ -128,7 +128,8 @@ func TestScenariosAreAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string]bool{}
-	for word := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return strings.ContainsRune(`" ,:`, r) }) {
+	between := func(r rune) bool { return strings.ContainsRune(`" ,:`, r) }
+	for word := range strings.FieldsFuncSeq(string(text), between) {
 		if strings.HasPrefix(word, "S-") {
 			got[word] = true
 		}

@@ -1,8 +1,8 @@
-;; What stands between a guest and the imports that wait, where the guest runs on a server.
+;; What stands between a guest on a server and the imports that wait.
 ;;
-;; A host function of the runtime can return or trap, but not throw; a guest shall see a failed or cancelled wait as an
-;; exception, as it does in a browser, so that its own cleanup runs. So the host functions return one number more, not 0 if
-;; they have failed, and the exception is thrown here.
+;; A host function of the runtime can return or trap, but it cannot throw. A guest has to see a failed or cancelled wait
+;; as an exception, as in a browser, so that its own cleanup runs. So each host function returns one more number, which
+;; is not 0 if the wait has failed, and the exception is thrown here.
 ;;
 ;; The module is instantiated twice, as "env" and as "fiberfill". `go run ./cmd/build guests` assembles it.
 ;; Why: RATIONALE.md, "Why is there wasm between a guest and its imports on a server, too?".

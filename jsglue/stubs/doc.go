@@ -56,12 +56,12 @@
 //	  sp := js.rest
 //	  js.failed($runner))
 //
-// A thunk is what a worker (jsglue/worker.wat) calls, with the runner: the JavaScript object that holds the arguments of
-// one call and gets its results. All thunks have that one type, so that one worker serves every export. The functions
-// that carry a value are imported once for each value type, whose bytes in hexadecimal digits end the name: "arg:7f"
-// takes the runner and the number of the parameter and returns an i32. The engine converts between JavaScript and wasm
-// as in any call; what cannot be converted is a TypeError that arrives in failed like every other exception. It costs
-// two calls for the thunk, and 5 to 6 ns for each argument and result.
+// A thunk is what a worker (jsglue/worker.wat) calls, with the runner: the JavaScript object that holds the arguments
+// of one call and gets its results. All thunks have that one type, so that one worker serves every export. The
+// functions that carry a value are imported once for each value type, whose bytes in hexadecimal digits end the name:
+// "arg:7f" takes the runner and the number of the parameter and returns an i32. The engine converts between JavaScript
+// and wasm as in any call; what cannot be converted is a TypeError that arrives in failed like every other exception.
+// It costs two calls for the thunk, and 5 to 6 ns for each argument and result.
 //
 // # Module B: stubs
 //
@@ -97,9 +97,9 @@
 //
 // B's start function does slots.s<i> := stub for every i. All else that B imports is said in the lines above; "guest"
 // "sp" is the stack pointer, "js" "rest" where it is when no fiber runs (a global: frames of fibers that wait may lie
-// above), "js" "size" how many bytes a region has, "worker" "exn" and "worker" "shared" globals of worker.wasm, of which
-// there is one instance. shared is 0 as long as each fiber has all its frames in its own region, so that nobody needs to
-// be told; src/guest/stack.ts sets it.
+// above), "js" "size" how many bytes a region has, "worker" "exn" and "worker" "shared" globals of worker.wasm, of
+// which there is one instance. shared is 0 as long as each fiber has all its frames in its own region, so that nobody
+// needs to be told; src/guest/stack.ts sets it.
 //
 // # What fails, and how
 //

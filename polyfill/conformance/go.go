@@ -178,8 +178,8 @@ func (p *player) frame(f *frame) {
 	p.record(Outcome{Kind: Left, Who: f.who, N: n})
 }
 
-// payload makes the values of a signature. References stand for themselves; the guests of fibers1 and fibers2 put fibers in
-// their place.
+// payload makes the values of a signature. References stand for themselves; the guests of fibers1 and fibers2 put
+// fibers in their place.
 func payload(signature int8, n int16) []run.Value {
 	values := make([]run.Value, 0, 3)
 	for _, t := range Signatures[signature] {

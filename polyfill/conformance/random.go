@@ -33,14 +33,14 @@ func ending(c Code) bool { return c == Return || c == Throw || c == Unreachable 
 
 // choices are the operations by system, some of them more often than others.
 var choices = map[System][]Code{
-	Fibers1: {New, New, Spawn, Suspend, Suspend, Resume, Resume, Resume, Switch, Switch, Retire, RetireTo, Release, Handle,
-		End, Call, Return, Throw, Unreachable},
+	Fibers1: {New, New, Spawn, Suspend, Suspend, Resume, Resume, Resume, Switch, Switch, Retire, RetireTo, Release,
+		Handle, End, Call, Return, Throw, Unreachable},
 	Fibers2: {New, New, Mount, Mount, Mount, Dismount, Dismount, Switch, Switch, Release, MountNew, SwitchNew,
 		DismountRelease, SwitchRelease, Call, Return, Throw, Unreachable},
 	Stacks: {New, New, NewRef, Switch, Switch, Switch, SwitchRetire, SwitchThrow, Bind, ReturnSwitch, ReturnSwitchThrow,
 		Host, Call, Return, Throw, Unreachable},
-	Cont: {New, New, Resume, Resume, Resume, Suspend, Suspend, Suspend, BrOnEvt, Forward, Forward, ThrowInto, Call, Return,
-		Throw, Unreachable},
+	Cont: {New, New, Resume, Resume, Resume, Suspend, Suspend, Suspend, BrOnEvt, Forward, Forward, ThrowInto, Call,
+		Return, Throw, Unreachable},
 }
 
 // bits hands out pieces of a number.

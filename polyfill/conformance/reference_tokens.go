@@ -189,7 +189,8 @@ func (r rulesCont) perform(m *model, op *Op) {
 	v := m.values(op.sent(), op.N)
 	switch op.Code {
 	case New:
-		m.record(Outcome{Kind: Made, Who: c.number, Ref: m.number(m.mint(m.makeSingle(op.Gives, Signatures[op.sent()]))) + 1})
+		made := m.mint(m.makeSingle(op.Gives, Signatures[op.sent()]))
+		m.record(Outcome{Kind: Made, Who: c.number, Ref: m.number(made) + 1})
 	case BrOnEvt:
 		e := m.evt(op.A)
 		if e.tag != op.Tag {

@@ -82,5 +82,6 @@ func parseCase(text string) (c Case, err error) {
 
 // isRule reports whether a word is the id of a rule (A-NEW-1, J-ID-2, K-2) or of an edge case (X-EDGE-12).
 func isRule(word string) bool {
-	return len(word) > 2 && strings.IndexByte("ABCDJKSX", word[0]) >= 0 && word[1] == '-' && strings.ToUpper(word) == word
+	return len(word) > 2 && strings.IndexByte("ABCDJKSX", word[0]) >= 0 && word[1] == '-' &&
+		strings.ToUpper(word) == word
 }

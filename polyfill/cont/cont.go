@@ -24,8 +24,8 @@ type System struct {
 	pending pending
 }
 
-// frame is what is known of a continuation beside its state: its type ([tp*] -> [tr*]), of which tp* changes with what
-// its leaf waits for.
+// frame is what is known of a continuation beside its state: its type ([tp*] -> [tr*]). tp* changes with what its leaf
+// waits for.
 type frame struct {
 	waits, results Types
 	asks           bool // the filter that it waits with is a function as well as a table
@@ -61,9 +61,9 @@ func (s *System) New(function bool, params, results Types) (Token, Trap) {
 	return s.Machine.Mint(f)
 }
 
-// Resume enters the continuation with the values that its leaf waits for (D-RESUME-1, D-RESUME-2). The issuer becomes
-// the parent; the events of filter are those that it admits, and their places are its labels. If it asks, its filter is
-// a function as well, which is asked about each of those events (D-FILT-3). c is consumed.
+// Resume enters the continuation with the values that its leaf waits for (D-RESUME-1, D-RESUME-2) and consumes c. The
+// issuer becomes the parent. It admits the events of filter, and their places are its labels. If asks is true, the
+// issuer also has a filter function, which is asked about each of those events (D-FILT-3).
 func (s *System) Resume(c Token, sent Types, filter Table, asks bool) Trap {
 	m := &s.Machine
 	s.last = opResume
@@ -84,7 +84,7 @@ func (s *System) Resume(c Token, sent Types, filter Table, asks bool) Trap {
 	return polyfill.OK
 }
 
-// enter consumes c and puts it below the issuer, who waits with the filter.
+// enter consumes c and puts its continuation below the issuer, which waits with the filter.
 func (s *System) enter(c Token, filter Table, asks bool) (issuer, leaf Fiber) {
 	m := &s.Machine
 	issuer = m.Active()
@@ -95,10 +95,10 @@ func (s *System) enter(c Token, filter Table, asks bool) (issuer, leaf Fiber) {
 	return issuer, leaf
 }
 
-// Suspend looks, from the active continuation outward, for the first whose resumer admits the event (D-SUSPEND-1). That
-// one is detached with everything inside it, its resumer goes on at the label with the new reference to it, and it
-// waits for the tag's results (D-SUSPEND-2). Where the filter is a function the plan is a [polyfill.Question]: call
-// Answer.
+// Suspend looks, from the active continuation outward, for the first continuation whose resumer admits the event
+// (D-SUSPEND-1). It detaches that continuation with everything inside it. The resumer goes on at the label with a new
+// reference to the continuation, which waits for the tag's results (D-SUSPEND-2). If a filter is a function, the plan
+// is a [polyfill.Question]: call Answer.
 func (s *System) Suspend(e Event) Trap {
 	s.last = opSuspend
 	if trap := s.Events.Check(e, 0); trap != polyfill.OK {
@@ -108,9 +108,10 @@ func (s *System) Suspend(e Event) Trap {
 	return s.outward(s.Machine.Active())
 }
 
-// Forward re-raises the event, of which c is the continuation, from the issuer outward (D-FWD-1, D-FWD-2). The issuer
-// stays parent of c and waits with the filter, as after Resume, for c's later events and its return. c is consumed; the
-// reference that is delivered is the continuation that holds both. Call Answer as after Suspend.
+// Forward raises the event e, whose continuation is c, again from the issuer outward (D-FWD-1, D-FWD-2), and consumes
+// c. The issuer becomes the parent of c's continuation and waits with the filter, as after Resume, for later events of
+// c and for its return. The handler receives a reference to the continuation that holds both. Call Answer as after
+// Suspend.
 func (s *System) Forward(c Token, e Event, filter Table, asks bool) Trap {
 	s.last = opForward
 	if trap := s.checkEvent(e); trap != polyfill.OK {
@@ -132,7 +133,8 @@ func (s *System) BrOnEvt(e Event, tag Tag) (bool, Trap) {
 	return e.Tag == tag, s.checkEvent(e)
 }
 
-// checkEvent returns why there is no such event: who holds an evtref may have changed it. The zero Event is null.
+// checkEvent returns OK if there is such an event, else the reason: a guest may have changed an evtref that it holds.
+// The zero Event is null.
 func (s *System) checkEvent(e Event) Trap {
 	if !e.Payload.Valid() {
 		return polyfill.NotTypes
@@ -143,7 +145,7 @@ func (s *System) checkEvent(e Event) Trap {
 	return s.Events.Check(e, 0)
 }
 
-// Answer is what the filter has said that the plan asks: whether it admits the event. The operation goes on.
+// Answer goes on with an operation whose plan was a [polyfill.Question]. admits is what the filter has returned.
 func (s *System) Answer(admits bool) Trap {
 	top := s.pending.top
 	if admits {
@@ -152,7 +154,7 @@ func (s *System) Answer(admits bool) Trap {
 	return s.outward(s.Machine.Parent(top))
 }
 
-// outward looks for who takes the pending event, from f on.
+// outward looks for the resumer that takes the pending event, from f outward.
 func (s *System) outward(f Fiber) Trap {
 	m := &s.Machine
 	for ; f != 0; f = m.Parent(f) {
@@ -187,9 +189,9 @@ func (s *System) detach(top Fiber) Trap {
 	return polyfill.OK
 }
 
-// Throw enters the continuation with an exception that is raised where its leaf waits (D-THROW-1). The issuer admits no
-// event: each goes on outward until the continuation ends (D-THROW-3). One that has never run is left by the exception
-// at once, which comes straight back (D-THROW-4).
+// Throw enters the continuation with an exception that is raised where its leaf waits (D-THROW-1). Until the
+// continuation ends the issuer admits no event: each goes further outward (D-THROW-3). If the continuation has never
+// run, the exception comes straight back to the issuer (D-THROW-4).
 func (s *System) Throw(c Token) Trap {
 	m := &s.Machine
 	s.last = opThrow
@@ -208,8 +210,8 @@ func (s *System) Throw(c Token) Trap {
 	return polyfill.OK
 }
 
-// Returned ends the active continuation, whose function has returned, and its resumer goes on at its next instruction
-// (D-RESUME-3). Results of other types than its own are refused, and nothing has ended then.
+// Returned ends the active continuation, whose function has returned. Its resumer goes on at its next instruction
+// (D-RESUME-3). Results of other types than the continuation's are refused, and then it has not ended.
 func (s *System) Returned(results Types) Trap {
 	s.last = opReturn
 	f := s.Machine.Active()

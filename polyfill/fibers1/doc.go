@@ -4,8 +4,8 @@
 // # Model
 //
 // A fiber is a function on a stack of its own. Resuming it makes the resumer its resume parent; the parent waits until
-// the fiber suspends, retires or returns. Who holds a reference may resume the fiber, so the parent may be another one
-// each time (A-PARENT-2). Every switch carries an event: a tag and values of the tag's types. The event is taken by the
+// the fiber suspends, retires or returns. Any holder of a reference may resume the fiber, so its parent may differ each
+// time (A-PARENT-2). Every switch carries an event: a tag and values of the tag's types. The event is taken by the
 // nearest event block that lexically encloses the instruction at which the receiver waits (A-HDL-2); here those blocks
 // are one [polyfill.Table], innermost first, which the waiting instruction names. A receiver without a matching block
 // is a mistake and traps (A-HDL-7): a protocol in this system is complete or it is wrong.
@@ -36,7 +36,6 @@
 //
 // # Failures
 //
-// An operation that is refused answers with a trap and has changed nothing. What a trap does, ending the whole live
-// chain (K-9), is the substrate's to perform; [polyfill.Machine.Unwind] is its part here. [Explain] names the rule that
-// an operation was refused by.
+// A refused operation returns a trap and changes nothing. A trap ends the whole live chain (K-9): the substrate ends
+// the stacks, and [polyfill.Machine.Unwind] the fibers. [System.Rule] names the rule that refused an operation.
 package fibers1

@@ -48,8 +48,8 @@ func (s *System) alloc(results Types, start Table) (Fiber, Trap) {
 	return f, polyfill.OK
 }
 
-// Block returns why an event block with parameters of these types cannot take the tag: the tag's must be the last of
-// them. Those before them are values of the handle (A-HDL-4).
+// Block returns OK if an event block with parameters of these types can take the tag, else the reason. The last of the
+// parameters must be those of the tag; the ones before are values of the handle (A-HDL-4).
 func (s *System) Block(tag polyfill.Tag, params Types) Trap {
 	s.last = opBlock
 	if !params.Valid() {
@@ -64,8 +64,8 @@ func (s *System) Block(tag polyfill.Tag, params Types) Trap {
 	return polyfill.OK
 }
 
-// Spawn makes a fiber and enters it at its first instruction (A-SPAWN-1). The spawner waits with the blocks of wait. It
-// is not told the reference; only the substrate is, by Plan.To, which hands it to the new fiber (A-SPAWN-4).
+// Spawn makes a fiber and enters it at its first instruction (A-SPAWN-1). The spawner waits with the blocks of wait and
+// does not learn the reference. The substrate finds it in Plan.To and hands it to the new fiber (A-SPAWN-4).
 func (s *System) Spawn(results Types, wait Table) Trap {
 	s.last = opSpawn
 	if !s.Events.KnownTable(wait) {
@@ -126,8 +126,8 @@ func (s *System) Resume(f Fiber, e Event, wait Table) Trap {
 	return polyfill.OK
 }
 
-// Switch suspends f and lets t, which is suspended, take f's place below f's resume parent, who is neither woken nor
-// told (A-SWITCH-1 to A-SWITCH-4). If both are the same fiber the event is looked up in the issuer's own blocks
+// Switch suspends f and lets t, which must be suspended, take f's place below f's resume parent. The parent is neither
+// woken nor told (A-SWITCH-1 to A-SWITCH-4). If f and t are the same fiber, the issuer's own blocks take the event
 // (A-SWITCH-6).
 func (s *System) Switch(f, t Fiber, e Event, wait Table) Trap {
 	m := &s.Machine
@@ -154,7 +154,8 @@ func (s *System) Switch(f, t Fiber, e Event, wait Table) Trap {
 	return polyfill.OK
 }
 
-// checkReplace returns the label at which t would take the event if it took f's place, or why it may not.
+// checkReplace returns the label at which t would take the event in f's place, or the reason why t may not take f's
+// place.
 func (s *System) checkReplace(f, t Fiber, e Event) (label int32, trap Trap) {
 	m := &s.Machine
 	if trap := m.CheckReference(f); trap != polyfill.OK {
@@ -191,7 +192,7 @@ func (s *System) Retire(f Fiber, e Event) Trap {
 	return trap
 }
 
-// RetireTo ends f and all fibers below it, and t, which is suspended, takes f's place (A-RETIRETO-1, A-RETIRETO-2).
+// RetireTo ends f and all fibers below it. t, which must be suspended, takes f's place (A-RETIRETO-1, A-RETIRETO-2).
 func (s *System) RetireTo(f, t Fiber, e Event) Trap {
 	m := &s.Machine
 	s.last = opRetireTo
@@ -215,8 +216,8 @@ func (s *System) Release(f Fiber) Trap {
 	return s.Plan.Release(&s.Machine, f)
 }
 
-// Returned ends the active fiber, whose function has returned; its resume parent goes on behind its resume or spawn
-// (A-RET-1). Results of other types than the fiber's are refused, and nothing has ended then.
+// Returned ends the active fiber, whose function has returned. Its resume parent goes on after its resume or spawn
+// (A-RET-1). Results of other types than the fiber's are refused, and then the fiber has not ended.
 func (s *System) Returned(results Types) Trap {
 	s.last = opReturn
 	f := s.Machine.Active()

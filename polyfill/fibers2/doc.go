@@ -4,13 +4,13 @@
 //
 // A fiber is suspended without control parent, or it has one and runs or is busy, or it is moribund (B-STATE-1).
 // Mounting sets the parent, switching moves it to another fiber, dismounting clears it, and so does the function's end
-// (B-PARENT-1). Each of the three carries an event and a table of handlers; the table is the issuer's, for the day when
-// it is woken.
+// (B-PARENT-1). Each of the three carries an event for the receiver, and a table of handlers with which the issuer
+// waits until it is woken.
 //
-// What sets this system apart: a receiver that has no handler for the event is no mistake. Nothing is transferred and
+// What sets this system apart: a receiver without a handler for the event is not a mistake. Nothing is transferred and
 // the issuer goes on with its next instruction (B-EVT-2), so that a cheap event can be tried before a general one. The
-// function's return is an event, too, under the tag that was named at the fiber's making (B-NEW-5); only that one must
-// be taken.
+// function's return is also an event. Its tag is named when the fiber is made (B-NEW-5), and it is the only event that
+// the receiver must take.
 //
 // # Transitions
 //
@@ -28,11 +28,11 @@
 //	SwitchNew F         F active or ancestor     F suspended, a new T has P           T
 //	DismountRelease F   as Dismount              F and all below it moribund          P, at the handler
 //	SwitchRelease F T   as Switch, T not F       F and all below it moribund          T's leaf, at the handler
-//	Return              a fiber is active        it is moribund                       P, at its handler for the return event
+//	Return              a fiber is active        it is moribund                       P, at its return event's handler
 //	Throw               a fiber is active        it is moribund                       P, exception raised there
 //
 // # Costs and failures
 //
 // As in package fibers1: constant time but for the piece that moves, 24 bytes a fiber; a refused operation has changed
-// nothing; [Explain] names the rule.
+// nothing; [System.Rule] names the rule.
 package fibers2

@@ -28,9 +28,9 @@ type frame struct {
 	made    Fiber // by the operation that it waits in, if that is MountNew or SwitchNew
 }
 
-// New makes a fiber that waits, never started and without control parent, for one of the events of start, each of which
-// has its function (B-NEW-1, B-NEW-2). returns is the event as which the function's results will arrive. The issuer
-// goes on; there is no plan.
+// New makes a fiber that has never started and has no control parent. It waits for one of the events of start, each of
+// which has a function of its own (B-NEW-1, B-NEW-2). The function's results will arrive as the event returns. The
+// issuer goes on; there is no plan.
 func (s *System) New(returns Tag, start Table) (Fiber, Trap) {
 	s.last = opNew
 	return s.alloc(returns, start)
@@ -52,13 +52,13 @@ func (s *System) alloc(returns Tag, start Table) (Fiber, Trap) {
 	return f, polyfill.OK
 }
 
-// wait records by which table f, which has made a fiber or null, will be woken.
+// wait records the table that f waits with, and the fiber that f's operation has made, null if none.
 func (s *System) wait(f Fiber, t Table, made Fiber) {
 	s.Events.Wait(f, t)
 	s.frames[f.Index()].made = made
 }
 
-// send plans that the event arrives in to, which waits.
+// send plans that the event arrives in the waiting fiber to.
 func (s *System) send(from, to Fiber, label int32, e Event) {
 	made := s.frames[to.Index()].made
 	if made != 0 && label == 0 {
@@ -171,10 +171,10 @@ func (s *System) Release(f Fiber) Trap {
 	return s.Plan.Release(&s.Machine, f)
 }
 
-// Returned ends the active fiber, whose function has returned. The control parent of this moment is sent the fiber's
-// return event (B-NEW-5). If it has no handler, falling through is impossible, because the sender is gone: the fiber
-// has ended, the parent is active, and it traps (B-NEW-6). Results of other types than the return event's are refused,
-// and nothing has ended then.
+// Returned ends the active fiber, whose function has returned, and sends the return event to the fiber's current
+// control parent (B-NEW-5). If the parent has no handler, the sender is gone and cannot fall through: the fiber has
+// ended, the parent is active, and the parent traps (B-NEW-6). Results of other types than the return event's are
+// refused, and then the fiber has not ended.
 func (s *System) Returned(results Types) Trap {
 	s.last = opReturn
 	f := s.Machine.Active()

@@ -4,9 +4,9 @@ import "github.com/fiberfill/fiberfill/polyfill"
 
 // The utility instructions are abbreviations; each could be written with those of fibers2.go.
 //
-// The two that make a fiber have $return_event as an immediate beside their table. It is the first tag of wait here.
-// Whoever is woken by it, from whomever it comes, goes on at the next instruction (B-MNEW-2). The labels of the other
-// tags are their places in wait, which begin at 1. With all of them comes the new reference, in Plan.Made (B-MNEW-3).
+// MountNew and SwitchNew have $return_event as an immediate beside their table. Here it is the first tag of wait. An
+// issuer that this event wakes goes on at the next instruction, whichever fiber sent the event (B-MNEW-2). The labels
+// of the other tags are their places in wait, from 1. Every event brings the new reference, in Plan.Made (B-MNEW-3).
 
 // MountNew makes a fiber and mounts it; it starts with its function at once, so there is no falling through (B-MNEW-1,
 // B-MNEW-5). Plan.To is the new fiber.
@@ -56,7 +56,7 @@ func (s *System) DismountRelease(f Fiber, e Event) Trap {
 }
 
 // SwitchRelease switches from f to t and releases f, with all fibers below it (B-SREL-1, B-SREL-3). If t has no handler
-// it falls through, and f is not released. To itself a fiber cannot switch so: it would end before it runs (B-SREL-2).
+// it falls through, and f is not released. A fiber cannot switch to itself so: it would end before it runs (B-SREL-2).
 func (s *System) SwitchRelease(f, t Fiber, e Event) Trap {
 	s.last = opSwitchRelease
 	if trap := s.Events.Check(e, 0); trap != polyfill.OK {

@@ -120,7 +120,8 @@ func TestAdder(t *testing.T) {
 						command, want = a.cancel, sum(els[:k])
 					}
 					e := a.Resume(a.threads[0], a.onAnswer, command)
-					if wantTag := map[bool]*run.Tag{true: nil, false: a.finish}[k == 0]; e.Tag != wantTag || e.I32(0) != want {
+					wantTag := map[bool]*run.Tag{true: nil, false: a.finish}[k == 0]
+					if e.Tag != wantTag || e.I32(0) != want {
 						t.Errorf("%v %v, want %v %d", e.Tag, e.Values, wantTag, want)
 					}
 					return nil

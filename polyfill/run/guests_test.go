@@ -317,7 +317,8 @@ func TestK_4_a_value_without_a_type_is_refused(t *testing.T) {
 		empty, one := v.Tag("empty"), v.Tag("one", polyfill.I32)
 		for _, tag := range []*run.Tag{empty, one} {
 			_, err := v.Call(func() []run.Value {
-				v.Resume(v.New("f", 0, v.On(tag), func(polyfill.Fiber, run.Event) []run.Value { return nil }), 0, tag, values...)
+				f := v.New("f", 0, v.On(tag), func(polyfill.Fiber, run.Event) []run.Value { return nil })
+				v.Resume(f, 0, tag, values...)
 				return nil
 			})
 			var trap *run.Trap

@@ -3,11 +3,11 @@
 // # Model
 //
 // A coroutine is suspended, active or moribund, and exactly one is active. There are no parents, no tags and no
-// handlers: a switch names its target and nothing else (C-STATE-2). What a target is named by is not the coroutine but
-// one suspension of it: a [polyfill.Token], consumed by the switch (C-REF-1, C-REF-2). The active coroutine has no
-// valid reference to itself; the coroutine that it switches to is handed a fresh one, together with the values sent,
-// and that is the only way back (C-SWITCH-2). Who wants an identity keeps the reference in a structure and replaces it
-// at every hop.
+// handlers: a switch names its target and nothing else (C-STATE-2). It names not the coroutine but one suspension of
+// the coroutine, by a [polyfill.Token], which the switch consumes (C-REF-1, C-REF-2). The active coroutine has no valid
+// reference to itself. The coroutine that it switches to receives a fresh one together with the values sent, and that
+// is the only way back (C-SWITCH-2). A program that needs an identity keeps the reference in a structure and replaces
+// it at every switch.
 //
 // A suspension awaits values of certain types, and a reference to the sender that is null if the sender has retired.
 // Whether it may be null is part of what is awaited (C-TYPE-1, C-TYPE-2): [Awaits].
@@ -30,7 +30,7 @@
 //	Bind T          reference is good           T suspended, other reference I
 //	Return          the entry is active         it is moribund               the embedder
 //
-// A coroutine function that returns, or that an exception leaves, traps (C-RET-1, C-EXC-1): nobody waits for it.
+// A coroutine function that returns or lets out an exception traps (C-RET-1, C-EXC-1): no other coroutine waits for it.
 //
 // # Costs and failures
 //

@@ -49,8 +49,8 @@ func (s *System) Enter() (Fiber, Trap) {
 	return f, trap
 }
 
-// Leave ends the embedder's entry: it has returned, thrown, or something has trapped, which ends the active coroutine.
-// References to the entry's coroutine are stale from now on, because it could not return to anybody (C-ROOT-2).
+// Leave ends the embedder's entry, which has returned, thrown or trapped; a trap ends the active coroutine. References
+// to the entry's coroutine are stale from now on, because it has nowhere to return to (C-ROOT-2).
 func (s *System) Leave() {
 	s.Machine.Unwind()
 	if s.Machine.State(s.entry) == polyfill.Suspended {
@@ -99,13 +99,14 @@ func (s *System) mint(awaits Awaits) (Token, Trap) {
 	return s.Machine.Mint(f)
 }
 
-// Host says that frames of the host are put on the active coroutine's stack (1) or have gone from it (-1). A coroutine
-// with such frames cannot be parked (C-SWITCH-7).
+// Host records that a frame of the host has been put on the active coroutine's stack (1) or has left it (-1). A
+// coroutine with such frames cannot be parked (C-SWITCH-7).
 func (s *System) Host(frames int32) {
 	s.frames[s.Machine.Active().Index()].host += frames
 }
 
-// check returns why the active coroutine, which is to await then, cannot switch to the suspension that t denotes.
+// check returns OK if the active coroutine can switch to the suspension that t denotes and wait for awaits, else the
+// reason.
 func (s *System) check(t Token, awaits Awaits) Trap {
 	if !awaits.Values.Valid() {
 		return polyfill.NotTypes
@@ -119,7 +120,7 @@ func (s *System) check(t Token, awaits Awaits) Trap {
 	return polyfill.OK
 }
 
-// checkValues returns why the values may not be sent to the suspension that t denotes as well.
+// checkValues is check, and also checks that values of the types sent may go to that suspension.
 func (s *System) checkValues(t Token, sent Types, awaits Awaits) Trap {
 	if !sent.Valid() {
 		return polyfill.NotTypes
@@ -133,9 +134,9 @@ func (s *System) checkValues(t Token, sent Types, awaits Awaits) Trap {
 	return polyfill.OK
 }
 
-// Switch suspends the active coroutine, which awaits then, and activates the one that t denotes; t is consumed
-// (C-SWITCH-2 to C-SWITCH-4). The fresh reference to the issuer is delivered with the values, behind those that have
-// been bound (C-BIND-4).
+// Switch suspends the active coroutine, which then waits for awaits, and activates the one that t denotes. It consumes
+// t (C-SWITCH-2 to C-SWITCH-4). The target receives the bound values, then the values sent (C-BIND-4), and a fresh
+// reference to the issuer.
 func (s *System) Switch(t Token, sent Types, awaits Awaits) Trap {
 	s.last = opSwitch
 	trap := s.checkValues(t, sent, awaits)
@@ -145,7 +146,7 @@ func (s *System) Switch(t Token, sent Types, awaits Awaits) Trap {
 	return trap
 }
 
-// ReturnSwitch is Switch in the place of the frame that issues it (C-RSW-1). To the machine they differ by their names.
+// ReturnSwitch is Switch in place of the frame that issues it (C-RSW-1). For the machine they differ in name only.
 func (s *System) ReturnSwitch(t Token, sent Types, awaits Awaits) Trap {
 	trap := s.Switch(t, sent, awaits)
 	s.last = opReturnSwitch
@@ -189,9 +190,9 @@ func (s *System) SwitchRetire(t Token, sent Types) Trap {
 	return s.Plan.End(&s.Machine, issuer)
 }
 
-// SwitchThrow is Switch with an exception that is raised in the target instead of values; the reference to the issuer
-// is delivered with it (C-THROW-1, C-THROW-3). Values that have been bound are lost. A coroutine that has never run is
-// left by the exception at once, which traps (C-THROW-2): it is active then, and the issuer stays suspended.
+// SwitchThrow is Switch with an exception instead of values. The exception is raised in the target and brings the
+// reference to the issuer (C-THROW-1, C-THROW-3). Bound values are lost. If the target has never run, the exception
+// leaves it at once, which traps (C-THROW-2): the target is then active, and the issuer stays suspended.
 func (s *System) SwitchThrow(t Token, awaits Awaits) Trap {
 	s.last = opSwitchThrow
 	if trap := s.check(t, awaits); trap != polyfill.OK {
@@ -208,15 +209,15 @@ func (s *System) SwitchThrow(t Token, awaits Awaits) Trap {
 	return polyfill.OK
 }
 
-// ReturnSwitchThrow is SwitchThrow in the place of the frame that issues it (C-RSW-2).
+// ReturnSwitchThrow is SwitchThrow in place of the frame that issues it (C-RSW-2).
 func (s *System) ReturnSwitchThrow(t Token, awaits Awaits) Trap {
 	trap := s.SwitchThrow(t, awaits)
 	s.last = opReturnSwitchThrow
 	return trap
 }
 
-// Bind supplies the first of the values that the suspension awaits and returns the new reference to it; every other one
-// is stale (C-BIND-1 to C-BIND-5). Nothing runs. The substrate keeps the values. The issuer goes on; there is no plan.
+// Bind supplies the first of the values that the suspension awaits and returns the new reference to it. Every earlier
+// reference is stale (C-BIND-1 to C-BIND-5). The substrate keeps the values. The issuer goes on; there is no plan.
 func (s *System) Bind(t Token, sent Types) (Token, Trap) {
 	s.last = opBind
 	if !sent.Valid() {
@@ -241,7 +242,7 @@ func (s *System) Returned(Types) Trap {
 	return polyfill.FunctionReturned
 }
 
-// Threw is Returned for a function that an exception has left (C-EXC-1).
+// Threw is Returned for a function that has let out an exception (C-EXC-1).
 func (s *System) Threw() Trap {
 	s.last = opThrow
 	return polyfill.FunctionThrew

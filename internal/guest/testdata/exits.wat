@@ -1,4 +1,4 @@
-;; A fiber that ends the process, and an allocator that uses the system, which it must not.
+;; A fiber that ends the process, and an allocator that uses the system, which an allocator must not do.
 (module
   (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))
   (import "fiberfill/fibers1" "spawn" (func $spawn (param i32 i32 i32 i32 i32) (result i32)))

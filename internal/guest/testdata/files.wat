@@ -1,7 +1,7 @@
-;; A guest that copies a file to its standard output through WASI, by name, below the first directory it was given. It
-;; returns the number of bytes, or the negative error number of WASI.
+;; A guest that copies a named file below the first preopened directory to its standard output, through WASI. It returns
+;; the number of bytes, or WASI's error number, negated.
 ;;
-;;   wasm-as -g --enable-mutable-globals --enable-exception-handling --enable-reference-types --enable-bulk-memory-opt files.wat -o files.wasm
+;;   wasm-as -g --enable-mutable-globals --enable-bulk-memory-opt files.wat -o files.wasm
 (module
   (import "wasi_snapshot_preview1" "path_open"
     (func $path_open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
@@ -14,7 +14,8 @@
   (memory (export "memory") 2)
   (global $__stack_pointer (mut i32) (i32.const 65536))
 
-  ;; The frame: 0 the file's descriptor, 4 and 8 address and length for WASI, 12 how much it did, 16 the buffer of 4,096 bytes.
+  ;; The frame: 0 the file's descriptor, 4 and 8 address and length for WASI, 12 the number of bytes moved, 16 a buffer
+  ;; of 4,096 bytes.
   (func (export "cat") (param $name i32) (param $name_len i32) (result i32)
     (local $frame i32)
     (local $total i32)
@@ -45,7 +46,8 @@
       (then (i32.sub (i32.const 0) (local.get $error)))
       (else (local.get $total))))
 
-  ;; sleep(ms, times): by WASI, on the monotonic clock. The frame: 0 the subscription of 48 bytes, 48 the event, 80 their number.
+  ;; sleep(ms, times): by WASI, on the monotonic clock. The frame: 0 the subscription of 48 bytes, 48 the event, 80 the
+  ;; number of events.
   (func (export "sleep") (param $ms i32) (param $times i32) (result i32)
     (local $frame i32)
     (local.set $frame (i32.sub (global.get $__stack_pointer) (i32.const 96)))

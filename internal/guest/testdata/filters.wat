@@ -1,7 +1,7 @@
-;; Filters that are functions (cont). A continuation raises an event and catches what comes of it: answered(f) is what, with
-;; the function at place f of the table as the filter. The table: 1 the continuation, 2 a filter that throws 5, 3 one that
-;; waits, 4 one that traps, 5 one that admits everything, 6 one that admits even numbers, 7 a continuation that raises numbers,
-;; 8 one that forwards them.
+;; Filters that are functions (cont). A continuation raises an event and catches the outcome. answered(f) returns that
+;; outcome with the function at place f of the table as the filter. The table: 1 the continuation, 2 a filter that
+;; throws 5, 3 one that waits, 4 one that traps, 5 one that admits everything, 6 one that admits even numbers, 7 a
+;; continuation that raises numbers, 8 a continuation that forwards them.
 (module
   (import "fiberfill/cont" "event" (func $event (param i32 i32) (result i32)))
   (import "fiberfill/cont" "table" (func $table (param i32 i32) (result i32)))
@@ -16,7 +16,7 @@
   (elem (i32.const 1) func $asking $throwing $waiting $trapping $admitting $even $numbers $forwarding)
   (tag $number (param i32))
 
-  ;; The event at 1024, of the tag that env is. Returns the number that it catches.
+  ;; Raises the event at 1024, whose tag is env. Returns the number that it catches.
   (func $asking (param $self i32) (param $tag i32) (param $e i32) (result i32)
     (i32.store offset=24 (local.get $e)
       (block $caught (result i32)
@@ -42,7 +42,8 @@
         (call $resume (i32.const 2048) (local.get $table) (local.get $filter) (i32.const 0)))))
     (i32.load offset=24 (i32.const 2048)))
 
-  ;; What happens, a digit each: 1 a number has come to who forwards it, 2 to the entry, 3 the filter was asked.
+  ;; What happened, a digit each: 1 a number reached the forwarder, 2 a number reached the entry, 3 the filter was
+  ;; asked.
   (global $trail (mut i32) (i32.const 0))
   (func $note (param $what i32)
     (global.set $trail (i32.add (i32.mul (global.get $trail) (i32.const 10)) (local.get $what))))
@@ -62,7 +63,7 @@
       (br_if $again (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 3))))
     (i32.const 0))
 
-  ;; Forwards them with a filter; or, if env is not 0, without, and makes them even before.
+  ;; Forwards the numbers, with a filter if env is 0. Otherwise it makes them even and forwards them without a filter.
   (func $forwarding (param $self i32) (param $env i32) (param $e i32) (result i32)
     (local $label i32)
     (call $new (i32.const 0) (i32.const 0) (i32.const 7) (i32.const 0) (i32.const 3072))

@@ -1,5 +1,5 @@
-// A guest in C whose fibers are those of fibers1: generators that live as long as they are wanted, wait inside of a fiber,
-// trap, and use up their stacks. It has no C library and no allocator.
+// A guest in C with fibers of fibers1: generators that live as long as they are wanted, wait inside a fiber, trap, and
+// use up their stacks. It has no C library and no allocator.
 
 #include "../../../include/fiberfill.h"
 

@@ -1,4 +1,4 @@
-;; Asks how much memory there is and exports no allocator: there is nowhere to take stacks from.
+;; Asks how much memory there is and exports no allocator, so there is no source for stacks.
 (module
   (import "fiberfill/fibers1" "tag" (func (param i32) (result i32)))
   (memory (export "memory") 1)

@@ -1,5 +1,5 @@
-;; An import that calls a function of the guest back, for the player of conformance scripts: what that throws is thrown on, as
-;; it is where the host is JavaScript. The host function says by its result that there is something.
+;; An import of the player of conformance scripts that calls a function of the guest. It throws on what that function
+;; throws, as a host in JavaScript does. The host function says by its result that there was an exception.
 (module
   (import "fiberfill:caught" "caught" (global $caught (mut exnref)))
   (import "test" "call" (func $call (param i32 i32) (result i32)))

@@ -1,5 +1,5 @@
-;; A guest that traps where its stack pointer leaves the stack that it began with, as Emscripten's -sSTACK_OVERFLOW_CHECK=2
-;; makes it. It exports an allocator, of which its fibers' stacks must not come.
+;; A guest that traps when its stack pointer leaves the stack that it began with, as Emscripten's
+;; -sSTACK_OVERFLOW_CHECK=2 makes it. It exports an allocator; the stacks of its fibers must not come from there.
 (module
   (import "fiberfill" "yield" (func $yield))
   (memory (export "memory") 2)
@@ -13,10 +13,11 @@
   (func (export "free") (param i32))
 
   (func $set (param $to i32)
-    (if (i32.or (i32.gt_u (local.get $to) (global.get $base)) (i32.lt_u (local.get $to) (global.get $end))) (then (unreachable)))
+    (if (i32.or (i32.gt_u (local.get $to) (global.get $base)) (i32.lt_u (local.get $to) (global.get $end)))
+      (then (unreachable)))
     (global.set $__stack_pointer (local.get $to)))
 
-  ;; keep(mark): the mark, as it is on the stack after a wait.
+  ;; keep(mark): writes the mark to the stack, waits, and returns what the stack then holds.
   (func (export "keep") (param $mark i32) (result i32) (local $frame i32)
     (call $set (local.tee $frame (i32.sub (global.get $__stack_pointer) (i32.const 16))))
     (i32.store (local.get $frame) (local.get $mark))

@@ -1,4 +1,4 @@
-;; Imports an operation that there is not, and one of another type.
+;; Imports an operation that does not exist, and one with the wrong type.
 (module
   (import "fiberfill/fibers1" "resume" (func (param i32)))
   (import "fiberfill/fibers1" "jump" (func))

@@ -1,5 +1,5 @@
-;; root > parent > child, who lets a third fiber take the place of its parent's or its own, by switch or retireto. There
-;; may be no stack for the third.
+;; root > parent > child. The child lets a third fiber take its parent's place or its own, by switch or retireto, when
+;; there may be no stack left for the third.
 (module
   (import "fiberfill/fibers1" "tag" (func $tag (param i32) (result i32)))
   (import "fiberfill/fibers1" "table" (func $table (param i32 i32) (result i32)))

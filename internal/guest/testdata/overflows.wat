@@ -1,5 +1,5 @@
-;; A fiber of v1 that writes below its region, as one does that has recursed too deeply, and traps, or returns; and one with a
-;; frame that reaches below it, of which nothing has been written when the fiber enters another.
+;; One fiber of v1 writes below its region, as after too deep a recursion, and traps or returns. Another has a frame
+;; that reaches below its region and has written nothing there when it enters a third fiber.
 (module
   (import "fiberfill/fibers1" "spawn" (func $spawn (param i32 i32 i32 i32 i32) (result i32)))
   (memory (export "memory") 2)

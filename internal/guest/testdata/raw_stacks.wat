@@ -1,6 +1,6 @@
-;; The operations of stacks as exports, for a test to call them with whatever numbers it likes. The table: 0 null, 1 a body
-;; that returns nothing, 2 a function of another type, 3 one that could throw and returns, 4 one that traps, 5 a body that
-;; traps.
+;; The operations of stacks as exports, so that a test can call them with any numbers. The table: 0 null, 1 a body that
+;; returns nothing, 2 a function of another type, 3 a body that may throw and returns, 4 a body that traps, 5 a
+;; body that traps.
 (module
   (import "fiberfill/stacks" "new" (func $new (param i32 i32 i32 i32 i32)))
   (import "fiberfill/stacks" "new_ref" (func $new_ref (param i32 i32 i32 i32 i32)))

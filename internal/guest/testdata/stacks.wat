@@ -1,7 +1,7 @@
-;; A guest whose calls look after their own shadow stacks. It exports an allocator, and so can have its fibers' stacks from
-;; each of the three sources.
+;; A guest whose calls check their own shadow stacks. It exports an allocator, so its fibers' stacks can come from each
+;; of the three sources.
 ;;
-;;   wasm-as -g --enable-mutable-globals --enable-exception-handling --enable-reference-types --enable-bulk-memory-opt stacks.wat -o stacks.wasm
+;;   wasm-as -g --enable-exception-handling --enable-reference-types --enable-bulk-memory-opt stacks.wat -o stacks.wasm
 (module
   (import "env" "fetch_text" (func $fetch_text (param i32 i32 i32 i32) (result i32)))
   (import "fiberfill" "yield" (func $yield))
@@ -26,8 +26,8 @@
     (local.get $at))
   (func (export "free") (param i32))
 
-  ;; keep(mark, times): fills 512 bytes of its stack with the mark, waits so often, and returns the mark if all of them have
-  ;; it still; else the negative number of the wait after which they had not.
+  ;; keep(mark, times): fills 512 bytes of its stack with the mark and waits `times` times. Returns the mark if every
+  ;; byte still has it, else the number of the wait after which one had not, negated.
   (func (export "keep") (param $mark i32) (param $times i32) (result i32)
     (local $frame i32)
     (local $i i32)
@@ -55,26 +55,27 @@
       (br_if $next (i32.lt_u (local.get $i) (i32.const 512))))
     (i32.const 1))
 
-  ;; deep(bytes): takes so much stack, writes all of it, and waits.
+  ;; deep(bytes): takes that much stack, writes all of it, and waits.
   (func (export "deep") (param $bytes i32)
     (global.set $__stack_pointer (i32.sub (global.get $__stack_pointer) (local.get $bytes)))
     (memory.fill (global.get $__stack_pointer) (i32.const 85) (local.get $bytes))
     (call $yield)
     (global.set $__stack_pointer (i32.add (global.get $__stack_pointer) (local.get $bytes))))
 
-  ;; wide(bytes): has a frame of so many, of which it writes the lowest 64, and waits.
+  ;; wide(bytes): has a frame of that many bytes, writes the lowest 64, and waits.
   (func (export "wide") (param $bytes i32)
     (global.set $__stack_pointer (i32.sub (global.get $__stack_pointer) (local.get $bytes)))
     (memory.fill (global.get $__stack_pointer) (i32.const 85) (i32.const 64))
     (call $yield)
     (global.set $__stack_pointer (i32.add (global.get $__stack_pointer) (local.get $bytes))))
 
-  ;; fetch_or_trap(url, url_len, n, trap): traps if n is trap, after the others have begun to wait; else it waits for the URL.
-  (func $fetch_or_trap (export "fetch_or_trap") (param $url i32) (param $url_len i32) (param $n i32) (param $trap i32) (result i32)
+  ;; fetch_or_trap(url, url_len, n, trap): waits for the URL; if n is trap, traps after the others have begun to wait.
+  (func $fetch_or_trap (export "fetch_or_trap")
+    (param $url i32) (param $url_len i32) (param $n i32) (param $trap i32) (result i32)
     (if (i32.eq (local.get $n) (local.get $trap)) (then (call $yield) (unreachable)))
     (call $fetch_text (local.get $url) (local.get $url_len) (local.get $url) (i32.const 0)))
 
-  ;; clean_up(url, url_len): counts, on the way of an exception, that it has passed here.
+  ;; clean_up(url, url_len): counts the exceptions that pass through it.
   (func (export "clean_up") (param $url i32) (param $url_len i32)
     (block $failed (result exnref)
       (try_table (catch_all_ref $failed)
@@ -84,12 +85,12 @@
     (global.set $caught (i32.add (global.get $caught) (i32.const 1)))
     (throw_ref))
 
-  ;; spin(): says so, and never waits or ends.
+  ;; spin(): reports that it spins, and never waits or ends.
   (func (export "spin")
     (call $log (i32.const 1) (i32.const 1))
     (loop $again (br $again)))
 
-  ;; deaf(): waits again whenever its wait has failed.
+  ;; deaf(): waits again whenever a wait fails.
   (func (export "deaf")
     (call $log (i32.const 1) (i32.const 1))
     (loop $again

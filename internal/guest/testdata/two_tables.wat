@@ -1,4 +1,4 @@
-;; Exports two tables, none of which by the name that says which one it is.
+;; Exports two tables, neither under the name that marks the table of functions.
 (module
   (import "fiberfill/fibers1" "tag" (func (param i32) (result i32)))
   (memory (export "memory") 1)

@@ -1,9 +1,9 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as --enable-mutable-globals --enable-reference-types --enable-gc --enable-exception-handling --enable-multivalue --enable-bulk-memory --enable-bulk-memory-opt --enable-sign-ext --enable-nontrapping-float-to-int --enable-simd --enable-relaxed-simd --enable-threads --enable-tail-call --enable-multimemory instructions.wat -o instructions.wasm
+;;   wasm-as -all instructions.wat -o instructions.wasm
 ;;
-;; Every form of immediate that an instruction can have, many of them with a byte 0x40 inside, which is the opcode of memory.grow; but
-;; no memory.grow. The last instruction with an opcode of its own is the only memory.size: the test turns it into memory.grow, which the
-;; scan finds only if it has understood all that stands before.
+;; Every form of immediate that an instruction can have, but no memory.grow. Many immediates contain a byte 0x40, the
+;; opcode of memory.grow. The last instruction with an opcode of its own is the only memory.size. The test turns it into
+;; memory.grow, which the scan finds only if it has understood everything before it.
 (module
   (type $pair (struct (field (mut i32)) (field (mut i64))))
   (type $bytes (array (mut i8)))
@@ -27,7 +27,8 @@
     (i32.store offset=64 align=1 (i32.const 0) (i32.load offset=64 (i32.const 0)))
     (i32.store $n offset=64 (i32.const 0) (i32.load8_u $n offset=8256 (i32.const 0)))
     (memory.init $d (i32.const 0) (i32.const 0) (i32.const 4)) (data.drop $d)
-    (memory.copy $m $n (i32.const 0) (i32.const 0) (i32.const 4)) (memory.fill $n (i32.const 0) (i32.const 0) (i32.const 4))
+    (memory.copy $m $n (i32.const 0) (i32.const 0) (i32.const 4))
+    (memory.fill $n (i32.const 0) (i32.const 0) (i32.const 4))
     ;; vectors
     (local.set $v (i8x16.shuffle 16 17 18 19 0 1 2 3 4 5 6 7 8 9 10 11 (local.get $v) (local.get $v)))
     (local.set $v (v128.load8_lane offset=64 15 (i32.const 0) (local.get $v)))
@@ -37,7 +38,8 @@
     (local.set $v (f32x4.relaxed_madd (local.get $v) (local.get $v) (f64x2.convert_low_i32x4_u (local.get $v))))
     ;; tables and references
     (table.init $t $e (i32.const 0) (i32.const 0) (i32.const 1)) (elem.drop $e)
-    (table.copy $t $u (i32.const 0) (i32.const 0) (i32.const 1)) (table.fill $u (i32.const 0) (ref.null func) (i32.const 1))
+    (table.copy $t $u (i32.const 0) (i32.const 0) (i32.const 1))
+    (table.fill $u (i32.const 0) (ref.null func) (i32.const 1))
     (drop (table.grow $u (ref.null func) (i32.const 1))) (drop (table.size $u))
     (table.set $t (i32.const 0) (table.get $t (i32.const 0)))
     (drop (ref.is_null (select (result funcref) (ref.func $one) (local.get $f) (i32.const 1))))
@@ -46,10 +48,12 @@
     ;; structs and arrays
     (struct.set $pair 1 (global.get $p) (struct.get $pair 1 (global.get $p)))
     (local.set $a (array.new_fixed $bytes 2 (i32.const 1) (i32.const 2)))
-    (array.copy $bytes $bytes (local.get $a) (i32.const 0) (array.new_default $bytes (i32.const 64)) (i32.const 0) (array.len (local.get $a)))
+    (array.copy $bytes $bytes (local.get $a) (i32.const 0)
+      (array.new_default $bytes (i32.const 64)) (i32.const 0) (array.len (local.get $a)))
     (array.set $bytes (local.get $a) (i32.const 0) (array.get_u $bytes (local.get $a) (i32.const 0)))
     (array.fill $bytes (local.get $a) (i32.const 0) (i32.const 64) (i32.const 1))
-    (drop (array.new_data $bytes $d (i32.const 0) (i32.const 0))) (drop (array.new_elem $refs $e (i32.const 0) (i32.const 0)))
+    (drop (array.new_data $bytes $d (i32.const 0) (i32.const 0)))
+    (drop (array.new_elem $refs $e (i32.const 0) (i32.const 0)))
     (drop (ref.test (ref null $pair) (global.get $p))) (drop (ref.cast (ref $pair) (global.get $p)))
     (drop (block $cast (result (ref $pair))
       (drop (br_on_cast $cast (ref null struct) (ref $pair) (global.get $p))) (unreachable)))

@@ -1,8 +1,8 @@
 ;; Recipe (Binaryen 132), in this folder:
 ;;   wasm-as --enable-mutable-globals --enable-multivalue -g plain.wat -o plain.wasm
 ;;
-;; A guest of numbers alone, which wazero understands as well. It has its names (-g), and the first mutable i32 is not the stack
-;; pointer: only its name tells.
+;; A guest with numbers only, so that wazero runs it, too. Its first mutable i32 is not the stack pointer: only the
+;; names (-g) tell which global is.
 (module
   (import "env" "now" (func $now (result f64)))
   (import "env" "wait" (func $wait (param i32 i64) (result i32 f64)))

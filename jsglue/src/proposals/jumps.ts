@@ -185,7 +185,9 @@ export class MachineOf extends GuestSide implements Machine {
     const begin = () => {
       this.#begin(name);
       if (this.#running()) return;
-      const text = `${this.system}.${name} enters another fiber, and no call of fiberfill's exports is open: the export was called as a plain function. Call it from fiberfill's exports`;
+      const text =
+        `${this.system}.${name} enters another fiber, and no call of fiberfill's exports is open: ` +
+        "the export was called as a plain function. Call it from fiberfill's exports";
       throw new glue.FiberError("cannot-suspend", text);
     };
     return new glue.Jump(
@@ -386,7 +388,8 @@ export class MachineOf extends GuestSide implements Machine {
     if (stacks >= glue.stackLimit()) {
       return new glue.FiberError(
         "no-memory",
-        `fiber ${task.name} cannot start one more fiber of its own: ${stacks} have stacks, and the limit is ${glue.stackLimit()}. Chromium ends a tab that has some 20,000; up to there limits({ hard }) raises it`,
+        `fiber ${task.name} cannot start one more fiber of its own: ${stacks} have stacks, and the limit is ` +
+          `${glue.stackLimit()}. Raise it with limits({ hard }); Chromium ends a tab with about 20,000 stacks`,
         { fiber: task.name },
       );
     }

@@ -76,7 +76,8 @@ export function systemOf(modules: string[]): string | undefined {
   if (system !== undefined && other !== undefined) {
     throw new FiberError(
       "bad-guest",
-      `the module imports from ${MODULE}${system} and from ${MODULE}${other}: each is a machine of its own, and no stack can belong to two; a guest uses one of them`,
+      `the module imports from ${MODULE}${system} and from ${MODULE}${other}: each is a machine of its own, and no ` +
+        "stack can belong to two; a guest uses one of them",
     );
   }
   return system !== undefined && SYSTEMS.includes(system) ? system : undefined;
@@ -105,7 +106,8 @@ export async function newMachine(system: string): Promise<Machine> {
         : beside;
     throw new FiberError(
       "load-failed",
-      `${SCRIPT_TAG ? FILE : "a chunk of fiberfill"}, which guests that import ${MODULE}${system} need, cannot be loaded: ${words(error).replace(/\.$/, "")}${advice}`,
+      `${SCRIPT_TAG ? FILE : "a chunk of fiberfill"}, which guests that import ${MODULE}${system} need, cannot be ` +
+        `loaded: ${words(error).replace(/\.$/, "")}${advice}`,
       { cause: error },
     );
   }
@@ -120,7 +122,8 @@ export function tableOf(guest: WebAssembly.Instance, exports: WebAssembly.Module
   if (!found) {
     throw new FiberError(
       "bad-guest",
-      `a guest with fibers of its own exports the table of its functions as __indirect_function_table, or as its only table, and this one exports ${tables.length} tables; clang does it with -Wl,--export-table`,
+      "a guest with fibers of its own exports the table of its functions as __indirect_function_table, or as its " +
+        `only table, and this one exports ${tables.length} tables; clang does it with -Wl,--export-table`,
     );
   }
   return guest.exports[found.name] as WebAssembly.Table;

@@ -322,7 +322,7 @@ test("where the engine refuses to wait, the import is called directly if refused
   assert.equal(sp.value, BASE);
 });
 
-test("where stacks are shared resumed is called on return, and on an exception that is no refusal, and ended at the end", async () => {
+test("with shared stacks, a return or any exception but a refusal calls resumed; the end calls ended", async () => {
   for (const [wait, ...rest] of [
     [async () => 0, ["resumed", 8176]],
     [() => Promise.reject(1), ["refused", "wait", 8176], ["resumed", 8176]],
@@ -347,7 +347,7 @@ test("where stacks are shared resumed is called on return, and on an exception t
 
 const untouched = (guest) => new Int32Array(guest.exports.memory.buffer).fill(0x0f1be4f1);
 
-test("stubs and the end of a thunk look at each word of the guard below the running fiber, and at no other", async () => {
+test("stubs and the end of a thunk check every word of the guard below the running fiber, and no other", async () => {
   for (const top of [8192, 65536]) {
     for (let at = top - REGION - 4; at <= top - REGION + 64; at += 4) {
       const log = [];

@@ -1,8 +1,8 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as --enable-mutable-globals --enable-reference-types --enable-gc --enable-exception-handling --enable-multivalue --enable-simd border.wat -o border.wasm
+;;   wasm-as -all --disable-compact-imports border.wat -o border.wasm
 ;;
-;; The guest that border.mjs runs through generated modules A and B. Its types are a trap for whoever copies them carelessly: a
-;; group of two that refer to each other is one entry and two indices.
+;; The guest that border.mjs runs through generated modules A and B. Its types are hard to copy: two types that refer to
+;; each other are a group, which is one entry and two indices.
 (module
   (rec
     (type $node (struct (field (mut i32)) (field (ref null $node))))
@@ -32,7 +32,8 @@
     (call $wait_all (local.get 0) (local.get 1) (local.get 2) (local.get 3) (local.get 4)))
   (func (export "wait_none") (call $wait_none))
 
-  ;; Keeps a value on the shadow stack across two waits and returns it, as a compiled function with an address-taken local does.
+  ;; Keeps a value on the shadow stack across two waits and returns it, as compiled code does with a local whose address
+  ;; is taken.
   (func $keep (export "keep") (param $v i32) (result i32)
     (local $frame i32)
     (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))

@@ -1,5 +1,5 @@
-;; Exceptions for the player, which is in C: a number is thrown and caught. clang 19 writes only the encoding that engines
-;; are about to give up, so these two functions are text, and are merged into the player.
+;; Throws and catches a number for the player, which is in C. clang 19 writes only the exception encoding that engines
+;; are about to drop, so these two functions are text and are merged into the player.
 (module
   (type $function (func (param i32)))
   (import "player" "__indirect_function_table" (table $table 0 funcref))

@@ -1,6 +1,6 @@
-// The player of conformance scripts, as a guest: one loop that all computations of all four systems run. Whichever of them
-// is active takes the next operation of the script, performs it and records what came back. The package conformance says
-// what scripts and transcripts are; this is its go.go in C.
+// The player of conformance scripts as a guest: one loop, which every computation of all four systems runs. The active
+// computation takes the next operation of the script, performs it and records what came back. Package conformance
+// explains scripts and transcripts; this file is its go.go in C.
 //
 // How a host plays a script:
 //
@@ -12,7 +12,7 @@
 //       left = trapped(code)    the number of the trap; that of unreachable if the guest's own
 //   read 40 * count() bytes at trace(), which Decode understands
 //
-// Behind the last operation the loop traps, on purpose: that ends the computations of the entry. trapped returns 0 then,
+// After the last operation the loop traps on purpose, which ends the computations of the entry. trapped then returns 0
 // and records nothing.
 
 #include "player.h"

@@ -67,7 +67,7 @@ struct outcome *record(int kind, int who);
 void fill(struct outcome *o, const ff_event *e);
 // The loop. It performs operations until the frame is left, and puts into e what it is left with.
 ff_types loop(struct frame *f, ff_event *e);
-// Performs in a frame of its own what follows, and records when that is left.
+// Performs the following operations in a frame of its own, and records when that frame is left.
 void call_frame(struct frame *f);
 // Makes *e an event of tag number `tag` that has the values of the operation, or of the signature.
 ff_event *send(ff_event *e, const struct op *op);
@@ -75,14 +75,14 @@ void payload(ff_event *e, int signature, i16 n);
 ff_types types_of(int signature);
 int params_of(int tag);
 int results_of(int tag);
-// Room for what the functions of computations are made with, until the next script.
+// Returns room for what a computation's function is made with. It lasts until the next script.
 struct made *new_made(int who, int gives, int n);
 
-// The reference that comes with the exception under way, to who has thrown it at another computation (C-THROW-3); null in the
-// other systems. Between the throw and the catch nobody else runs.
+// The reference that comes with the current exception: to the computation that has thrown it at another (C-THROW-3).
+// Null in the other systems. Nothing else runs between the throw and the catch.
 extern unsigned long long thrower;
 
-// The tags of the system, made when a script starts; and the number of one, NONE if it is none.
+// The tags of the system, made when a script starts. number_of returns NONE for anything else.
 extern ff_tag tags[6];
 ff_tag tag(int number);
 int number_of(ff_tag tag);

@@ -37,7 +37,7 @@ static void act(void *env) {
   }
 }
 
-// Performs an operation that waits. What is thrown at it is thrown on, when the reference to the thrower has been noted.
+// Performs an operation that waits. Notes the reference to a thrower and throws its exception on.
 static void wait(struct frame *f, const struct op *op, ff_event *e) {
   struct waiting w = {op, e};
   int n;

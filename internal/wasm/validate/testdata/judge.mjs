@@ -1,5 +1,5 @@
-// What the engine says of modules: argv names a file of them, each behind its length in four bytes. Writes a line for each:
-// empty, or why it is refused.
+// Asks the engine to validate modules. argv names a file that holds them, each after its length in four bytes. Writes
+// one line for each module: empty if it is valid, else why it is refused.
 import { readFileSync } from "node:fs";
 
 const modules = readFileSync(process.argv[2]);
