@@ -11,7 +11,8 @@ import (
 // exemptions are the rules without a test on some substrate, with the reason.
 var exemptions = []exemption{
 	{"go wasm jspi wazero", "S-*", "These are instructions of WebAssembly itself. Only lowered modules have them."},
-	{"lowered", "A-* B-* C-* D-* E-* J-* K-*", "The operations of the other systems are imports. Their guests are not " +
+	{"lowered", "A-* B-* C-* D-* E-* J-* K-*", "The operations of the other systems are imports. " +
+		"Their guests are not " +
 		"lowered."},
 	{"go wazero", "J-EXP-* J-IMP-*", "These rules are about JavaScript's calls and Promises. Here Go makes the calls."},
 	{"wasm", "J-IMP-4", "Go code waits explicitly, so a function's result is there at once; asyncio.Await of a value " +

@@ -101,7 +101,8 @@ func (g *Guest) Go(name, export string, args ...string) (*Call, error) {
 	}
 	c := &Call{Name: name, Export: export, guest: g, args: parsed}
 	c.become(Queued, "")
-	if g.serial && g.plan.Why > shadow.ByName && !g.told && len(g.Calls()) > 0 && export != initialize { // that one runs alone, see Run
+	// that one runs alone, see Run
+	if g.serial && g.plan.Why > shadow.ByName && !g.told && len(g.Calls()) > 0 && export != initialize {
 		g.told = true
 		if g.options.Warn != nil {
 			g.options.Warn(g.options.Name + ": " + serially(g.plan.Why))
@@ -270,7 +271,8 @@ func (c *Call) wait(what string, wait func() error) error {
 	}
 	if c.fiber.Err() != nil {
 		if c.swallowed++; c.swallowed > patience {
-			c.death = &TrapError{Fiber: c.Name, Export: c.Export, Reason: fmt.Errorf("it was cancelled and has begun %d "+
+			c.death = &TrapError{Fiber: c.Name, Export: c.Export, Reason: fmt.Errorf("it was cancelled and has begun "+
+				"%d "+
 				"waits since", patience)}
 			panic(c.death)
 		}

@@ -46,7 +46,8 @@ func TestChoose(t *testing.T) {
 		{"an allocator", 9, allocator, Guest{Growth: wasm.Asks}, Wish{}, "1 0 65536 0"},
 		{"half an allocator", 9, []any{"malloc", takes}, Guest{}, Wish{}, "2 0 65536 0"},
 		{"malloc of another type", 9, []any{"malloc", aligned, "free", frees}, Guest{}, Wish{}, "2 0 65536 0"},
-		{"wasm-bindgen's allocator", 9, []any{"__wbindgen_malloc", aligned}, Guest{Growth: wasm.Asks}, Wish{}, "1 0 65536 0"},
+		{"wasm-bindgen's allocator", 9, []any{"__wbindgen_malloc", aligned}, Guest{Growth: wasm.Asks}, Wish{}, "1 0 " +
+			"65536 0"},
 		{"nothing grows memory", 9, nil, Guest{}, Wish{}, "2 0 65536 0"},
 		{"an allocator that bears holes", 9, nil, Guest{Growth: wasm.Adds}, Wish{}, "2 0 65536 0"},
 		{"an allocator that does not", 9, nil, Guest{Growth: wasm.Asks}, Wish{}, "3 5 65536 0"},
@@ -60,7 +61,8 @@ func TestChoose(t *testing.T) {
 		{"by name", 9, allocator, Guest{}, Wish{Source: Copy}, "4 1 65536 0"},
 		{"by name, without an allocator", 9, nil, Guest{}, Wish{Source: FromAllocator}, "1 1 65536 2"},
 		{"by name, without a pointer", 9, nil, Guest{Pointer: wasm.CannotTell}, Wish{Source: Grow}, "3 2 65536 3"},
-		{"serial by name, without a pointer", 9, nil, Guest{Pointer: wasm.CannotTell}, Wish{Source: Serial}, "3 2 65536 0"},
+		{"serial by name, without a pointer", 9, nil, Guest{Pointer: wasm.CannotTell}, Wish{Source: Serial}, "3 2 " +
+			"65536 0"},
 		{"an allocator of a type that is none", 9, []any{"f", frees}, Guest{}, Wish{Allocator: 1}, "0 0 65536 1"},
 		{"own fibers", 9, nil, Guest{Pointer: -1}, Wish{Own: true}, "2 0 1024 0"},
 		{"own fibers, and nowhere", 9, nil, Guest{Growth: wasm.Asks}, Wish{Own: true}, "3 5 65536 4"},
@@ -151,11 +153,13 @@ func TestPageAgrees(t *testing.T) {
 	for path, lines := range map[string][]string{
 		"../../jsglue/src/guest/regions.ts": {fmt.Sprintf("GUARD = %d;", Guard), fmt.Sprintf("STAGGER = %d;", Stagger),
 			fmt.Sprintf("Int32Array.of(%#08x, %#08x)", Word, Word), fmt.Sprintf("TOUCHED = %d;", Touched),
-			fmt.Sprintf("THROUGH = %d;", Through), fmt.Sprintf("MENDED = %d;", Mended), fmt.Sprintf("LOST = %d;", Lost)},
+			fmt.Sprintf("THROUGH = %d;", Through), fmt.Sprintf("MENDED = %d;", Mended), fmt.Sprintf("LOST = "+
+				"%d;", Lost)},
 		"../../jsglue/src/guest/stacks.ts": {
 			fmt.Sprintf("BY_NAME = %d;", ByName), fmt.Sprintf("NOWHERE = %d;", NowhereToPlace),
 		},
-		"../../jsglue/src/actors/guest.ts": {fmt.Sprintf("GUARD = %d;", Guard), fmt.Sprintf("GUARD_WORD = %#08x;", Word)},
+		"../../jsglue/src/actors/guest.ts": {fmt.Sprintf("GUARD = %d;", Guard), fmt.Sprintf("GUARD_WORD = "+
+			"%#08x;", Word)},
 	} {
 		text, err := os.ReadFile(path)
 		if err != nil {

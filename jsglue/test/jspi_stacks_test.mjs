@@ -332,20 +332,23 @@ async function three(memory, options) {
   return { ...calls[0].stacks, right, said };
 }
 
-test("where calls cannot have regions they overlap on the one stack, which is told once, unless it was asked for", async () => {
-  const cannot = '(memory (export "memory") 2 2)';
-  const { source, said, right } = await three(cannot);
-  assert.deepEqual([source, right], ["copy", true]);
-  assert.equal(said.length, 1);
-  assert.match(
-    said[0],
-    /overlap on its one stack, as on raw JSPI, fiber keep#\d+ the first: .* its memory cannot grow/,
-  );
-  const asked = await three(cannot, { shadowStack: { regions: "copy" } });
-  assert.deepEqual([asked.source, asked.right, asked.said], ["copy", true, []]);
-  const apart = await three('(memory (export "memory") 2)');
-  assert.deepEqual([apart.source, apart.right, apart.said], ["grow", true, []]);
-});
+test(
+  "where calls cannot have regions they overlap on the one stack, which is told once, unless it was asked " + "for",
+  async () => {
+    const cannot = '(memory (export "memory") 2 2)';
+    const { source, said, right } = await three(cannot);
+    assert.deepEqual([source, right], ["copy", true]);
+    assert.equal(said.length, 1);
+    assert.match(
+      said[0],
+      /overlap on its one stack, as on raw JSPI, fiber keep#\d+ the first: .* its memory cannot grow/,
+    );
+    const asked = await three(cannot, { shadowStack: { regions: "copy" } });
+    assert.deepEqual([asked.source, asked.right, asked.said], ["copy", true, []]);
+    const apart = await three('(memory (export "memory") 2)');
+    assert.deepEqual([apart.source, apart.right, apart.said], ["grow", true, []]);
+  },
+);
 
 test("calls that are asked to run one after another do so, and answer as they would alone", async () => {
   const { source, right, said } = await three('(memory (export "memory") 2)', { shadowStack: { regions: "serial" } });

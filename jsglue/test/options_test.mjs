@@ -151,13 +151,18 @@ for (const [name, source, text, options] of [
 }
 
 // What Emscripten does to a module with -sSTACK_OVERFLOW_CHECK=2.
-test("overlapping calls keep their stacks apart: an allocator, and a pointer that is checked to stay within its stack", () =>
-  overlap(wat({ more: malloc }).replaceAll("$sp", "$__stack_pointer"), "serial", undefined, ["stack-check"]));
+test(
+  "overlapping calls keep their stacks apart: an allocator, and a pointer that is checked to stay within " +
+    "its stack",
+  () => overlap(wat({ more: malloc }).replaceAll("$sp", "$__stack_pointer"), "serial", undefined, ["stack-check"]),
+);
 
-test("a stack that grows up serves one call at a time, and is not taken for one that grows down, nor for none", async () => {
-  // As Emscripten's fastcomp wrote it: minified, with a pointer that begins as anything, or with a function that tells
-  // it.
-  const text = (more) => `(module (import "env" "wait" (func $wait (param i32))) (memory (export "memory") 2)
+test(
+  "a stack that grows up serves one call at a time, and is not taken for one that grows down, nor for " + "none",
+  async () => {
+    // As Emscripten's fastcomp wrote it: minified, with a pointer that begins as anything, or with a function that
+    // tells it.
+    const text = (more) => `(module (import "env" "wait" (func $wait (param i32))) (memory (export "memory") 2)
     (global $dynamic (mut i32) (i32.const 20000)) (global $top (mut i32) (i32.const 6368))
     (func (export "f") (param i32) (result i32) (local $frame i32)
       (local.set $frame (global.get $top))
@@ -167,17 +172,21 @@ test("a stack that grows up serves one call at a time, and is not taken for one 
       (global.set $top (local.get $frame))
       (i32.load (local.get $frame)))
     ${more})`;
-  const imports = suspending(async () => {});
-  for (const more of ["", '(func (export "stackSave") (result i32) (global.get $top))']) {
-    for (const options of [undefined, { shadowStack: { pointer: null } }]) {
-      const { exports, stacks } = await fiberfill.instantiate(assemble(text(more)), imports, options);
-      assert.equal(stacks.source, "serial");
-      const told = warnings();
-      assert.deepEqual(await Promise.all([7, 8, 9].map((v) => exports.f(v))), [7, 8, 9]);
-      assert.match(told().join(), /one after another, fiber f#\d+ the first: .* name its stack pointer by shadowStack/);
+    const imports = suspending(async () => {});
+    for (const more of ["", '(func (export "stackSave") (result i32) (global.get $top))']) {
+      for (const options of [undefined, { shadowStack: { pointer: null } }]) {
+        const { exports, stacks } = await fiberfill.instantiate(assemble(text(more)), imports, options);
+        assert.equal(stacks.source, "serial");
+        const told = warnings();
+        assert.deepEqual(await Promise.all([7, 8, 9].map((v) => exports.f(v))), [7, 8, 9]);
+        assert.match(
+          told().join(),
+          /one after another, fiber f#\d+ the first: .* name its stack pointer by shadowStack/,
+        );
+      }
     }
-  }
-});
+  },
+);
 
 test("where stacks cannot be kept apart a source by name is refused, with the remedy", async () => {
   const imports = suspending(() => {});
@@ -527,22 +536,25 @@ test("allocators of other types are called as they want it", async () => {
   }
 });
 
-test("what is called malloc is no allocator without free, or of another type; a named one of another type is refused", async () => {
-  const imports = suspending(async () => {});
-  for (const more of [
-    malloc.replace('"free"', '"other"'),
-    malloc.replace('"free") (param i32)', '"free") (param i64)'),
-    malloc.replace('"malloc") (param i32)', '"malloc") (param i32 i32)'),
-  ]) {
-    const { stacks } = await fiberfill.instantiate(assemble(wat({ more })), imports);
-    assert.equal(stacks.source, "serial", "it drops what memory.grow returns");
-  }
-  const more = '(func (export "new") (param i64) (result i32) (i32.const 0))';
-  await assert.rejects(
-    fiberfill.instantiate(assemble(wat({ more })), imports, { shadowStack: { allocator: "new" } }),
-    /shadowStack.allocator takes \(size\)/,
-  );
-});
+test(
+  "what is called malloc is no allocator without free, or of another type; a named one of another type is " + "refused",
+  async () => {
+    const imports = suspending(async () => {});
+    for (const more of [
+      malloc.replace('"free"', '"other"'),
+      malloc.replace('"free") (param i32)', '"free") (param i64)'),
+      malloc.replace('"malloc") (param i32)', '"malloc") (param i32 i32)'),
+    ]) {
+      const { stacks } = await fiberfill.instantiate(assemble(wat({ more })), imports);
+      assert.equal(stacks.source, "serial", "it drops what memory.grow returns");
+    }
+    const more = '(func (export "new") (param i64) (result i32) (i32.const 0))';
+    await assert.rejects(
+      fiberfill.instantiate(assemble(wat({ more })), imports, { shadowStack: { allocator: "new" } }),
+      /shadowStack.allocator takes \(size\)/,
+    );
+  },
+);
 
 test("how stacks are kept can be seen: on the instance and on each fiber", async () => {
   const imports = suspending(async () => {});
@@ -557,35 +569,39 @@ test("how stacks are kept can be seen: on the instance and on each fiber", async
   await call;
 });
 
-test("serial calls: one that is cancelled before its turn never starts, and a trap or an exception lets the next one begin, on the whole stack", async () => {
-  const more = `(func (export "trap") (global.set $sp (i32.const 16)) (unreachable))
+test(
+  "serial calls: one that is cancelled before its turn never starts, and a trap or an exception lets the " +
+    "next one begin, on the whole stack",
+  async () => {
+    const more = `(func (export "trap") (global.set $sp (i32.const 16)) (unreachable))
     (func (export "throw") (param i32 i32) (result i32)
       (global.set $sp (i32.const 16)) (call $wait (local.get 0)) (i32.const 0))
     (func (export "text") (param $at i32) (param $n i32) (result i32) (call $wait (i32.const 1)) (i32.load8_u (local.get $at)))`;
-  const { exports } = await fiberfill.instantiate(
-    assemble(wat({ more })),
-    suspending(async (v) => (v < 0 ? assert.fail("mine") : undefined)),
-    { shadowStack: { regions: "serial" } },
-  );
-  const calls = [
-    exports.keep(1, 0),
-    exports.trap(),
-    exports.keep(2, 60000),
-    exports.throw(-1, 0),
-    exports.keep(3, 60000),
-    exports.text("abc"),
-    exports.keep(4, 60000),
-  ];
-  const cancelled = exports.keep(5, 0);
-  cancelled.cancel("reason");
-  const ends = await Promise.allSettled([...calls, cancelled]);
-  assert.deepEqual(
-    ends.map(({ value, reason }) => value ?? reason.code ?? reason.message ?? reason),
-    [1, "trap", 2, "ERR_ASSERTION", 3, 97, 4, "reason"],
-  );
-  assert.equal(cancelled.state, "cancelled");
-  assert.deepEqual(fiberfill.fibers(), []);
-});
+    const { exports } = await fiberfill.instantiate(
+      assemble(wat({ more })),
+      suspending(async (v) => (v < 0 ? assert.fail("mine") : undefined)),
+      { shadowStack: { regions: "serial" } },
+    );
+    const calls = [
+      exports.keep(1, 0),
+      exports.trap(),
+      exports.keep(2, 60000),
+      exports.throw(-1, 0),
+      exports.keep(3, 60000),
+      exports.text("abc"),
+      exports.keep(4, 60000),
+    ];
+    const cancelled = exports.keep(5, 0);
+    cancelled.cancel("reason");
+    const ends = await Promise.allSettled([...calls, cancelled]);
+    assert.deepEqual(
+      ends.map(({ value, reason }) => value ?? reason.code ?? reason.message ?? reason),
+      [1, "trap", 2, "ERR_ASSERTION", 3, 97, 4, "reason"],
+    );
+    assert.equal(cancelled.state, "cancelled");
+    assert.deepEqual(fiberfill.fibers(), []);
+  },
+);
 
 test("a call that an import of the running call waits for would wait for ever: it is refused", async () => {
   let exports;

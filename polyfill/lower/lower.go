@@ -23,7 +23,8 @@ const (
 func (c Code) Text() string {
 	switch c {
 	case LegacyExceptions:
-		return "a function that may be suspended uses the older exceptions (try, catch), which cannot be left half-way; " +
+		return "a function that may be suspended uses the older exceptions (try, catch), which cannot be left " +
+			"half-way; " +
 			"translate them to try_table first (wasm-opt --translate-to-exnref)"
 	case NoDummy:
 		return "a function that may be suspended returns a reference of which no program can make one"

@@ -139,7 +139,9 @@ export class Binding {
     // Why: RATIONALE.md, "Why is an import not called for a cancelled fiber?".
     if (!task.cancelled) return undefined;
     if (++task.swallowed > PATIENCE) {
-      const text = `fiber ${task.name} was cancelled and has begun ${PATIENCE} waits since, in export ${task.exportName}; it has been ended by a trap`;
+      const text =
+        `fiber ${task.name} was cancelled and has begun ${PATIENCE} waits since, in export ` +
+        `${task.exportName}; it has been ended by a trap`;
       task.death = new FiberError("cancel-ignored", text, { fiber: task.name, cause: task.reason });
       throw deadly();
     }
@@ -321,7 +323,8 @@ function overflown(task: Call, regions: Regions, region: Region, end: number): F
   const { size } = regions;
   const depth = region.high - Math.min(low, end);
   const text =
-    `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: at least ${depth}. ` +
+    `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: ` +
+    `at least ${depth}. ` +
     `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} } of instantiate`;
   for (const lost of tenants)
     lost.lose(
@@ -364,7 +367,9 @@ function circle(task: Call, on: Life, promise: Promise<unknown>, { fn, direct }:
  */
 function refuseNested(task: Call, name: string): void {
   for (const nested of task.nested!) {
-    const text = `fiber ${nested.name} was called by import ${name}, which waits, of fiber ${task.name}; calls of this guest run one after another, so they would wait for each other`;
+    const text =
+      `fiber ${nested.name} was called by import ${name}, which waits, of fiber ${task.name}; ` +
+      `calls of this guest run one after another, so they would wait for each other`;
     nested.cancel(new FiberError("deadlock", text, { fiber: nested.name }));
     nested.interrupt();
   }
@@ -379,7 +384,8 @@ function hear(promise: Promise<unknown>, task: Call, n: number): void {
       (reason) => complete(task, n, true, reason),
     );
   } catch (error) {
-    complete(task, n, true, error); // by what the Promise says is its constructor: the fiber waits already, so nothing may be thrown at it
+    // by what the Promise says is its constructor: the fiber waits already, so nothing may be thrown at it
+    complete(task, n, true, error);
   }
 }
 
@@ -403,8 +409,11 @@ export function direct(name: string, mark: Suspending): (...args: any[]) => unkn
 
 function cannotSuspend(name: string): FiberError {
   const why = current
-    ? `it was reached through JavaScript: fiber ${current.name} called an import, which called an export as a plain function. The frames of JavaScript in between cannot be suspended; call the export from fiberfill's exports instead`
-    : "no fiber has called it. A start function is none; an export is one if you call it from fiberfill's exports, not as a plain function";
+    ? `it was reached through JavaScript: fiber ${current.name} called an import, which called an export as a ` +
+      `plain function. The frames of JavaScript in between cannot be suspended; call the export from ` +
+      `fiberfill's exports instead`
+    : "no fiber has called it. A start function is none; an export is one if you call it from fiberfill's " +
+      "exports, not as a plain function";
   return new FiberError("cannot-suspend", `import ${name} has to wait, and cannot here: ${why}.`, {
     ...(current && { fiber: current.name }),
   });

@@ -52,7 +52,9 @@ export class Call extends Task implements Owner, Holder {
   region: Region | undefined = undefined;
   high = 0; // where its shadow stack begins
   touched = false; // something may have been written to the guard of its region
-  abroad = false; // it has waited in the import of another guest than its own: stubs and thunks may look at a region that is not its own
+  // it has waited in the import of another guest than its own: stubs and thunks may look at a region that is not its
+  // own
+  abroad = false;
   lost: FiberError | undefined = undefined; // somebody else has written over its shadow stack
 
   frames: readonly Frames[] = noFrames; // what else it has on shadow stacks: see shadowstack.ts

@@ -259,7 +259,8 @@ export class Link {
     if (named !== undefined && named !== this.shape.global) {
       throw new FiberError(
         "bad-argument",
-        `shadowStack.pointer is ${named}, and this module has been compiled for another stack pointer, or none; a global is named by its index when the module is compiled`,
+        `shadowStack.pointer is ${named}, and this module has been compiled for another stack pointer, or ` +
+          `none; a global is named by its index when the module is compiled`,
       );
     }
     return this.shape.stackPointer;

@@ -49,7 +49,8 @@ export function needJSPI(): void {
   if (hasJSPI()) return;
   throw new FiberError(
     "no-jspi",
-    "this engine has no JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), which fibers need. " +
+    "this engine has no JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), " +
+      "which fibers need. " +
       "It is in Chrome and Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4 and Bun 1.4, and in what is newer.",
   );
 }
@@ -96,7 +97,8 @@ export async function compileStreaming(
   if (type.trim().toLowerCase() !== "application/wasm") {
     throw new FiberError(
       "wrong-mime-type",
-      `${response.url || "the Response"} has the MIME type ${JSON.stringify(type)}; a server must send wasm as application/wasm, without parameters`,
+      `${response.url || "the Response"} has the MIME type ${JSON.stringify(type)}; a server must send wasm ` +
+        `as application/wasm, without parameters`,
     );
   }
   if (response.bodyUsed || response.body?.locked)
@@ -125,7 +127,9 @@ export function shapeOf(module: WebAssembly.Module): Shape {
   if (!shape) {
     throw new FiberError(
       "foreign-module",
-      "this WebAssembly.Module was not made by fiberfill, or by a fiberfill of another script, window or thread, and a module does not tell the types of its imports; compile it with fiberfill.compile or fiberfill.compileStreaming here, from the bytes",
+      "this WebAssembly.Module was not made by fiberfill, or by a fiberfill of another script, window or " +
+        "thread, and a module does not tell the types of its imports; compile it with fiberfill.compile or " +
+        "fiberfill.compileStreaming here, from the bytes",
     );
   }
   return shape;
@@ -237,8 +241,8 @@ export function recall(core: Inspector, { header }: Shape): void {
 }
 
 /**
- * The two modules between a guest, which the core knows, and its imports that may wait (package jsglue/stubs). marks has
- * a byte for each function import: 1 if it may wait.
+ * The two modules between a guest, which the core knows, and its imports that may wait (package jsglue/stubs). marks
+ * has a byte for each function import: 1 if it may wait.
  */
 export function generate(
   core: Inspector,

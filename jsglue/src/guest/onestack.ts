@@ -9,7 +9,9 @@
 
 import type { Frames } from "./shadowstack.js";
 
-const NESTED = 16384; // bytes of frames in their place, a quarter of the stack that compilers give; below that a call begins where the stack does
+// bytes of frames in their place, a quarter of the stack that compilers give; below that a call begins where the stack
+// does
+const NESTED = 16384;
 
 export class OneStack {
   readonly #placed: Frames[] = []; // that are in their place, the lowest last

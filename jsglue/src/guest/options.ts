@@ -7,8 +7,8 @@ import { describe, shown } from "../values.js";
  * Where the shadow stacks of a guest's calls come from. `allocator`: the guest's own. `grow`: memory is grown, which a
  * guest bears whose allocator uses no memory but what memory.grow has returned to it. `serial`: nowhere; calls run one
  * after another, each on the guest's one stack. `copy`: calls overlap on the one stack, and the used part is copied out
- * when one waits, and back when it goes on; what is written to it meanwhile is lost. By default it is the first of these
- * that the guest can bear, and never `copy`.
+ * when one waits, and back when it goes on; what is written to it meanwhile is lost. By default it is the first of
+ * these that the guest can bear, and never `copy`.
  */
 export type RegionSource = "allocator" | "grow" | "serial" | "copy";
 
@@ -19,8 +19,8 @@ export interface Options {
     | {
         /**
          * What holds the guest's stack pointer: the name of an exported global, the index of a global (when it is
-         * compiled from bytes), or null: it has none. Only needed where fiberfill cannot tell; there, and with null where
-         * the code seems to use a stack, calls run one after another.
+         * compiled from bytes), or null: it has none. Only needed where fiberfill cannot tell; there, and with null
+         * where the code seems to use a stack, calls run one after another.
          */
         pointer?: string | number | null | undefined;
         /** Bytes for each fiber: a multiple of 16, at least 1024; 65536 by default. */

@@ -1,8 +1,11 @@
-// The regions of a guest: pieces of its memory, each the shadow stack of one fiber. Package shadow, in the core, decides
-// where they come from and what an overflow has cost; here memory is read and written. At each wait and at the end stubs
-// and thunks look at the guard at the low end of a region (package jsglue/stubs).
+// The regions of a guest: pieces of its memory, each the shadow stack of one fiber. Package shadow, in the core,
+// decides where they come from and what an overflow has cost; here memory is read and written. At each wait and at the
+// end stubs and thunks look at the guard at the low end of a region (package jsglue/stubs).
+//
 // Why: RATIONALE.md, "Why is memory grown once, and by so much?".
+//
 // Why: RATIONALE.md, "Why does a module that asks for its memory's size not get regions in grown memory?".
+//
 // Why: RATIONALE.md, "Why do calls run one after another where stacks cannot be kept apart?".
 
 import { FiberError } from "../errors.js";
@@ -85,8 +88,8 @@ export class Regions {
   }
 
   /**
-   * Makes good what an overflow of a region has cost. Returns how far down it has reached, and whose regions those were.
-   * `end` is where the stack ends now, if that is known.
+   * Makes good what an overflow of a region has cost. Returns how far down it has reached, and whose regions those
+   * were. `end` is where the stack ends now, if that is known.
    */
   mend(region: Region, end: number): [low: number, tenants: Set<Tenant>] {
     const core = inspector();
@@ -167,6 +170,7 @@ export class Regions {
 function noRoom(size: number): FiberError {
   return new FiberError(
     "no-memory",
-    `the guest's memory has no room for one more shadow stack of ${size} bytes; fewer fibers at once, a smaller shadowStack.size or shadowStack: { regions: "serial" } need less`,
+    `the guest's memory has no room for one more shadow stack of ${size} bytes; fewer fibers at once, a ` +
+      `smaller shadowStack.size or shadowStack: { regions: "serial" } need less`,
   );
 }

@@ -87,12 +87,15 @@ function place(call: Call, i: number, bytes: Uint8Array): number {
 function noRoom({ binding, encoded, exportName, name }: Call): FiberError {
   const why =
     binding.memory && binding.stackPointer
-      ? `the ${encoded.size} bytes passed to export ${exportName} do not fit on the fiber's stack; write them to the guest's memory and pass their address`
-      : `export ${exportName} was given a string or bytes, and fiberfill knows of no stack in its guest's memory to put them on; if there is one, name by shadowStack.pointer what points to it`;
+      ? `the ${encoded.size} bytes passed to export ${exportName} do not fit on the fiber's stack; write them ` +
+        `to the guest's memory and pass their address`
+      : `export ${exportName} was given a string or bytes, and fiberfill knows of no stack in its guest's ` +
+        `memory to put them on; if there is one, name by shadowStack.pointer what points to it`;
   return new FiberError("bad-argument", why, { fiber: name });
 }
 
-let encoder: TextEncoder | undefined; // not before it is needed: Jest's jsdom has none, and has to be able to import this
+// not before it is needed: Jest's jsdom has none, and has to be able to import this
+let encoder: TextEncoder | undefined;
 
 /** The bytes among the arguments of a call, by argument, and how many there are together. */
 export interface Encoded {

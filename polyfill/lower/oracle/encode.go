@@ -6,8 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
-// Encode returns the modules of a program, in the order in which they are instantiated. Module i is given the exports of
-// those before it as "m<number>", and env.log(i32). It exports what it defines: functions as "f<number>", tags as
+// Encode returns the modules of a program, in the order in which they are instantiated. Module i is given the exports
+// of those before it as "m<number>", and env.log(i32). It exports what it defines: functions as "f<number>", tags as
 // "t<number>", globals as "g<number>".
 func Encode(p *Program) [][]byte {
 	var list [][]byte

@@ -20,9 +20,11 @@ for (const line of readFileSync(programs, "utf8").trim().split("\n")) {
     }
     const exports = Object.assign({}, ...modules.map((_, i) => imports[`m${i}`]));
     const ended = (error) => {
-      if (!(error instanceof WebAssembly.Exception)) return error instanceof WebAssembly.RuntimeError ? "trap" : String(error);
+      if (error instanceof WebAssembly.RuntimeError) return "trap";
+      if (!(error instanceof WebAssembly.Exception)) return String(error);
       const [tag, params] = Object.entries(tags).find(([tag]) => error.is(exports[`t${tag}`]));
-      return `exception ${tag} ${shownAll(Array.from({ length: params }, (_, i) => error.getArg(exports[`t${tag}`], i)))}`;
+      const values = Array.from({ length: params }, (_, i) => error.getArg(exports[`t${tag}`], i));
+      return `exception ${tag} ${shownAll(values)}`;
     };
     for (const { f, args, fuel } of calls) {
       exports.g0.value = fuel;
