@@ -124,6 +124,7 @@ func (e *emitter) reload(u use, height int, list []validate.Type) {
 }
 
 // toRegisters moves operands from the stack into registers.
+// Why: RATIONALE.md, "Why do values between frames pass through globals?".
 func (e *emitter) toRegisters(list []validate.Type) {
 	regs := e.l.assign(list)
 	for i := len(list) - 1; i >= 0; i-- {

@@ -290,6 +290,7 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 				return nil, Refusal{NoDummy, l.m.Funcs[f].Body.Start}
 			}
 		}
+		// Why: RATIONALE.md, "Why does a function that may suspend become two?".
 		s.liveness()
 		cold := l.reserve(typeReenter)
 		l.made[len(l.made)-1].of = f + 1

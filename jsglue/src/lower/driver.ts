@@ -61,6 +61,7 @@ function make(): Shared {
   const host = {
     room,
     // The one frame of JavaScript below everything that runs in a continuation: a trap passes by all of wasm.
+    // Why: RATIONALE.md, "Why does the outermost resume go through JavaScript?".
     outermost(depth: number): void {
       try {
         enter();
@@ -111,6 +112,7 @@ const YOUNG = 128e6; // bytes of V8's limit that only new objects may take, at m
 /**
  * Whether the engine's heap has room for more frames. V8 ends the process, or the tab, when its heap is full, and no
  * program can catch that; it tells how full the heap is. The other engines throw.
+ * Why: RATIONALE.md, "Why does fiberfill ask how full V8's heap is?".
  */
 function room(): boolean {
   let used: number | undefined, limit: number | undefined;
