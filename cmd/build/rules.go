@@ -15,8 +15,8 @@ import (
 // fills it from the tests that may have ids: all Go tests of the packages below, because subtests are unknown before
 // they run, and Node's tests with an id in the name.
 
-// substrates are the columns of the table. Lowered are modules with stack-switching instructions, which keep their stacks
-// themselves.
+// substrates are the columns of the table. Lowered are modules with stack-switching instructions, which keep their
+// stacks themselves.
 var substrates = []string{"go", "wasm", "jspi", "wazero", "lowered"}
 
 // packages maps the packages whose tests count to the substrate that they run on. The packages of go are run in wasm,

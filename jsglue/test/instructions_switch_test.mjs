@@ -62,7 +62,7 @@ test("S-SWITCH-2: a clause (on $tag switch) wants a tag without parameters, and 
 
 // --- execution
 
-test("S-SWITCH-3: it suspends what runs up to the nearest (on $tag switch) and enters the other under that handler", () => {
+test("S-SWITCH-3: it suspends what runs up to the nearest (on $tag switch) and enters the other in its place", () => {
   const { run, seen } = instance(
     `${TASKS}
     (func $one (type $task)
@@ -102,7 +102,7 @@ test("S-SWITCH-4: the other gets the operands and, behind them, a new continuati
   assert.deepEqual(seen, [0, 1]);
 });
 
-test("S-SWITCH-5: a switch returns when its continuation is resumed or switched to, with the values given there", () => {
+test("S-SWITCH-5: a switch returns when its continuation is resumed or switched to, with the values given", () => {
   const { run, seen } = instance(PING);
   assert.equal(run(7), 7);
   assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6, 7]);

@@ -17,7 +17,7 @@ const VICTIM = `
     (block $h (result i32 (ref $ki_i)) (drop (resume $k_i (on $ask $h) (local.get $k))) (return (ref.null $ki_i)))
     (local.set $kept) (drop) (local.get $kept))`;
 
-test("S-THROW-1: resume_throw takes what its tag has as parameters, and the continuation; the tag has no results", () => {
+test("S-THROW-1: resume_throw takes the parameters of its tag, and the continuation; the tag has no results", () => {
   const types = [func([I32], [I64]), cont(0), func([], [I64]), func([I32]), func([I32], [I32])];
   const throwing = (tag, ...operands) =>
     module({ types, tags: [3, 4], functions: [[2, ...operands, 0xd0, 1, 0xe4, 1, tag, 0]] });
@@ -175,7 +175,7 @@ test("S-THROWREF-3: a null exception traps, and so does a null or consumed conti
 
 // --- exceptions out of a continuation
 
-test("S-EXC-1: an exception that leaves the function is raised at the resume that runs it, and can be caught there", () => {
+test("S-EXC-1: an exception that leaves the function is raised at the resume that runs it, to be caught there", () => {
   const { run } = instance(`
     (func $body (type $f) (drop (suspend $ask (i32.const 1))) (throw $error (i32.const 12)))
     (func (export "run") (result i32) (local $k (ref null $ki))
@@ -186,7 +186,7 @@ test("S-EXC-1: an exception that leaves the function is raised at the resume tha
   assert.equal(run(), 12);
 });
 
-test("S-EXC-2: it keeps its identity on the way through continuations and out to JavaScript, and theirs through wasm", () => {
+test("S-EXC-2: it keeps its identity through continuations and out to JavaScript, as do those of JavaScript", () => {
   const mine = { any: "thing" };
   const fail = () => {
     throw mine;
@@ -262,7 +262,7 @@ const TRAPPING = `
   (func $sound (export "sound") (result i32) (resume $ki_i (i32.const 40) (global.get $other)))
   (func (export "asks") (drop (suspend $ask (i32.const 1))))`;
 
-test("S-TRAP-1: a trap in a continuation ends everything up to JavaScript: no handler and no catch in wasm sees it", () => {
+test("S-TRAP-1: a trap in a continuation ends all up to JavaScript: no handler and no catch in wasm sees it", () => {
   const { divide } = instance(TRAPPING);
   assert.throws(divide, (e) => e instanceof WebAssembly.RuntimeError && /divi/.test(e.message));
 });

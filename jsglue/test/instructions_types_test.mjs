@@ -32,7 +32,7 @@ const matches = (types, from, to) =>
   lowering.validate(module({ types: [...types, func([from], [to])], functions: [[types.length, 0x20, 0]] }));
 const types = [func(), cont(0), func([I32]), cont(2)];
 
-test("S-TYPE-3: cont is above all continuation types, nocont below; they have nothing to do with other references", () => {
+test("S-TYPE-3: cont is above all continuation types, nocont below; no other references are related", () => {
   for (const [from, to, expected] of [
     [ref(1), ref(CONT), true],
     [ref(1), refNull(CONT), true],
@@ -76,7 +76,7 @@ test("S-TYPE-5: types are equal by structure, also recursive ones, and also in d
   unlinkable(taker(group.replace("(type $k (cont $f))", "(type (struct)) $&")), { m: maker }); // another group
 });
 
-test("S-TYPE-6: a reference is a value like others: in variables, tables, fields, parameters, results, payloads", () => {
+test("S-TYPE-6: a reference is a value: in variables, tables, fields, parameters, results, payloads", () => {
   const { run } = instance(`
     (type $box (struct (field (mut (ref null $k_i)))))
     (type $list (array (mut (ref null $k_i))))
@@ -87,7 +87,8 @@ test("S-TYPE-6: a reference is a value like others: in variables, tables, fields
     (func $one (type $f_i) (i32.const 1))
     (func $pass (param (ref null $k_i)) (result (ref null $k_i)) (local.get 0))
     (func $takes (type $f_i) (resume $k_i (suspend $give)))
-    (func (export "run") (result i32) (local $box (ref $box)) (local $list (ref $list)) (local $taker (ref null $taker)) (local $l (ref $k_i))
+    (func (export "run") (result i32) (local $box (ref $box)) (local $list (ref $list))
+      (local $taker (ref null $taker)) (local $l (ref $k_i))
       (local.set $l (cont.new $k_i (ref.func $one)))
       (local.set $box (struct.new $box (cont.new $k_i (ref.func $one))))
       (local.set $list (array.new $list (cont.new $k_i (ref.func $one)) (i32.const 3)))
@@ -99,7 +100,8 @@ test("S-TYPE-6: a reference is a value like others: in variables, tables, fields
       (i32.add (resume $k_i (call $pass (struct.get $box 0 (local.get $box))))
         (i32.add (resume $k_i (array.get $list (local.get $list) (i32.const 2)))
           (i32.add (resume $k_i (global.get $g))
-            (i32.add (resume $k_i (table.get $t (i32.const 1))) (resume $taker (local.get $l) (local.get $taker)))))))`);
+            (i32.add (resume $k_i (table.get $t (i32.const 1)))
+              (resume $taker (local.get $l) (local.get $taker)))))))`);
   assert.equal(run(), 5);
 });
 
@@ -165,7 +167,7 @@ test("S-TYPE-10: JavaScript may hold a continuation and pass it on; it sees noth
 
 // --- tags
 
-test("S-TAG-1: a tag may have results: what suspend sends is its parameters, what suspend gets back its results", () => {
+test("S-TAG-1: a tag may have results: suspend sends its parameters and gets its results back", () => {
   const { run } = instance(`
     (type $back (func (param i64 f64) (result f64))) (type $kback (cont $back))
     (type $start (func (result f64))) (type $kstart (cont $start))
