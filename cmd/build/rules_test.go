@@ -85,8 +85,10 @@ func TestRuleTableExemptions(t *testing.T) {
 		table.add("go", "K-1", true)
 		return table
 	}
-	right := []exemption{{"go wasm wazero lowered", "J-EXP-*", "No Promises."},
-		{"wasm jspi wazero lowered", "K-1", "Well."}}
+	right := []exemption{
+		{"go wasm wazero lowered", "J-EXP-*", "No Promises."},
+		{"wasm jspi wazero lowered", "K-1", "Well."},
+	}
 	text, err := reportOf(whole(right...))
 	if err != nil {
 		t.Errorf("%v\n%s", err, text)

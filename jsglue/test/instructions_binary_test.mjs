@@ -40,13 +40,10 @@ const INSTRUCTIONS = {
   switch: [0xd0, 3, 0xe6, 3, 0, 0x1a],
 };
 
-test(
-  "S-BIN-3: cont.new, cont.bind, suspend, resume, resume_throw, resume_throw_ref and switch are 0xe0 to " + "0xe6",
-  () => {
-    for (const code of Object.values(INSTRUCTIONS)) valid(body(...code));
-    for (const opcode of [0xe7, 0xe8, 0xdf]) invalid(body(...NULL, opcode, 1, 0, 0x1a), /unknown instruction/);
-  },
-);
+test("S-BIN-3: cont.new, cont.bind, suspend, resume, resume_throw, resume_throw_ref, switch are 0xe0 to 0xe6", () => {
+  for (const code of Object.values(INSTRUCTIONS)) valid(body(...code));
+  for (const opcode of [0xe7, 0xe8, 0xdf]) invalid(body(...NULL, opcode, 1, 0, 0x1a), /unknown instruction/);
+});
 
 test("S-BIN-4: the immediates are numbers in LEB128; a body that ends inside of them is malformed", () => {
   for (const code of Object.values(INSTRUCTIONS)) {

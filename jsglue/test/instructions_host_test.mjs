@@ -16,9 +16,8 @@ test("S-LIFE-1: resume, resume_throw, resume_throw_ref, switch and cont.bind eac
     resume: `(resume $kt (ref.null $kt) (local.get $k))`,
     resume_throw: `(block $h (try_table (catch_all $h) (resume_throw $kt $stop (local.get $k))))`,
     resume_throw_ref: `(block $h (try_table (catch_all $h) (resume_throw_ref $kt (local.get $x) (local.get $k))))`,
-    switch:
-      `(global.set $other (local.get $k)) (resume $kt (on $swap switch) (ref.null $kt) (cont.new $kt ` +
-      `(ref.func $switches)))`,
+    switch: `(global.set $other (local.get $k))
+      (resume $kt (on $swap switch) (ref.null $kt) (cont.new $kt (ref.func $switches)))`,
     "cont.bind": `(drop (cont.bind $kt $k (ref.null $kt) (local.get $k)))`,
   };
   for (const [name, use] of Object.entries(uses)) {
@@ -60,16 +59,13 @@ test("S-LIFE-2: a suspended continuation outlives the call of the export that ma
   assert.deepEqual(seen, [11, 22]);
 });
 
-test(
-  "S-LIFE-3: it holds its frames, and no copy of memories, tables and globals: it sees what others have " + "changed",
-  () => {
-    const { begin, step, set, seen } = instance(COUNTER);
-    begin();
-    set(500);
-    step();
-    assert.deepEqual(seen, [501]);
-  },
-);
+test("S-LIFE-3: it holds frames, and no copy of memories, tables and globals: it sees what others change", () => {
+  const { begin, step, set, seen } = instance(COUNTER);
+  begin();
+  set(500);
+  step();
+  assert.deepEqual(seen, [501]);
+});
 
 test("S-LIFE-4: it need not be resumed; one that nobody holds is garbage, with all frames", () => {
   const { drop } = instance(`
@@ -128,25 +124,22 @@ test("S-HOST-1: exports are called plainly and return plainly, whatever goes on 
   assert.equal(instance(ANSWERS, { m, env: { between: m.asks } }).run(), 42);
 });
 
-test(
-  "S-HOST-2: JavaScript between a suspend and its handler is a barrier: a trap that names it, and no harm " + "done",
-  () => {
-    const m = instance(ASKS);
-    const { run } = instance(ANSWERS, { m, env: { between: () => m.asks() } });
-    traps(run, /unhandled tag: suspend with tag tag.*JavaScript/);
-    const caught = [];
-    const between = () => {
-      try {
-        return m.asks();
-      } catch (error) {
-        caught.push(error);
-        return 3;
-      }
-    };
-    assert.equal(instance(ANSWERS, { m, env: { between } }).run(), 3);
-    assert.ok(caught[0] instanceof WebAssembly.RuntimeError);
-  },
-);
+test("S-HOST-2: JavaScript between a suspend and its handler is a barrier: a trap that says so, and no harm", () => {
+  const m = instance(ASKS);
+  const { run } = instance(ANSWERS, { m, env: { between: () => m.asks() } });
+  traps(run, /unhandled tag: suspend with tag tag.*JavaScript/);
+  const caught = [];
+  const between = () => {
+    try {
+      return m.asks();
+    } catch (error) {
+      caught.push(error);
+      return 3;
+    }
+  };
+  assert.equal(instance(ANSWERS, { m, env: { between } }).run(), 3);
+  assert.ok(caught[0] instanceof WebAssembly.RuntimeError);
+});
 
 test("S-HOST-3: JavaScript between may run continuations of its own", () => {
   const m = instance(ASKS);
@@ -155,18 +148,14 @@ test("S-HOST-3: JavaScript between may run continuations of its own", () => {
   assert.equal(outer.run(), 43);
 });
 
-test(
-  "S-HOST-4: a module without these instructions is a barrier, which the trap names; with { lower: true } " +
-    "it is none",
-  () => {
-    const m = instance(ASKS);
-    const plain = assemble(`(module (import "m" "asks" (func $asks (result i32)))
+test("S-HOST-4: a module without the instructions is a barrier, as the trap says; not with { lower: true }", () => {
+  const m = instance(ASKS);
+  const plain = assemble(`(module (import "m" "asks" (func $asks (result i32)))
     (func (export "between") (result i32) (i32.add (i32.const 100) (call $asks))))`);
-    const between = (options) => new lowering.Instance(new lowering.Module(plain, options), { m }).exports.between;
-    traps(instance(ANSWERS, { m, env: { between: between() } }).run, /unhandled tag.*not lowered/);
-    assert.equal(instance(ANSWERS, { m, env: { between: between({ lower: true }) } }).run(), 142);
-  },
-);
+  const between = (options) => new lowering.Instance(new lowering.Module(plain, options), { m }).exports.between;
+  traps(instance(ANSWERS, { m, env: { between: between() } }).run, /unhandled tag.*not lowered/);
+  assert.equal(instance(ANSWERS, { m, env: { between: between({ lower: true }) } }).run(), 142);
+});
 
 test("S-HOST-5: a start function may resume; a suspend that leaves it traps", () => {
   const start = (code) =>
@@ -175,8 +164,8 @@ test("S-HOST-5: a start function may resume; a suspend that leaves it traps", ()
       (func $body (type $f) (suspend $stop))
       (func $start ${code} (global.set 0 (i32.const 4)))
       (start $start)`)), { env: { see() {} } }).exports.g.value; // prettier-ignore
-  const resuming =
-    `(block $h (result (ref $k)) (resume $k (on $stop $h) (cont.new $k (ref.func $body))) ` + `(unreachable))`;
+  const resuming = `(block $h (result (ref $k))
+    (resume $k (on $stop $h) (cont.new $k (ref.func $body))) (unreachable))`;
   assert.equal(start(`${resuming} (drop)`), 4);
   assert.throws(() => start(`(suspend $stop)`), UNHANDLED);
 });
@@ -184,7 +173,8 @@ test("S-HOST-5: a start function may resume; a suspend that leaves it traps", ()
 test('S-HOST-6: an engine that has the instructions runs them itself, unless { stacks: "unwind" } is asked for', () => {
   const program = `
     import { binary, instance, lowering } from ${JSON.stringify(new URL("./instructions.mjs", import.meta.url))};
-    const text = '(func $b (type $f_i) (i32.const 5)) (func (export "run") (result i32) (resume $k_i (cont.new $k_i (ref.func $b))))';
+    const text = '(func $b (type $f_i) (i32.const 5))' +
+      '(func (export "run") (result i32) (resume $k_i (cont.new $k_i (ref.func $b))))';
     const lowered = (options) =>
       WebAssembly.Module.customSections(new lowering.Module(binary(text, ""), options), "fiberfill.lower").length;
     console.log(lowered(), lowered({ stacks: "unwind" }), instance(text, {}, { stacks: "unwind" }).run());`;

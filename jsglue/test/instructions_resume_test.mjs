@@ -56,23 +56,20 @@ test("S-NEW-5: the function may be an import, also one of JavaScript", () => {
 
 // --- resume
 
-test(
-  "S-RESUME-1: the operands are what the continuation takes and the continuation, the results what it " + "returns",
-  () => {
-    // 0: a function of two i32 and an i64, which returns an i32; 1: its continuation; 2: who resumes it.
-    const types = [func([I32, I32, I64], [I32]), cont(0), func([], [I32])];
-    const resuming = (...operands) => module({ types, functions: [[2, ...operands, ...NO_CONT, 0xe3, 1, 0]] });
-    const [i32, i64] = [
-      [0x41, 5],
-      [0x42, 5],
-    ];
-    valid(resuming(...i32, ...i32, ...i64));
-    invalid(resuming(...i32, ...i64), /type mismatch/);
-    invalid(resuming(...i32, ...i64, ...i32), /type mismatch/);
-    invalid(resuming(...i32, ...i32, ...i32, ...i64), /operands are left/);
-    invalid(module({ types, functions: [[2, ...i32, ...i32, ...i64, 0xe3, 1, 0]] }), /type mismatch/);
-  },
-);
+test("S-RESUME-1: the operands are what the continuation takes, and itself; the results are what it returns", () => {
+  // 0: a function of two i32 and an i64, which returns an i32; 1: its continuation; 2: who resumes it.
+  const types = [func([I32, I32, I64], [I32]), cont(0), func([], [I32])];
+  const resuming = (...operands) => module({ types, functions: [[2, ...operands, ...NO_CONT, 0xe3, 1, 0]] });
+  const [i32, i64] = [
+    [0x41, 5],
+    [0x42, 5],
+  ];
+  valid(resuming(...i32, ...i32, ...i64));
+  invalid(resuming(...i32, ...i64), /type mismatch/);
+  invalid(resuming(...i32, ...i64, ...i32), /type mismatch/);
+  invalid(resuming(...i32, ...i32, ...i32, ...i64), /operands are left/);
+  invalid(module({ types, functions: [[2, ...i32, ...i32, ...i64, 0xe3, 1, 0]] }), /type mismatch/);
+});
 
 test("S-RESUME-2: the first resume calls the function with the values; a return is the end of the continuation", () => {
   const { run } = instance(`
@@ -136,7 +133,8 @@ test("S-RESUME-8: when the function returns, the instruction behind the resume e
     `
     (func $body (type $f_i) (drop (suspend $ask (i32.const 1))) (i32.const 9))
     (func (export "run") (local $k (ref null $ki_i))
-      (block $h (result i32 (ref $ki_i)) (call $see (resume $k_i (on $ask $h) (cont.new $k_i (ref.func $body)))) (return))
+      (block $h (result i32 (ref $ki_i))
+        (call $see (resume $k_i (on $ask $h) (cont.new $k_i (ref.func $body)))) (return))
       (local.set $k) (drop)
       (call $see (resume $ki_i (i32.const 0) (local.get $k))))`,
   );
@@ -153,17 +151,14 @@ test("S-SUSPEND-1: the operands are the tag's parameters, the results its result
   invalid(binary(`(func (param i64) (result i32) (suspend $ask (local.get 0)))`), /type mismatch/);
 });
 
-test(
-  "S-SUSPEND-2: with no handler around it traps where it stands; the trap names the tag; wasm cannot catch " + "it",
-  () => {
-    const { alone, inside } = instance(`
+test("S-SUSPEND-2: with no handler around it traps where it stands and names the tag; wasm cannot catch that", () => {
+  const { alone, inside } = instance(`
     (tag $named (export "named"))
     (func $alone (export "alone") (block $h (try_table (catch_all $h) (suspend $named))))
     (func (export "inside") (block $h (try_table (catch_all $h) (resume $k (cont.new $k (ref.func $alone))))))`);
-    traps(alone, /unhandled tag: suspend with tag named/);
-    traps(inside, /unhandled tag: suspend with tag named/);
-  },
-);
+  traps(alone, /unhandled tag: suspend with tag named/);
+  traps(inside, /unhandled tag: suspend with tag named/);
+});
 
 test("S-SUSPEND-3: it leaves all frames up to the handler; locals and operands of each are there afterwards", () => {
   const { run } = instance(`
@@ -245,7 +240,8 @@ test("S-HDL-3: of several clauses for one tag the first counts", () => {
 });
 
 const NESTED = `
-  (func $leaf (type $f) (call $see (suspend $ask (i32.const 1))) (suspend $tell (i32.const 2)) (call $see (i32.const 99)))
+  (func $leaf (type $f)
+    (call $see (suspend $ask (i32.const 1))) (suspend $tell (i32.const 2)) (call $see (i32.const 99)))
   (func $middle (type $f) (local $k (ref null $k))
     (block $told (result i32 (ref $k)) (resume $k (on $tell $told) (cont.new $k (ref.func $leaf))) (return))
     (local.set $k) (call $see) (call $see (i32.const 50)) (resume $k (local.get $k)) (call $see (i32.const 51)))
@@ -296,7 +292,9 @@ test("S-HDL-7: operands below those of the resume are dropped or kept as by any 
 test("S-HDL-8: the label may be of any block around, also of a loop and of the function itself", () => {
   const { loop, outer } = instance(`
     (func $body (type $f) (local $i i32)
-      (loop $l (suspend $stop) (br_if $l (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 4)))))
+      (loop $l
+        (suspend $stop)
+        (br_if $l (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 4)))))
     (func (export "loop") (result i32) (local $n i32) (local $k (ref null $k))
       (cont.new $k (ref.func $body))
       (loop $l (param (ref $k))
@@ -324,29 +322,26 @@ test("S-HDL-9: tags are told apart by identity: an equal one has nothing to do w
 
 // --- cont.bind
 
-test(
-  "S-BIND-1: the first type without its first parameters is the second; the operands are those and the " + "first",
-  () => {
-    const types = [
-      ...[func([I32, I64], [I32]), cont(0)],
-      ...[func([I64], [I32]), cont(2)],
-      ...[func([], [I32]), cont(4)],
-      ...[func([I32], [I32]), cont(6)],
-      ...[func([I64], []), cont(8)],
-    ];
-    const bind = (from, to, ...operands) => {
-      const all = [...types, func([], [ref(to)])];
-      return module({ types: all, functions: [[10, ...operands, 0xd0, from, 0xe1, from, to]] });
-    };
-    valid(bind(1, 3, 0x41, 5));
-    valid(bind(1, 5, 0x41, 5, 0x42, 5));
-    valid(bind(1, 1));
-    for (const to of [7, 9]) invalid(bind(1, to, 0x41, 5), /at byte/); // another rest, other results
-    invalid(bind(3, 1), /at byte/); // longer
-    invalid(bind(1, 3, 0x42, 5), /type mismatch/);
-    invalid(bind(1, 5, 0x41, 5), /type mismatch/);
-  },
-);
+test("S-BIND-1: the second type is the first one without its first parameters, which are operands", () => {
+  const types = [
+    ...[func([I32, I64], [I32]), cont(0)],
+    ...[func([I64], [I32]), cont(2)],
+    ...[func([], [I32]), cont(4)],
+    ...[func([I32], [I32]), cont(6)],
+    ...[func([I64], []), cont(8)],
+  ];
+  const bind = (from, to, ...operands) => {
+    const all = [...types, func([], [ref(to)])];
+    return module({ types: all, functions: [[10, ...operands, 0xd0, from, 0xe1, from, to]] });
+  };
+  valid(bind(1, 3, 0x41, 5));
+  valid(bind(1, 5, 0x41, 5, 0x42, 5));
+  valid(bind(1, 1));
+  for (const to of [7, 9]) invalid(bind(1, to, 0x41, 5), /at byte/); // another rest, other results
+  invalid(bind(3, 1), /at byte/); // longer
+  invalid(bind(1, 3, 0x42, 5), /type mismatch/);
+  invalid(bind(1, 5, 0x41, 5), /type mismatch/);
+});
 
 const SUBTRACT = `(func $minus (type $fii_i) (i32.sub (local.get 0) (local.get 1)))`;
 

@@ -62,11 +62,9 @@ test("S-SWITCH-2: a clause (on $tag switch) wants a tag without parameters, and 
 
 // --- execution
 
-test(
-  "S-SWITCH-3: it suspends what runs up to the nearest (on $tag switch) and enters the other under that " + "handler",
-  () => {
-    const { run, seen } = instance(
-      `${TASKS}
+test("S-SWITCH-3: it suspends what runs up to the nearest (on $tag switch) and enters the other in its place", () => {
+  const { run, seen } = instance(
+    `${TASKS}
     (func $one (type $task)
       (call $see (local.get 0))
       (switch $kt $swap (i32.const 2) (cont.new $kt (ref.func $two)))
@@ -75,11 +73,10 @@ test(
     (func $two (type $task) (call $see (local.get 0)) (i32.const 77))
     (func (export "run") (result i32)
       (resume $kt (on $swap switch) (i32.const 1) (ref.null $kt) (cont.new $kt (ref.func $one))))`,
-    );
-    assert.equal(run(), 77); // what the other returned goes to the resume, which never knew of the switch
-    assert.deepEqual(seen, [1, 2]);
-  },
-);
+  );
+  assert.equal(run(), 77); // what the other returned goes to the resume, which never knew of the switch
+  assert.deepEqual(seen, [1, 2]);
+});
 
 // $ping and $pong switch to each other $n times.
 const PING = `${TASKS}
@@ -105,14 +102,11 @@ test("S-SWITCH-4: the other gets the operands and, behind them, a new continuati
   assert.deepEqual(seen, [0, 1]);
 });
 
-test(
-  "S-SWITCH-5: a switch returns when its continuation is resumed or switched to, with the values given " + "there",
-  () => {
-    const { run, seen } = instance(PING);
-    assert.equal(run(7), 7);
-    assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6, 7]);
-  },
-);
+test("S-SWITCH-5: a switch returns when its continuation is resumed or switched to, with the values given", () => {
+  const { run, seen } = instance(PING);
+  assert.equal(run(7), 7);
+  assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6, 7]);
+});
 
 test("S-SWITCH-6: the other may be fresh, suspended by a tag, bound, or left by a switch", () => {
   const { run, seen } = instance(`${TASKS}

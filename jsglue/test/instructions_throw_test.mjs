@@ -17,18 +17,15 @@ const VICTIM = `
     (block $h (result i32 (ref $ki_i)) (drop (resume $k_i (on $ask $h) (local.get $k))) (return (ref.null $ki_i)))
     (local.set $kept) (drop) (local.get $kept))`;
 
-test(
-  "S-THROW-1: resume_throw takes what its tag has as parameters, and the continuation; the tag has no " + "results",
-  () => {
-    const types = [func([I32], [I64]), cont(0), func([], [I64]), func([I32]), func([I32], [I32])];
-    const throwing = (tag, ...operands) =>
-      module({ types, tags: [3, 4], functions: [[2, ...operands, 0xd0, 1, 0xe4, 1, tag, 0]] });
-    valid(throwing(0, 0x41, 5)); // the continuation takes a number, and none is given to it
-    invalid(throwing(0, 0x42, 5), /type mismatch/);
-    invalid(throwing(0), /type mismatch/);
-    invalid(throwing(1, 0x41, 5), /at byte/);
-  },
-);
+test("S-THROW-1: resume_throw takes the parameters of its tag, and the continuation; the tag has no results", () => {
+  const types = [func([I32], [I64]), cont(0), func([], [I64]), func([I32]), func([I32], [I32])];
+  const throwing = (tag, ...operands) =>
+    module({ types, tags: [3, 4], functions: [[2, ...operands, 0xd0, 1, 0xe4, 1, tag, 0]] });
+  valid(throwing(0, 0x41, 5)); // the continuation takes a number, and none is given to it
+  invalid(throwing(0, 0x42, 5), /type mismatch/);
+  invalid(throwing(0), /type mismatch/);
+  invalid(throwing(1, 0x41, 5), /at byte/);
+});
 
 test("S-THROW-2: the exception is raised where the continuation stands; caught there, it goes on", () => {
   const { run } = instance(`${VICTIM}
@@ -178,29 +175,24 @@ test("S-THROWREF-3: a null exception traps, and so does a null or consumed conti
 
 // --- exceptions out of a continuation
 
-test(
-  "S-EXC-1: an exception that leaves the function is raised at the resume that runs it, and can be caught " + "there",
-  () => {
-    const { run } = instance(`
+test("S-EXC-1: an exception that leaves the function is raised at the resume that runs it, to be caught there", () => {
+  const { run } = instance(`
     (func $body (type $f) (drop (suspend $ask (i32.const 1))) (throw $error (i32.const 12)))
     (func (export "run") (result i32) (local $k (ref null $ki))
       (block $h (result i32 (ref $ki)) (resume $k (on $ask $h) (cont.new $k (ref.func $body))) (unreachable))
       (local.set $k) (drop)
       (block $h (result i32)
         (try_table (catch $error $h) (resume $ki (i32.const 1) (local.get $k))) (unreachable)))`);
-    assert.equal(run(), 12);
-  },
-);
+  assert.equal(run(), 12);
+});
 
-test(
-  "S-EXC-2: it keeps its identity on the way through continuations and out to JavaScript, and theirs " + "through wasm",
-  () => {
-    const mine = { any: "thing" };
-    const fail = () => {
-      throw mine;
-    };
-    const { ours, theirs, error } = instance(
-      `
+test("S-EXC-2: it keeps its identity through continuations and out to JavaScript, as do those of JavaScript", () => {
+  const mine = { any: "thing" };
+  const fail = () => {
+    throw mine;
+  };
+  const { ours, theirs, error } = instance(
+    `
     (import "env" "fail" (func $fail))
     (tag $public (export "error") (param i32))
     (func $own (type $f) (throw $public (i32.const 3)))
@@ -208,12 +200,11 @@ test(
     (func $nested (type $f) (resume $k (cont.new $k (ref.func $own))))
     (func (export "ours") (resume $k (cont.new $k (ref.func $nested))))
     (func (export "theirs") (resume $k (cont.new $k (ref.func $foreign))))`,
-      { env: { fail } },
-    );
-    assert.throws(theirs, (e) => e === mine);
-    assert.throws(ours, (e) => e instanceof WebAssembly.Exception && e.is(error) && e.getArg(error, 0) === 3);
-  },
-);
+    { env: { fail } },
+  );
+  assert.throws(theirs, (e) => e === mine);
+  assert.throws(ours, (e) => e instanceof WebAssembly.Exception && e.is(error) && e.getArg(error, 0) === 3);
+});
 
 test("S-EXC-3: a try_table in the continuation does not see what its resumer throws while it is suspended", () => {
   const { run, seen } = instance(`
@@ -271,13 +262,10 @@ const TRAPPING = `
   (func $sound (export "sound") (result i32) (resume $ki_i (i32.const 40) (global.get $other)))
   (func (export "asks") (drop (suspend $ask (i32.const 1))))`;
 
-test(
-  "S-TRAP-1: a trap in a continuation ends everything up to JavaScript: no handler and no catch in wasm " + "sees it",
-  () => {
-    const { divide } = instance(TRAPPING);
-    assert.throws(divide, (e) => e instanceof WebAssembly.RuntimeError && /divi/.test(e.message));
-  },
-);
+test("S-TRAP-1: a trap in a continuation ends all up to JavaScript: no handler and no catch in wasm sees it", () => {
+  const { divide } = instance(TRAPPING);
+  assert.throws(divide, (e) => e instanceof WebAssembly.RuntimeError && /divi/.test(e.message));
+});
 
 test("S-TRAP-2: after a trap that JavaScript has caught the next call is sound, also one through a table", () => {
   const { divide, table, asks, prepare, sound } = instance(TRAPPING);

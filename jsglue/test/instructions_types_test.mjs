@@ -32,29 +32,26 @@ const matches = (types, from, to) =>
   lowering.validate(module({ types: [...types, func([from], [to])], functions: [[types.length, 0x20, 0]] }));
 const types = [func(), cont(0), func([I32]), cont(2)];
 
-test(
-  "S-TYPE-3: cont is above all continuation types, nocont below; they have nothing to do with other " + "references",
-  () => {
-    for (const [from, to, expected] of [
-      [ref(1), ref(CONT), true],
-      [ref(1), refNull(CONT), true],
-      [refNull(NOCONT), refNull(1), true],
-      [refNull(NOCONT), refNull(CONT), true],
-      [ref(CONT), ref(1), false],
-      [refNull(1), ref(1), false],
-      [ref(1), ref(3), false],
-      [ref(1), refNull(NOCONT), false],
-      ...[0x6e, 0x6d, 0x70, 0x6f, 0x69].flatMap((other) => [
-        [ref(1), refNull(other), false], // any, eq, func, extern, exn
-        [refNull(CONT), refNull(other), false],
-        [refNull(other), refNull(CONT), false],
-      ]),
-      [ref(0), ref(1), false], // its function type
-    ]) {
-      assert.equal(matches(types, from, to), expected, `${from} as ${to}`);
-    }
-  },
-);
+test("S-TYPE-3: cont is above all continuation types, nocont below; no other references are related", () => {
+  for (const [from, to, expected] of [
+    [ref(1), ref(CONT), true],
+    [ref(1), refNull(CONT), true],
+    [refNull(NOCONT), refNull(1), true],
+    [refNull(NOCONT), refNull(CONT), true],
+    [ref(CONT), ref(1), false],
+    [refNull(1), ref(1), false],
+    [ref(1), ref(3), false],
+    [ref(1), refNull(NOCONT), false],
+    ...[0x6e, 0x6d, 0x70, 0x6f, 0x69].flatMap((other) => [
+      [ref(1), refNull(other), false], // any, eq, func, extern, exn
+      [refNull(CONT), refNull(other), false],
+      [refNull(other), refNull(CONT), false],
+    ]),
+    [ref(0), ref(1), false], // its function type
+  ]) {
+    assert.equal(matches(types, from, to), expected, `${from} as ${to}`);
+  }
+});
 
 test("S-TYPE-4: one continuation type is a subtype of another if it is declared so and their functions are", () => {
   const sub = (supers, type) => [0x50, supers.length, ...supers, ...type];
@@ -79,10 +76,8 @@ test("S-TYPE-5: types are equal by structure, also recursive ones, and also in d
   unlinkable(taker(group.replace("(type $k (cont $f))", "(type (struct)) $&")), { m: maker }); // another group
 });
 
-test(
-  "S-TYPE-6: a reference is a value like others: in variables, tables, fields, parameters, results, " + "payloads",
-  () => {
-    const { run } = instance(`
+test("S-TYPE-6: a reference is a value: in variables, tables, fields, parameters, results, payloads", () => {
+  const { run } = instance(`
     (type $box (struct (field (mut (ref null $k_i)))))
     (type $list (array (mut (ref null $k_i))))
     (type $take (func (param (ref $k_i)) (result i32))) (type $taker (cont $take))
@@ -92,7 +87,8 @@ test(
     (func $one (type $f_i) (i32.const 1))
     (func $pass (param (ref null $k_i)) (result (ref null $k_i)) (local.get 0))
     (func $takes (type $f_i) (resume $k_i (suspend $give)))
-    (func (export "run") (result i32) (local $box (ref $box)) (local $list (ref $list)) (local $taker (ref null $taker)) (local $l (ref $k_i))
+    (func (export "run") (result i32) (local $box (ref $box)) (local $list (ref $list))
+      (local $taker (ref null $taker)) (local $l (ref $k_i))
       (local.set $l (cont.new $k_i (ref.func $one)))
       (local.set $box (struct.new $box (cont.new $k_i (ref.func $one))))
       (local.set $list (array.new $list (cont.new $k_i (ref.func $one)) (i32.const 3)))
@@ -104,10 +100,10 @@ test(
       (i32.add (resume $k_i (call $pass (struct.get $box 0 (local.get $box))))
         (i32.add (resume $k_i (array.get $list (local.get $list) (i32.const 2)))
           (i32.add (resume $k_i (global.get $g))
-            (i32.add (resume $k_i (table.get $t (i32.const 1))) (resume $taker (local.get $l) (local.get $taker)))))))`);
-    assert.equal(run(), 5);
-  },
-);
+            (i32.add (resume $k_i (table.get $t (i32.const 1)))
+              (resume $taker (local.get $l) (local.get $taker)))))))`);
+  assert.equal(run(), 5);
+});
 
 test("S-TYPE-7: a null reference can be made and tested; a type without null has no default", () => {
   const { run } = instance(`
@@ -171,10 +167,8 @@ test("S-TYPE-10: JavaScript may hold a continuation and pass it on; it sees noth
 
 // --- tags
 
-test(
-  "S-TAG-1: a tag may have results: what suspend sends is its parameters, what suspend gets back its " + "results",
-  () => {
-    const { run } = instance(`
+test("S-TAG-1: a tag may have results: suspend sends its parameters and gets its results back", () => {
+  const { run } = instance(`
     (type $back (func (param i64 f64) (result f64))) (type $kback (cont $back))
     (type $start (func (result f64))) (type $kstart (cont $start))
     (tag $many (param i32 f32) (result i64 f64))
@@ -186,9 +180,8 @@ test(
         (return (resume $kstart (on $many $h) (cont.new $kstart (ref.func $body)))))
       (local.set $k) (local.set $x) (i64.extend_i32_u)
       (f64.promote_f32 (local.get $x)) (local.get $k) (resume $kback))`);
-    assert.equal(run(), 1.5);
-  },
-);
+  assert.equal(run(), 1.5);
+});
 
 const importing = (tag) => binary(`(import "m" "t" (tag $t ${tag}))`, "(tag $other (result i32))");
 
