@@ -46,7 +46,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Results that are no numbers are printed as their types; a v128 takes two words among the others.
+// Results that are not numbers are printed as their types; a v128 takes two words among the others.
 func TestResults(t *testing.T) {
 	module := []byte("\x00asm\x01\x00\x00\x00" +
 		"\x01\x08\x01\x60\x00\x04\x7f\x7b\x70\x7f" + // () -> i32, v128, funcref, i32
@@ -69,7 +69,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A text that does not fit on the fiber's stack, or for which there is none, ends the one fiber.
+// A text that does not fit on the fiber's stack, or a guest without a stack for it, ends that fiber only.
 func TestTextWithoutRoom(t *testing.T) {
 	long := strings.Repeat("x", 70000)
 	g := load(t, cGuest, Options{})
@@ -219,7 +219,7 @@ func TestInitializeFails(t *testing.T) {
 	}
 }
 
-// Memory that is too small for all fibers ends those for which there is no room.
+// Memory that is too small for all fibers ends the fibers that have no room.
 func TestNoRoom(t *testing.T) {
 	binary, err := os.ReadFile(stacks)
 	if err != nil {
@@ -251,7 +251,7 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// A malloc that returns -1 where it has no room gives no stack: 15 more, to align it, would be an address at the
+// A malloc that returns -1 for want of room gives no stack. Adding 15 to align that result would give an address at the
 // beginning of the memory.
 func TestMallocReturnsMinusOne(t *testing.T) {
 	module := []byte("\x00asm\x01\x00\x00\x00" +

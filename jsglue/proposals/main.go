@@ -174,7 +174,7 @@ func returned(results uint32) int32 {
 	return int32(ofCont.Returned(types(results)))
 }
 
-// threw is the same of one that an exception has left.
+// threw is the end of the function of the active fiber, which has let out an exception.
 //
 //go:wasmexport threw
 func threw() int32 {
@@ -194,7 +194,7 @@ func threw() int32 {
 //go:wasmexport unwind
 func unwind() { next.Unwind(machine) }
 
-// abandon is what follows a plan that cannot be carried out: there is no stack for who should run.
+// abandon replaces a plan that cannot be carried out because there is no stack for the fiber that should run.
 //
 //go:wasmexport abandon
 func abandon() { next.Abandon(machine) }
