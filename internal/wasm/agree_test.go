@@ -10,7 +10,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
-// What the core goes over an instruction by is what the validator reads of it: in all code of the repository's modules
+// The core skips exactly the bytes of an instruction that the validator reads: in all code of the repository's modules
 // and of SQLite's.
 func TestInstructionsAgree(t *testing.T) {
 	paths := []string{"../../node_modules/sql.js/dist/sql-wasm.wasm"}
