@@ -40,7 +40,7 @@ func TestInstructionsAgree(t *testing.T) {
 		for f := m.ImportedFuncs; f < len(m.Funcs); f++ {
 			for b.Start(m, uint32(f)); b.Next(); instructions++ {
 				if b.Op >= wasm.OpContNew && b.Op <= wasm.OpSwitch {
-					continue // the core does not know the stack-switching instructions: such a module is lowered, or refused
+					continue // stack switching, which the core does not know: such a module is lowered or refused
 				}
 				r := wasm.Reader{Bin: bin, Pos: b.At, End: m.Funcs[f].Body.End}
 				if r.Instruction(); r.Code != wasm.OK || r.Pos != b.End {
