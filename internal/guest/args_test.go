@@ -107,7 +107,7 @@ const unclear = "\x00asm\x01\x00\x00\x00" +
 	"\x07\x18\x04\x02sp\x03\x01\x03top\x03\x01\x02go\x00\x01\x04text\x00\x02" +
 	"\x0a\x10\x02\x0b\x00\x10\x00\x23\x01\x41\x10\x6b\x24\x01\x0b\x02\x00\x0b"
 
-// Where nobody can tell which global points to the stack calls run one after another, and that is told, once.
+// If the module does not show which global points to the stack, calls run one after another, which is reported once.
 func TestUnclearStackPointer(t *testing.T) {
 	leaktest.Goroutines(t)
 	var told []string

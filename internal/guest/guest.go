@@ -293,7 +293,7 @@ func parse(name string, binary []byte) (*wasm.Module, error) {
 	}
 }
 
-// rest puts the stack pointer where it is while nobody runs.
+// rest puts the stack pointer to its place while no call runs.
 func (g *Guest) rest() { g.setStackPointer(uint64(g.base)) }
 
 // Run runs the calls that were made by [Guest.Go] and returns when all are over. Each [Call] tells how it ended. The

@@ -50,7 +50,7 @@ func loadWith(t *testing.T, ctx context.Context, path string, options Options) *
 
 func serve(t *testing.T) *webserver.Server {
 	t.Helper()
-	// The limit is for answers that nobody waits for as the test expects, and that it never releases.
+	// The limit ends a test whose fibers do not wait as it expects, so that it never releases the answers.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	server, err := webserver.Start(ctx, webserver.Options{})

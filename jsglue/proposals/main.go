@@ -23,8 +23,8 @@
 //	 9 Ends      where the list of the fibers that have ended lies,
 //	10           and its length: who carries the plan out empties it
 //
-// [polyfill.Plan] says what they mean. What an operation makes of which nobody runs (new, bind, tag, table, br_on_evt)
-// is in Made or in Token. explain writes why the last operation was refused.
+// [polyfill.Plan] says what they mean. An operation after which the issuer goes on (new, bind, tag, table, br_on_evt)
+// leaves what it has made in Made or in Token. explain writes why the last operation was refused.
 //
 // Values never come here: they go from one event of the guest to the other. As with the scheduler no function calls
 // out; a trap in here is a bug of ours.
