@@ -34,7 +34,7 @@ func play(t testing.TB, list []byte) {
 	}
 }
 
-// pick chooses a reference: null, one that nobody has returned, or a known one.
+// pick chooses a reference: null, an invented one, or a known one.
 func (d *duel) pick(n byte) polyfill.Fiber {
 	switch i := int(n % 16); {
 	case i < len(d.known):

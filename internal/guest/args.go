@@ -23,8 +23,8 @@ type argument struct {
 const textPrefix = "text:"
 
 // arguments reads the arguments of a call. Each is a number of its parameter's type, or a text for two parameters of
-// type i32. A text is what is no number, what begins with "text:", and every argument where there are exactly two
-// parameters for each.
+// type i32. An argument is a text if it is not a number, if it begins with "text:", or if the export has exactly two
+// parameters for each argument.
 func arguments(export string, definition api.FunctionDefinition, args []string) ([]argument, error) {
 	params := definition.ParamTypes()
 	wrong := func(format string, values ...any) error {
@@ -61,7 +61,7 @@ func arguments(export string, definition api.FunctionDefinition, args []string) 
 	return read, nil
 }
 
-// misplaced is what there is to say of a word on the command line that nobody expects there, if it looks like a flag.
+// misplaced returns a hint for an unexpected word on the command line that looks like a flag, else nothing.
 func misplaced(word string) string {
 	if strings.HasPrefix(word, "--") {
 		return "; flags stand before the file"
@@ -87,7 +87,7 @@ func number(t api.ValueType, text string) (uint64, error) {
 	return 0, errors.New("no value of this type can be written on a command line")
 }
 
-// integer reads one with a sign or without, decimal or with 0x.
+// integer reads an integer, with or without a sign, decimal or with 0x.
 func integer(text string, size int) (uint64, error) {
 	base := 10
 	if strings.ContainsAny(text, "xX") {
@@ -107,7 +107,7 @@ func numberError(err error, want string) error {
 	return errors.New("it must be " + want)
 }
 
-// place lays the texts among the arguments onto the fiber's stack and sets its pointer below them.
+// place puts the texts among the arguments on the fiber's stack and sets the stack pointer below them.
 func (c *Call) place() ([]uint64, error) {
 	g := c.guest
 	size := 0
@@ -164,7 +164,7 @@ func format(t api.ValueType, v uint64) string {
 	return typeName(t)
 }
 
-// Types of which the runtime's API has no names.
+// Types that the runtime's API has no names for.
 const (
 	valueTypeV128    api.ValueType = 0x7b
 	valueTypeFuncref api.ValueType = 0x70

@@ -46,7 +46,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Results that are no numbers are printed as their types; a v128 takes two words among the others.
+// Results that are not numbers are printed as their types; a v128 takes two words among the others.
 func TestResults(t *testing.T) {
 	module := []byte("\x00asm\x01\x00\x00\x00" +
 		"\x01\x08\x01\x60\x00\x04\x7f\x7b\x70\x7f" + // () -> i32, v128, funcref, i32
@@ -69,7 +69,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A text that does not fit on the fiber's stack, or for which there is none, ends the one fiber.
+// A text that does not fit on the fiber's stack, or a guest without a stack for it, ends that fiber only.
 func TestTextWithoutRoom(t *testing.T) {
 	long := strings.Repeat("x", 70000)
 	g := load(t, cGuest, Options{})
@@ -107,7 +107,7 @@ const unclear = "\x00asm\x01\x00\x00\x00" +
 	"\x07\x18\x04\x02sp\x03\x01\x03top\x03\x01\x02go\x00\x01\x04text\x00\x02" +
 	"\x0a\x10\x02\x0b\x00\x10\x00\x23\x01\x41\x10\x6b\x24\x01\x0b\x02\x00\x0b"
 
-// Where nobody can tell which global points to the stack calls run one after another, and that is told, once.
+// If the module does not show which global points to the stack, calls run one after another, which is reported once.
 func TestUnclearStackPointer(t *testing.T) {
 	leaktest.Goroutines(t)
 	var told []string
@@ -219,7 +219,7 @@ func TestInitializeFails(t *testing.T) {
 	}
 }
 
-// Memory that is too small for all fibers ends those for which there is no room.
+// Memory that is too small for all fibers ends the fibers that have no room.
 func TestNoRoom(t *testing.T) {
 	binary, err := os.ReadFile(stacks)
 	if err != nil {
@@ -251,7 +251,7 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// A malloc that returns -1 where it has no room gives no stack: 15 more, to align it, would be an address at the
+// A malloc that returns -1 for want of room gives no stack. Adding 15 to align that result would give an address at the
 // beginning of the memory.
 func TestMallocReturnsMinusOne(t *testing.T) {
 	module := []byte("\x00asm\x01\x00\x00\x00" +

@@ -13,8 +13,8 @@ import (
 
 var seed = flag.Uint64("seed", 0, "seed of the random scripts; 0: a new one")
 
-// exempt are the parts of the suite that this substrate cannot be held to: none. The runtime carries an exception from
-// one call to another by a global of type exnref, and a host function may park its goroutine wherever it is.
+// exempt are the parts of the suite that this substrate cannot pass: none. The runtime carries an exception from one
+// call to another in a global of type exnref, and a host function may park its goroutine anywhere.
 var exempt = map[string]string{}
 
 // TestConformance plays every script there is in wazero. Play counts what a script leaves behind.

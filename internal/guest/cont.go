@@ -16,8 +16,8 @@ func newCont(p *proposal) {
 			return p.start(f, 0, env, func(at uint64) { p.put(at, polyfill.Next, nil, polyfill.Token{}, values) })
 		}
 	}
-	// admits is the filter that is a function of the guest's. It looks at the event where the sender has it, and is
-	// called as if by the sender, who gets what it throws.
+	// admits calls a filter that is a function of the guest. The filter reads the event where the sender has it. It is
+	// called as if by the sender, which gets the exceptions that it throws.
 	admits := func(at, env uint64) func(*run.Tag, run.Values) bool {
 		if at == 0 {
 			return nil

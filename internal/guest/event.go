@@ -18,7 +18,7 @@ const (
 	valuesAt  = 24
 )
 
-// bytes returns so many bytes of the guest's memory.
+// bytes returns size bytes of the guest's memory.
 func (p *proposal) bytes(at uint64, size uint32) []byte {
 	b, ok := p.guest.read(uint32(at), size)
 	if !ok {
@@ -36,7 +36,7 @@ func (p *proposal) received(at uint64) (tag uint32, values []run.Value, ref poly
 	return binary.LittleEndian.Uint32(b[tagAt:]), p.values(at, binary.LittleEndian.Uint32(b[typesAt:])), p.ref(at)
 }
 
-// values returns those of an event. What is no list of types makes values that the operation refuses.
+// values returns the values of an event. For an invalid list of types it returns values that the operation refuses.
 func (p *proposal) values(at uint64, types uint32) []run.Value {
 	b, list := p.event(at)[valuesAt:], polyfill.Types(types)
 	values := make([]run.Value, list.Len())
@@ -87,8 +87,8 @@ type tags struct {
 	tagged
 }
 
-// tag returns the tag of a number, nil for 0. For a number that no tag has it is one of another system, which the
-// operation refuses.
+// tag returns the tag of a number, nil for 0. For a number that no tag has it returns a tag of another system, which
+// the operation refuses.
 func (t *tags) tag(number uint32) *run.Tag {
 	if tag := t.Tagged(polyfill.Tag(number)); tag != nil || number == 0 {
 		return tag
@@ -132,7 +132,8 @@ func (t *tags) sent(at uint64) (*run.Tag, []run.Value) {
 	return t.tag(tag), values
 }
 
-// body returns the Go function of a fiber. One that starts at once is noted then: nobody has its reference before.
+// body returns the Go function of a fiber. A fiber that starts at once is noted when it starts, because its reference
+// is not known before.
 func (t *tags) body(f *fiber, env uint64) run.Func {
 	return func(self polyfill.Fiber, first run.Event) []run.Value {
 		if f.id == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// A filter is called as if by who raises the event: that one gets what it throws.
+// A filter is called as if by the fiber that raises the event, which gets the exceptions that the filter throws.
 func TestFilters(t *testing.T) {
 	for _, c := range []struct{ filter, results, failure string }{
 		{"2", "5", ""}, // throws

@@ -1,9 +1,9 @@
 // Package guest runs a guest, a wasm module whose imports may wait, on a server: in wazero, with net/http, timers and
 // files behind the imports that a page provides in a browser.
 //
-// A call of an export is a fiber of an [asyncio.Loop]. The fiber is a coroutine that runs the wazero call, so what
-// waits is a goroutine's stack with wasm frames on it, and the loop runs the others meanwhile; like in a browser one of
-// them runs at a time, and so they share the one instance without locks. The way of one fetch:
+// A call of an export is a fiber of an [asyncio.Loop]. The fiber is a coroutine that runs the wazero call, so a waiting
+// fiber is a goroutine's stack with wasm frames on it, and the loop runs other fibers meanwhile. As in a browser one
+// fiber runs at a time, so the fibers share the one instance without locks. The way of one fetch:
 //
 //	Guest.Go  ->  the loop starts the fiber: a region for its shadow stack, its arguments on it
 //	guest     ... calls its import env.fetch_text
@@ -68,7 +68,7 @@ type Options struct {
 
 	// Log is what env.log calls.
 	Log func(c *Call, code, value int32)
-	// Ended is called when a call is over, before any other runs.
+	// Ended is called when a call is over, before any other call runs.
 	Ended func(c *Call)
 	// Warn is called once, when a call has to wait for another of a guest whose stacks cannot be kept apart.
 	Warn func(text string)
@@ -79,13 +79,13 @@ type Options struct {
 	more    func(ctx context.Context, g *Guest) error
 }
 
-// A Variable is one of the environment.
+// A Variable is a variable of the environment.
 type Variable struct{ Name, Value string }
 
 // A Mount shows a directory to the guest.
 type Mount struct{ Host, Guest string }
 
-// A Guest is one instance and the loop that runs its calls. Like the loop's fibers its methods are not for use from
+// A Guest is one instance and the loop that runs its calls. Its methods, like the loop's fibers, must not be used by
 // several goroutines at once.
 type Guest struct {
 	Loop *asyncio.Loop
@@ -114,8 +114,8 @@ type Guest struct {
 	unreserve   func() // gives the memory back; nil: that is Go's
 }
 
-// New makes an instance from the bytes of a module. The context is that of the fibers: when it is done they are
-// cancelled. The caller closes the guest.
+// New makes an instance from the bytes of a module. Its fibers are cancelled when ctx is done. The caller closes the
+// guest.
 func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
 	g := &Guest{Loop: asyncio.NewLoop(ctx), ctx: ctx, options: options}
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2 |
@@ -219,8 +219,8 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 // tableExport is the name under which C compilers export the table of function pointers.
 const tableExport = "__indirect_function_table"
 
-// tableOf returns the index of the table by which a module's functions are called: the one of that name, or the only
-// one that is exported; negative if there is none.
+// tableOf returns the index of the table by which a module's functions are called: the table exported as tableExport,
+// or else the only one that is exported. It returns a negative number if there is none.
 func tableOf(m *wasm.Module) int32 {
 	only := int32(-1)
 	for _, e := range m.Exports {
@@ -268,7 +268,7 @@ func (g *Guest) setStackPointer(to uint64) {
 	}
 }
 
-// parse finds what there is to know before anything is compiled.
+// parse reads what has to be known of a module before it is compiled.
 func parse(name string, binary []byte) (*wasm.Module, error) {
 	if len(binary) == 0 { // a build that failed leaves such a file
 		return nil, fmt.Errorf("%s is empty", name)
@@ -293,11 +293,11 @@ func parse(name string, binary []byte) (*wasm.Module, error) {
 	}
 }
 
-// rest puts the stack pointer where it is while nobody runs.
+// rest puts the stack pointer to its place while no call runs.
 func (g *Guest) rest() { g.setStackPointer(uint64(g.base)) }
 
-// Run runs the calls that were made by [Guest.Go] and returns when all are over. How each of them ended is in the call.
-// What the module exports as _initialize is called first, once, as a fiber of its own; if that fails no other starts.
+// Run runs the calls that were made by [Guest.Go] and returns when all are over. Each [Call] tells how it ended. The
+// module's export _initialize is called first, once, as a fiber of its own; if it fails, no other fiber starts.
 func (g *Guest) Run() {
 	queued := g.Calls()
 	if _, ok := g.exports[initialize]; ok && !g.initialized {

@@ -23,7 +23,7 @@ const (
 	files    = "testdata/files.wasm"
 )
 
-// load makes an instance that is closed with the test, and fails that if a goroutine is left behind.
+// load makes an instance that is closed at the end of the test. The test fails if a goroutine is left behind.
 func load(t *testing.T, path string, options Options) *Guest {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for fibers that wait for ever
@@ -50,7 +50,7 @@ func loadWith(t *testing.T, ctx context.Context, path string, options Options) *
 
 func serve(t *testing.T) *webserver.Server {
 	t.Helper()
-	// The limit is for answers that nobody waits for as the test expects, and that it never releases.
+	// The limit ends a test whose fibers do not wait as it expects, so that it never releases the answers.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	server, err := webserver.Start(ctx, webserver.Options{})
@@ -60,7 +60,7 @@ func serve(t *testing.T) *webserver.Server {
 	return server
 }
 
-// whenInFlight calls fn, on a goroutine of its own, when so many requests wait for their answers.
+// whenInFlight calls fn, on a goroutine of its own, when that many requests wait for their answers.
 func whenInFlight(t *testing.T, server *webserver.Server, requests int, fn func()) {
 	done := make(chan struct{})
 	t.Cleanup(func() { <-done })

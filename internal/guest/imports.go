@@ -35,8 +35,8 @@ var provided = []struct {
 	{"fiberfill", "sleep_ms", "(i32)", true},
 }
 
-// provide instantiates what the guest imports, and says what of it nobody provides. It reports whether a fiber may
-// wait.
+// provide instantiates what the guest imports. It reports whether a fiber may wait. The error names the imports that do
+// not exist.
 func (g *Guest) provide(ctx context.Context, guest wazero.CompiledModule) (mayWait bool, err error) {
 	var system map[string]api.FunctionDefinition
 	var missing []string
@@ -155,7 +155,7 @@ func (g *Guest) systemWait(name string, wait func(*asyncio.Fiber) error) {
 	}
 }
 
-// host instantiates the functions behind waits.wat, and that for each of the modules it stands for.
+// host instantiates the functions behind waits.wat, and waits.wat for each of the modules that it stands for.
 func (g *Guest) host(ctx context.Context) error {
 	builder := g.runtime.NewHostModuleBuilder("host")
 	for _, f := range []struct {
@@ -185,7 +185,7 @@ func (g *Guest) host(ctx context.Context) error {
 	return nil
 }
 
-// failed is the last result of a host function that may wait: not 0 if the guest gets an exception.
+// failed returns the last result of a host function that may wait: not 0 if the guest gets an exception.
 func (c *Call) failed(name string, err error) uint64 {
 	c.threw = nil
 	if err == nil {
@@ -195,8 +195,8 @@ func (c *Call) failed(name string, err error) uint64 {
 	return 1
 }
 
-// fetchText is env.fetch_text: it requests a URL by HTTP GET, writes the body to the buffer, as much of it as there is
-// room for, and returns the length of the whole body. A status other than 2xx is a failure.
+// fetchText is env.fetch_text. It requests a URL by HTTP GET, writes as much of the body as fits to the buffer, and
+// returns the length of the whole body in bytes. A status other than 2xx is a failure.
 func fetchText(ctx context.Context, stack []uint64) {
 	const name = "env.fetch_text"
 	c := callOf(ctx, name)
@@ -230,7 +230,7 @@ func yield(ctx context.Context, stack []uint64) {
 	stack[0] = c.failed(name, c.wait(name, c.fiber.Yield))
 }
 
-// sleep is fiberfill.sleep_ms: the fiber waits for so many milliseconds; less than none are none.
+// sleep is fiberfill.sleep_ms. The fiber waits for that many milliseconds; a negative number means 0.
 func sleep(ctx context.Context, stack []uint64) {
 	const name = "fiberfill.sleep_ms"
 	c := callOf(ctx, name)

@@ -9,9 +9,9 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// reserve has the guest's memory made of addresses that are reserved once, for as much as it may ever have. The
-// runtime's own way is a Go slice that is copied whenever it grows; with a region of 64 KB for each of 10,000 fibers
-// that takes seconds, and all of the memory. Pages that nobody has touched, most of every region, cost nothing here.
+// reserve lets the guest's memory lie in addresses that are reserved once, for the largest size it may reach. The
+// runtime itself would copy a Go slice whenever the memory grows; with a region of 64 KB for each of 10,000 fibers that
+// takes seconds, and all of the machine's memory. Here untouched pages, most of every region, cost nothing.
 func (g *Guest) reserve(ctx context.Context) context.Context {
 	return experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_,
 		max uint64) experimental.LinearMemory {

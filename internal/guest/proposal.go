@@ -15,10 +15,10 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
 
-// A proposal is what a guest has that imports the operations of one of the four systems (include/fiberfill.h): a
-// machine of its own, of package run. A fiber of that machine is a Go function that runs a call of wasm on the one
-// instance, on a coroutine of its own; an operation is a host function, which says to the machine what the guest asks
-// for, and comes back when the fiber is entered again. What is added to that here is what lies in the guest's memory:
+// A proposal belongs to a guest that imports the operations of one of the four systems (include/fiberfill.h): it is a
+// machine of package run for that guest alone. A fiber of the machine is a Go function that runs a call of wasm on the
+// one instance, on a coroutine of its own. An operation is a host function: it tells the machine what the guest asks
+// for and returns when the fiber is entered again. This file adds what lies in the guest's memory:
 //
 //	resume    fibers1.wat calls the host function
 //	perform     notes who runs, and the stack pointer
@@ -29,13 +29,13 @@ import (
 // # Entries
 //
 // The root of the machine is a call of an export. Such calls run one after the other, each to its end: a fiber that
-// waits for a fetch holds up the entry as a whole, and with it those that have not started. Fibers that are suspended
+// waits for a fetch holds up the whole entry, and with it the entries that have not started. Fibers that are suspended
 // when an entry ends live on until the guest is closed.
 //
 // # Traps
 //
-// A refused operation ends the live chain and the entry with a [TrapError] for the reason [Refused]; a trap of the
-// guest's own in one of the fibers does the same. Fibers outside the live chain stay as they are.
+// A refused operation ends the live chain and the entry with a [TrapError] whose reason is a [Refused]. A trap of the
+// guest's own code in one of the fibers ends them, too. Fibers outside the live chain stay as they are.
 type proposal struct {
 	guest      *Guest
 	name       string // fibers1
@@ -54,7 +54,7 @@ type proposal struct {
 	seen    map[function]bool // those that there are
 }
 
-// A system is one of those of package run.
+// A system is one of the four systems of package run.
 type system interface {
 	Call(f func() []run.Value) ([]run.Value, error)
 	Close()
@@ -76,7 +76,7 @@ type fiber struct {
 	region *region        // nil: never entered
 }
 
-// An operation is one import. It is given its parameters and puts the result in their place.
+// An operation is one import. It finds its parameters in s and writes its result over them.
 type operation struct {
 	name            string
 	params, results int  // all of them i32
@@ -84,7 +84,7 @@ type operation struct {
 	do              func(s []uint64)
 }
 
-// A Refused operation is one that a rule, or the lack of what it was given, forbids.
+// Refused tells which operation was refused and why: a rule forbids it, or what the guest passed to it does not exist.
 type Refused struct {
 	Operation string        // as it is imported: fibers1.resume
 	Reason    string        // with the id of the rule
@@ -124,7 +124,7 @@ var proposals = map[string]struct {
 	"fiberfill/cont":    {contWasm, newCont},
 }
 
-// proposed looks up an import: ok is false if the module is none of these, has if it has no such function.
+// proposed looks up an import: ok is false if the module is not one of these, has is false if it has no such function.
 func (g *Guest) proposed(module, name, signature string) (has, ok bool, err error) {
 	found, ok := proposals[module]
 	if !ok {
@@ -203,7 +203,7 @@ func (p *proposal) attach(ctx context.Context) (err error) {
 	return nil
 }
 
-// enter runs an entry. An error that is not the call's own is what has trapped in one of its fibers.
+// enter runs an entry. The error may be the call's own, or the trap of one of its fibers.
 func (p *proposal) enter(c *Call, call func() ([]uint64, error)) (results []uint64, err error) {
 	p.entry, p.current, p.inside = c, nil, ""
 	p.atTrap = nil
@@ -235,7 +235,7 @@ func (p *proposal) enter(c *Call, call func() ([]uint64, error)) (results []uint
 	return nil, err
 }
 
-// narrow makes the slots of a stack what they hold: the runtime leaves anything in the upper half of an i32.
+// narrow clears the upper halves of the slots of a stack of i32s, where the runtime leaves arbitrary bits.
 func narrow(s []uint64) []uint64 {
 	for i := range s {
 		s[i] = uint64(uint32(s[i]))
@@ -265,7 +265,7 @@ func (p *proposal) perform(o *operation, s []uint64) {
 	}
 }
 
-// begin is what every operation asks first.
+// begin checks what every operation checks first: a fiber runs, and it may use the system.
 func (p *proposal) begin(name string) {
 	if p.entry == nil {
 		panic(fmt.Errorf("import fiberfill/%s.%s was called where no fiber runs: in the module's start function, or "+
@@ -294,7 +294,7 @@ func (p *proposal) alone(inside, export string, params ...uint64) []uint64 {
 	return narrow(results)
 }
 
-// raise calls the function that throws what an operation shall throw elsewhere.
+// raise calls the guest's function that throws the exception which an operation throws elsewhere.
 func (p *proposal) raise(function, env uint64) {
 	p.need(function, ffRaise)
 	if p.alone("the function that throws for "+p.name+"."+p.doing, "call", function, env)[0] == 0 {
@@ -302,18 +302,18 @@ func (p *proposal) raise(function, env uint64) {
 	}
 }
 
-// context is what calls on behalf of fibers are made with: an import finds the entry of that moment by it.
+// context returns the context for calls on behalf of fibers. Imports find the current entry in it.
 func (p *proposal) context() context.Context {
 	return context.WithValue(p.guest.ctx, callKey{}, p)
 }
 
-// fiber returns what will be noted of a fiber whose function is at a place of the table.
+// fiber returns the record of a new fiber whose function is at a place of the table.
 func (p *proposal) fiber(body uint64) *fiber {
 	p.need(body, ffBody)
 	return &fiber{body: uint32(body)}
 }
 
-// A kind is what a function of the guest's can be good for, as include/fiberfill.h names it.
+// A kind is a use of a function of the guest, as include/fiberfill.h names it, with the type that this use needs.
 type kind struct {
 	name            string
 	params, results int // all of them i32
@@ -346,7 +346,7 @@ func (p *proposal) need(place uint64, k kind) {
 	}
 }
 
-// made notes a fiber when there is its reference.
+// made notes a fiber under its reference.
 func (p *proposal) made(f *fiber, id polyfill.Fiber) {
 	if len(p.fibers) > 2*p.system.Live()+16 {
 		p.fibers = slices.DeleteFunc(p.fibers, func(f *fiber) bool { return p.system.State(f.id) == polyfill.Moribund })
@@ -355,7 +355,7 @@ func (p *proposal) made(f *fiber, id polyfill.Fiber) {
 	p.fibers = append(p.fibers, f)
 }
 
-// start is the Go function of a fiber: put writes what it is started with.
+// start is the Go function of a fiber: put writes the event that starts it.
 func (p *proposal) start(f *fiber, self, env uint64, put func(at uint64)) []run.Value {
 	g := p.guest
 	g.rest() // the guest's malloc may need it
@@ -392,7 +392,8 @@ func (p *proposal) start(f *fiber, self, env uint64, put func(at uint64)) []run.
 	return p.values(at, uint32(results[0]))
 }
 
-// overflowed is why a fiber that has trapped had to, nil if its stack is as it should be, or if others have ended it.
+// overflowed returns the overflow that explains why a fiber has trapped, nil if its stack is intact or if another fiber
+// has ended it.
 func (p *proposal) overflowed(f *fiber) error {
 	if p.entry == nil || p.current != f {
 		return nil
@@ -408,7 +409,7 @@ type ProposalFiber struct {
 	Body   uint32 // place of its function in the table
 }
 
-// Fibers returns those that are not over, in the order of their making.
+// Fibers returns the guest's own fibers that are not over, in the order of their making.
 func (g *Guest) Fibers() []ProposalFiber {
 	if g.proposal == nil {
 		return nil
@@ -416,8 +417,8 @@ func (g *Guest) Fibers() []ProposalFiber {
 	return g.proposal.list(nil)
 }
 
-// list returns the fibers that are not over, and those of a chain, the active one first, that was the live one a moment
-// ago.
+// list returns the fibers that are not over, and those of chain, which has just ended: the chain's active fiber is its
+// first.
 func (p *proposal) list(chain []polyfill.Fiber) (list []ProposalFiber) {
 	for _, f := range p.fibers {
 		state := p.system.State(f.id)

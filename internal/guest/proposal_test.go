@@ -82,7 +82,7 @@ func TestWaitInsideOfFibers(t *testing.T) {
 	emptied(t, g)
 }
 
-// What a fetch throws two fibers down goes through both of them and out of the entry.
+// An exception from a fetch two fibers down passes through both fibers and out of the entry.
 func TestExceptionsLeaveThroughFibers(t *testing.T) {
 	t.Run("A-EXC-1", func(t *testing.T) {
 		server := serve(t)
@@ -99,8 +99,7 @@ func TestExceptionsLeaveThroughFibers(t *testing.T) {
 	})
 }
 
-// Cancelling ends the entry that waits by an exception in the fiber that waits, and those that have not begun without
-// their having run.
+// Cancelling ends the waiting entry by an exception in the fiber that waits. Entries that have not begun never run.
 func TestCancelInsideOfFibers(t *testing.T) {
 	server := serve(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -166,7 +165,7 @@ func TestOverflowInFibers(t *testing.T) {
 	emptied(t, g)
 }
 
-// A fiber of which the stack was overwritten by another one is not run any more.
+// A fiber whose stack another fiber has overwritten never runs again.
 func TestLostStacks(t *testing.T) {
 	g := load(t, generators, Options{Stacks: Stacks{Size: 16384}})
 	call(t, g, "begin", "begin", "3")
@@ -253,8 +252,8 @@ func TestA_HDL_4(t *testing.T) {
 //go:embed testdata/refusals.txt
 var refusals string
 
-// Every operation, with numbers that it cannot do anything with: it is refused, by its name and with the reason, and
-// changes nothing. jsglue/test/proposals_bad_test.mjs plays the same list.
+// Every operation refuses numbers that mean nothing to it, with its name and the reason, and changes nothing.
+// jsglue/test/proposals_bad_test.mjs plays the same list.
 func TestWrongInput(t *testing.T) {
 	for line := range strings.Lines(refusals) {
 		if line[0] == '#' {
@@ -289,8 +288,8 @@ func TestWrongInput(t *testing.T) {
 	}
 }
 
-// A fiber whose stack was too small traps in any way; that is not the reason which is told. Nor does it get as far as
-// to enter another, or to return.
+// A fiber whose stack is too small may trap in any way. The message tells the overflow, not that trap. The fiber does
+// not get as far as entering another or returning.
 func TestOverflowBeforeATrap(t *testing.T) {
 	for _, export := range []string{"go", "large", "returns"} {
 		t.Run("K-9 "+export, func(t *testing.T) {
@@ -327,7 +326,7 @@ func TestGuardIsWatchedInEveryWord(t *testing.T) {
 	})
 }
 
-// What is wrong with a guest is told before anything of it runs.
+// A wrong guest is refused, with the reason, before any of its code runs.
 func TestWrongGuests(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
 		{"testdata/two_systems.wasm",
@@ -355,9 +354,9 @@ func TestWrongGuests(t *testing.T) {
 	}
 }
 
-// Who cannot enter a fiber for want of a stack ends, with all that it has just been taken out of the chain with: it is
-// the operation that traps. What retireto ends gives back its stack first, which a stack of JSPI cannot do at once: the
-// same in jsglue/test/proposals_bad_test.mjs is refused there.
+// An operation traps if there is no stack for the fiber that it enters. Its issuer ends, with all fibers that the
+// operation has just taken out of the chain. A fiber that retireto ends gives back its stack first. A JSPI stack cannot
+// do that at once, so jsglue/test/proposals_bad_test.mjs expects a refusal in the same case.
 func TestNoStack(t *testing.T) {
 	for how, c := range []struct {
 		what string

@@ -27,7 +27,7 @@ type pipes struct {
 	closed chan struct{}
 }
 
-// dial may come when the listener is closed already: a transport dials on for a request that has been cancelled.
+// dial may be called after the listener is closed: a transport goes on dialing for a request that has been cancelled.
 func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	ours, its := net.Pipe()
 	select {
@@ -86,7 +86,7 @@ func bubble(t *testing.T, n int, test func(t *testing.T, h held)) {
 
 func path(i int) string { return fmt.Sprintf("http://127.0.0.1/%d", i) }
 
-// logged is what the loop has done, from the first line that is given on. Time stands still, so no turn was cut by its
+// logged checks what the loop has done, from the first line of want on. Time stands still, so no turn was cut by its
 // budget.
 func logged(t *testing.T, g *Guest, want string) {
 	t.Helper()
@@ -190,7 +190,7 @@ func TestRules(t *testing.T) {
 		})
 	})
 
-	t.Run("J-MUX-7 what comes for one that does not wait any more is dropped", func(t *testing.T) {
+	t.Run("J-MUX-7 an answer for a fiber that no longer waits is dropped", func(t *testing.T) {
 		bubble(t, 2, func(t *testing.T, h held) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			reason := errors.New("that is enough")
@@ -268,7 +268,7 @@ func TestRules(t *testing.T) {
 			})
 		})
 
-	t.Run("J-ID-1 a call is the same in all its states and for everybody", func(t *testing.T) {
+	t.Run("J-ID-1 a call keeps its identity in all its states and for every holder", func(t *testing.T) {
 		bubble(t, 2, func(t *testing.T, h held) {
 			seen := map[*Call]string{}
 			g := load(t, watGuest, Options{

@@ -15,7 +15,7 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// The scenarios of the proposals, played by guests in C and WAT. What is expected is what a page is held to:
+// The scenarios of the proposals, played by guests in C and WAT. A page has to give the same results:
 // jsglue/test/scenarios_test.mjs and e2e.
 const scenarioDir = "../../examples/c-scenarios/"
 
@@ -25,7 +25,7 @@ type scenario struct {
 	Steps       []step
 }
 
-// A step calls an export. What it does not say is not looked at.
+// A step calls an export. A nil field is not checked.
 type step struct {
 	Call    string
 	Args    []any // numbers; an array is put into the memory, and its address given
@@ -141,7 +141,7 @@ func TestScenariosAreAll(t *testing.T) {
 	}
 }
 
-// A fetch that fails is an exception in the fiber that asked; a second call that runs meanwhile is not concerned.
+// A failed fetch is an exception in the fiber that asked; a second call that runs meanwhile is not affected.
 func TestX_EDGE_15(t *testing.T) {
 	t.Run("wazero/X-EDGE-15", func(t *testing.T) {
 		server := serve(t)

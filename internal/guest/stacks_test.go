@@ -8,7 +8,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/shadow"
 )
 
-// Calls that overlap keep their stacks apart, wherever these come from.
+// Calls that overlap keep their stacks apart, whatever the source of the stacks.
 func TestStacksApart(t *testing.T) {
 	for _, source := range []Source{Allocator, Grow, Serial, Copy} {
 		t.Run(string(source), func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestGuestThatChecksItsPointer(t *testing.T) {
 	}
 }
 
-// A fiber that needs more stack than it has ends, with advice that holds; its neighbour if that was hit.
+// A fiber that needs more stack than it has ends, with advice that helps. So does a neighbour whose stack it has hit.
 func TestOverflow(t *testing.T) {
 	for _, c := range []struct {
 		source Source

@@ -20,7 +20,7 @@ func TestEntriesTakeTurns(t *testing.T) {
 	emptied(t, g)
 }
 
-// An end wakes the entry that is next, and not all that wait: of many, each that slept cost as much as there were.
+// The end of an entry wakes the next one, not all that wait: waking all would make each of n entries cost n steps.
 func TestTurnsOfManyEntries(t *testing.T) {
 	g := load(t, generators, Options{})
 	const many = 200
@@ -35,7 +35,7 @@ func TestTurnsOfManyEntries(t *testing.T) {
 	emptied(t, g)
 }
 
-// Who waits for its turn behind an entry that is cancelled meanwhile waits for the one that runs.
+// An entry that waits for its turn behind one that is cancelled then waits for the running one.
 func TestTurnBehindACancelledEntry(t *testing.T) {
 	server := serve(t)
 	var ends []string

@@ -10,7 +10,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
-// What the core goes over an instruction by is what the validator reads of it: in all code of the repository's modules
+// The core skips exactly the bytes of an instruction that the validator reads: in all code of the repository's modules
 // and of SQLite's.
 func TestInstructionsAgree(t *testing.T) {
 	paths := []string{"../../node_modules/sql.js/dist/sql-wasm.wasm"}
@@ -40,8 +40,7 @@ func TestInstructionsAgree(t *testing.T) {
 		for f := m.ImportedFuncs; f < len(m.Funcs); f++ {
 			for b.Start(m, uint32(f)); b.Next(); instructions++ {
 				if b.Op >= wasm.OpContNew && b.Op <= wasm.OpSwitch {
-					// the core does not know the stack-switching instructions: such a module is lowered, or refused
-					continue
+					continue // stack switching, which the core does not know: such a module is lowered or refused
 				}
 				r := wasm.Reader{Bin: bin, Pos: b.At, End: m.Funcs[f].Body.End}
 				if r.Instruction(); r.Code != wasm.OK || r.Pos != b.End {

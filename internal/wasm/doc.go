@@ -1,9 +1,9 @@
 // Package wasm is the only place that knows the binary format of WebAssembly: what sections, types and instructions
 // look like, how numbers are written. It has a [Reader] and a [Writer], and it reads what the border needs to know from
-// a guest's bytes. TinyGo compiles it into the core, where every byte is loaded by every page; that is why it knows no
-// errors but codes, no names but those it compares, and no type but what it can copy; and why its small functions are
-// marked noinline: TinyGo's -opt=2 would copy them to every call and more than double the package (15.7 KB in brotli,
-// 6.2 with the marks).
+// a guest's bytes. TinyGo compiles it into the core, and every page loads every byte of that. So this package has codes
+// instead of errors, keeps no names except those that it compares, and copies types instead of modelling them. Its
+// small functions are marked noinline, because TinyGo's -opt=2 would copy them to every call and more than double the
+// package (15.7 KB in brotli, 6.2 with the marks).
 //
 // # What is read
 //

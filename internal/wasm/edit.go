@@ -1,8 +1,8 @@
 package wasm
 
 // AppendExport appends to out the module with one more export, everything else untouched, and returns the extended
-// slice. The name must not be exported yet, see [Module.FreeName], and the index must exist: the engine says so if not.
-// m must be of a whole module.
+// slice. The name must not be exported yet, see [Module.FreeName], and the index must exist; otherwise the engine
+// refuses the module. m must be of a whole module.
 func (m *Module) AppendExport(out []byte, name string, kind byte, index uint32) []byte {
 	from, to, section := m.ExportSection(name, kind, index)
 	out = append(out, m.bin[:from]...)
@@ -10,8 +10,9 @@ func (m *Module) AppendExport(out []byte, name string, kind byte, index uint32) 
 	return append(out, m.bin[to:]...)
 }
 
-// ExportSection returns what [Module.AppendExport] changes: the bytes from, up to, not including, to, are those of the
-// export section, or there is none between them, and section takes their place. The new export is the last one.
+// ExportSection returns what [Module.AppendExport] changes: section replaces the bytes from from up to, but not
+// including, to. Those are the export section; if the module has none, from and to are equal. The new export is the
+// last one.
 func (m *Module) ExportSection(name string, kind byte, index uint32) (from, to int, section []byte) {
 	w := Writer{}
 	old := m.sections[SectionExport]
@@ -44,7 +45,7 @@ func (m *Module) ExportSection(name string, kind byte, index uint32) (from, to i
 	return from, to, w.B
 }
 
-// FreeName returns the name, or the name and a number, whichever the module does not export yet.
+// FreeName returns the name if the module does not export it yet, else the name with a number that makes it free.
 func (m *Module) FreeName(name string) string {
 	free := name
 	for n := uint32(1); m.export(free) != nil; n++ {

@@ -1,14 +1,14 @@
 package wasm
 
-// Growth is what a module does about the size of its memory: whether its allocator bears pages that somebody else has
-// added.
+// Growth is what a module does about the size of its memory. It tells whether the module's allocator tolerates pages
+// that something else has added.
 type Growth byte
 
 const (
 	// Never: nothing in it asks how much memory there is, or adds any.
 	Never Growth = iota
 	// Adds: it executes memory.grow and uses the address that this returns, as the allocators of Rust and Zig do. Pages
-	// of others leave a hole between its own, and it bears holes.
+	// of others are holes between its own pages, which it tolerates.
 	Adds
 	// Asks: it executes memory.size, or memory.grow by 0, which asks the same. Such an allocator hands out all that it
 	// finds, whoever has added it. So does one that ignores the address that memory.grow returns. Emscripten's modules
@@ -34,7 +34,7 @@ func (m *Module) Growth() Growth {
 //go:noinline
 func (m *Module) Room() uint32 { return m.Memory.Max - min(m.Memory.Min, m.Memory.Max) }
 
-// Exported returns which export is a function of this name, or -1.
+// Exported returns the index of the export that is a function of this name, or -1.
 //
 //go:noinline
 func (m *Module) Exported(name string) int32 {
@@ -47,7 +47,7 @@ func (m *Module) Exported(name string) int32 {
 	return -1
 }
 
-// Named returns the first function of the module's own that the name section calls so, or -1.
+// Named returns the first function of the module's own that has this name in the name section, or -1.
 //
 //go:noinline
 func (m *Module) Named(name string) int32 {
@@ -61,7 +61,7 @@ func (m *Module) Named(name string) int32 {
 	return -1
 }
 
-// I32s returns how many parameters and results a function has, [Others] for either if one of them is no i32.
+// I32s returns how many parameters and results a function has. It returns [Others] for either if one is not an i32.
 //
 //go:noinline
 func (m *Module) I32s(f uint32) (params, results uint32) {
@@ -69,7 +69,7 @@ func (m *Module) I32s(f uint32) (params, results uint32) {
 	return r.i32s(), r.i32s()
 }
 
-// Others is no number of i32.
+// Others is what [Module.I32s] returns for types other than i32.
 const Others = ^uint32(0)
 
 // i32s reads a vector of value types and returns how many i32 it has, or Others.

@@ -61,7 +61,7 @@ func prefixed(prefix byte, op uint32) byte {
 	return '.'
 }
 
-// instruction goes over one instruction and returns the first byte of its opcode.
+// instruction skips one instruction and returns the first byte of its opcode.
 //
 //go:noinline
 func (r *Reader) instruction() byte {

@@ -1,7 +1,7 @@
 package wasm
 
-// Opcodes. One of a single byte is that byte; one behind a prefix is the prefix times 0x1000 and the number that
-// follows. Numeric instructions that nobody here needs by name have none.
+// Opcodes. An opcode of a single byte is that byte. An opcode after a prefix is the prefix times 0x1000 plus the number
+// that follows. Numeric instructions that are not used by name have no name.
 const (
 	OpUnreachable        = 0x00
 	OpNop                = 0x01

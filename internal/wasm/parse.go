@@ -103,9 +103,9 @@ const (
 	typeI64      = 0x7e
 )
 
-// Parse fills m from bin, which is a whole module or ends behind any of its sections. It returns OK, or what is wrong
-// and sets m.At; m is then of no use. It does not validate: an engine does that. It checks what the rest of this
-// package relies on, so that no input makes it fail in another way than by a code. It keeps bin.
+// Parse fills m from bin, which is a whole module or ends after any of its sections. It returns OK; or it returns what
+// is wrong and sets m.At, and m must not be used. It does not validate: an engine does that. It checks everything that
+// the rest of this package relies on, so that every failure is a code. It keeps bin.
 func Parse(bin []byte, m *Module) Code {
 	*m = Module{bin: bin, named: -1, shaped: unseen, told: -1}
 	r := Reader{Bin: bin, End: len(bin)}
@@ -149,7 +149,7 @@ func Parse(bin []byte, m *Module) Code {
 	return r.Code
 }
 
-// section reads the contents of a section, or goes over those of one that nobody here asks.
+// section reads the contents of a section, or skips them if they are not needed.
 //
 //go:noinline
 func (m *Module) section(r *Reader, id byte) {

@@ -67,7 +67,7 @@ func TestParseMalformed(t *testing.T) {
 	}
 }
 
-// A module cut off anywhere but behind a section is refused, with an offset inside what is there.
+// A module that is cut off inside a section is refused, with an offset inside the bytes that are there.
 func TestParseTruncated(t *testing.T) {
 	for _, name := range []string{"testdata/instructions", "testdata/plain", "../../jsglue/stubs/testdata/border"} {
 		bin := read(t, name+".wasm")
@@ -331,7 +331,7 @@ func TestStackPointerOfEmscripten(t *testing.T) {
 	}
 }
 
-// Of a global that could be a stack pointer, the code tells whether it is one.
+// The code tells whether a global that could be a stack pointer is one.
 func TestStackPointerDescends(t *testing.T) {
 	header := sections(SectionMemory, "\x01\x00\x02", SectionGlobal, "\x01\x7f\x01\x41\x80\x80\x08\x0b")
 	for _, c := range []struct {

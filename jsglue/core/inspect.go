@@ -17,8 +17,9 @@ import (
 // A guest may have tens of megabytes, so that is the one copy of it: expose edits the input where it lies, and the glue
 // gives the engine a view of it, which copies it at once.
 
-// Names under which the module editor exports what the border needs and the guest keeps to itself; a number follows
-// where the guest has the name already. Nobody looks for them: what is added is behind the guest's own exports.
+// Names under which the module editor exports what the border needs and the guest does not export. If the guest already
+// has the name, a number follows. The border does not look for the names: what is added comes after the guest's own
+// exports.
 const (
 	exposedStackPointer = "fiberfill:stack_pointer"
 	exposedMemory       = "fiberfill:memory"

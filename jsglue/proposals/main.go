@@ -23,8 +23,8 @@
 //	 9 Ends      where the list of the fibers that have ended lies,
 //	10           and its length: who carries the plan out empties it
 //
-// [polyfill.Plan] says what they mean. What an operation makes of which nobody runs (new, bind, tag, table, br_on_evt)
-// is in Made or in Token. explain writes why the last operation was refused.
+// [polyfill.Plan] says what they mean. An operation after which the issuer goes on (new, bind, tag, table, br_on_evt)
+// leaves what it has made in Made or in Token. explain writes why the last operation was refused.
 //
 // Values never come here: they go from one event of the guest to the other. As with the scheduler no function calls
 // out; a trap in here is a bug of ours.
@@ -174,7 +174,7 @@ func returned(results uint32) int32 {
 	return int32(ofCont.Returned(types(results)))
 }
 
-// threw is the same of one that an exception has left.
+// threw is the end of the function of the active fiber, which has let out an exception.
 //
 //go:wasmexport threw
 func threw() int32 {
@@ -194,7 +194,7 @@ func threw() int32 {
 //go:wasmexport unwind
 func unwind() { next.Unwind(machine) }
 
-// abandon is what follows a plan that cannot be carried out: there is no stack for who should run.
+// abandon replaces a plan that cannot be carried out because there is no stack for the fiber that should run.
 //
 //go:wasmexport abandon
 func abandon() { next.Abandon(machine) }

@@ -31,7 +31,7 @@ func (b *builder) writeCode() {
 // runner is the local of a thunk that holds what it was called with.
 const runner = 0
 
-// writeThunk writes the way from a worker to the i-th exported function.
+// writeThunk writes the thunk through which a worker calls the i-th exported function.
 //
 //go:noinline
 func (b *builder) writeThunk(i uint32) {
@@ -95,7 +95,7 @@ func (b *builder) writeThunk(i uint32) {
 	b.Close(body)
 }
 
-// writeStub writes the way from the guest to the j-th import that may wait.
+// writeStub writes the stub through which the guest calls the j-th import that may wait.
 //
 //go:noinline
 func (b *builder) writeStub(j uint32) {
@@ -132,7 +132,7 @@ func (b *builder) writeStub(j uint32) {
 	b.Close(body)
 }
 
-// rest sets the stack pointer to where it is when no fiber runs.
+// rest sets the stack pointer to its place when no fiber runs.
 //
 //go:noinline
 func (b *builder) rest() {
@@ -178,9 +178,9 @@ func (b *builder) pointer(saved uint32) {
 	}
 }
 
-// look puts into the local where the running fiber's region begins, and tells touched if somebody has written to the
-// guard that lies there, or if the stack pointer, which is in the other local if there is one, is below: what a large
-// frame has room for need not have been written. There is no region as long as no fiber has run.
+// look puts into the local low where the running fiber's region begins. It calls touched if the guard there has been
+// written to, or if the stack pointer, in the local pointer if that is given, is below it: a large frame need not have
+// written to all of its bytes. Before any fiber has run there is no region.
 //
 //go:noinline
 func (b *builder) look(low, pointer uint32) {

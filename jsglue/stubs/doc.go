@@ -9,7 +9,7 @@
 // stand on a stack that suspends. Now the guest imports its stubs, so they must exist before it does; a stub uses the
 // guest's stack pointer, so the guest must exist before it. Module A is how the knot is cut: it is instantiated first
 // and gives the guest, for each import that may wait, a trampoline through a slot; module B is instantiated last and
-// fills the slots.
+// fills the slots:
 //
 //	A -> guest -> B
 //
@@ -86,9 +86,9 @@
 //	  if worker.shared { js.resumed() }
 //	  throw_ref the exception)
 //
-// The exported global low is where the running fiber's region begins. To look is to compare the 64 bytes that lie there
-// with what regions.ts has written to them, in a stub also saved with low, and to call js.touched if they are not the
-// same, or if the stack ends below its region. JavaScript could do it at each wait, and takes three times as long.
+// The exported global low is where the running fiber's region begins. [look] compares the 64 bytes there with what
+// regions.ts has written, in a stub also saved with low, and calls js.touched if they differ or if the stack ends below
+// its region. JavaScript could do the same at each wait, but takes three times as long.
 //
 // Values pass through the engine, of their own types and untouched; an exception is thrown on by reference, the same
 // object, also where that is undefined. Apart from the wait itself, which the engine prices, it costs some ten
@@ -103,8 +103,7 @@
 //
 // # What fails, and how
 //
-//   - A binary that wasm.Parse accepts and an engine refuses: what is generated from it is refused by the engine as
-//     well.
+//   - A binary that wasm.Parse accepts and an engine refuses: the engine also refuses what is generated from it.
 //   - The engine refuses to suspend (a stack not under WebAssembly.promising, or JavaScript frames on it): it throws a
 //     SuspendError at the call of wait.<i>, before any function of ours. It arrives in refused, and the stub may still
 //     call the import directly.

@@ -266,8 +266,8 @@ func (b *builder) writeDeclarations() {
 	b.Close(section)
 }
 
-// A list holds value types by where they stand, those of one byte only once: numbers, mostly. Longer ones may come
-// again; then B has two imports of one name, which is allowed and seldom.
+// A list holds value types by their places in the guest's bytes. A type of one byte, which most are, is listed once. A
+// longer type may be listed twice; then B has two imports of one name, which is allowed and rare.
 type list []uint32
 
 // add reads a vector of value types and lists them.

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// Check runs everything that there is on a substrate: the cases, the matrix, and random scripts, which the reference
-// plays, too, for a time, one system after the other. excluded are the names of subtests that are not as they should be
-// on this substrate, each with a sentence that says why; one that is as it should be fails, so that the list never says
-// too much.
+// Check runs the whole suite on a substrate: the cases, the matrix, and random scripts, which the reference plays, too,
+// each system in turn for the time random. excluded maps the names of subtests that fail on this substrate to the
+// reason. An excluded subtest that passes fails, so that the list never excludes too much.
 func Check(t *testing.T, s Substrate, excluded map[string]string, seed uint64, random time.Duration) {
 	cases, err := Suite()
 	if err != nil {
@@ -32,7 +31,7 @@ func Check(t *testing.T, s Substrate, excluded map[string]string, seed uint64, r
 			case err != nil && why == "":
 				t.Error(err)
 			case err == nil && why != "":
-				t.Errorf("it is as it should be, and yet excluded: %s", why)
+				t.Errorf("it passes, and yet it is excluded: %s", why)
 			}
 		})
 	}
@@ -62,7 +61,7 @@ func Check(t *testing.T, s Substrate, excluded map[string]string, seed uint64, r
 	}
 	for name := range excluded {
 		if !used[name] {
-			t.Errorf("%q is excluded, and is no case of the suite", name)
+			t.Errorf("%q is excluded, but it is not a case of the suite", name)
 		}
 	}
 	for i, system := range Systems {
@@ -78,8 +77,8 @@ func Check(t *testing.T, s Substrate, excluded map[string]string, seed uint64, r
 	}
 }
 
-// Duel plays a script on a substrate and by the reference. It returns what the latter records, and an error where the
-// former parts from it.
+// Duel plays a script on a substrate and by the reference. It returns what the reference records, and an error if the
+// substrate records anything else.
 func Duel(s Substrate, script Script) ([]Outcome, error) {
 	want, _ := Reference{}.Play(script)
 	got, err := s.Play(script)
@@ -93,7 +92,7 @@ func Duel(s Substrate, script Script) ([]Outcome, error) {
 	return want, nil
 }
 
-// difference prints a transcript up to where two of them part.
+// difference prints two transcripts up to the line where they differ.
 func difference(s Script, got, want []Outcome) string {
 	n := 0
 	for n < min(len(got), len(want)) && got[n] == want[n] {

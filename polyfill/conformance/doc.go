@@ -21,16 +21,16 @@
 //	root: resume f0 t2 1
 //	  trap receiver has no handler for the event
 //
-// The loop that plays scripts is written once for every kind of guest: in Go, and in C for guests in wasm, whose memory
-// takes the bytes of [Encode] and gives those of [Decode]; see [Player]. It is compared with the cases, which are the
-// rules by example, and on random scripts with [Reference], which is the rules as slow, plain code. [Check] does all
-// that with a substrate.
+// The loop that plays scripts is written once for every kind of guest: in Go, and in C for guests in wasm, which read
+// the bytes of [Encode] and write those that [Decode] reads; see [Player]. Its transcripts are compared with the cases,
+// which are the rules by example, and on random scripts with [Reference], which is the rules as slow, plain code.
+// [Check] does all that with a substrate.
 //
 // # What the names mean
 //
 // f0, f1, ... are the fibers of fibers1 and fibers2 in the order of their making. In stacks and cont k0, k1, ... are
 // the computations, r0, r1, ... the single-use references in the order in which they were handed out, and e0, e1, ...
-// the evtrefs. null and fake are references that nobody has handed out. The tags t0 to t5 carry values of the
+// the evtrefs. null and fake are references that were never handed out. The tags t0 to t5 carry values of the
 // signatures in [Tags]; tx is a tag of another machine. A payload is written as one number, from which the values are
 // made: see values.go.
 package conformance

@@ -12,8 +12,8 @@ import (
 var players embed.FS
 
 // Player returns the wasm of the guest that plays scripts of a system; player/player.c says what a host does with it.
-// All of them export the same, and import the operations of their system and "host" "call", which is given a function
-// and an argument for it and calls the export "called" with them, synchronously: so there is a frame of the host
+// All of them have the same exports. They import the operations of their system and "host" "call", which takes a
+// function and its argument and passes both to the export "called", synchronously, so that a frame of the host lies
 // between.
 func Player(s System) []byte {
 	binary, err := players.ReadFile("player/" + string(s) + ".wasm")
@@ -75,7 +75,7 @@ func truth(b bool) byte {
 // Decode returns the outcomes that a player has recorded: the bytes at trace(), 40 for each of count().
 func Decode(b []byte) ([]Outcome, error) {
 	if len(b)%outcomeSize != 0 {
-		return nil, fmt.Errorf("%d bytes are no list of outcomes, which have %d each", len(b), outcomeSize)
+		return nil, fmt.Errorf("%d bytes are not a list of outcomes, which have %d each", len(b), outcomeSize)
 	}
 	trace := make([]Outcome, 0, len(b)/outcomeSize)
 	for ; len(b) > 0; b = b[outcomeSize:] {
@@ -86,7 +86,7 @@ func Decode(b []byte) ([]Outcome, error) {
 			Types: polyfill.Types(binary.LittleEndian.Uint32(b[12:])),
 		}
 		if o.Kind > Trapped || o.Len < 0 || int(o.Len) > len(o.Values) {
-			return trace, fmt.Errorf("outcome %d is none: % x", len(trace), b[:outcomeSize])
+			return trace, fmt.Errorf("outcome %d is invalid: % x", len(trace), b[:outcomeSize])
 		}
 		for i := range o.Values {
 			o.Values[i] = binary.LittleEndian.Uint64(b[16+8*i:])

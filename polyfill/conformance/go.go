@@ -14,12 +14,12 @@ type Go struct{}
 // Name returns "go".
 func (Go) Name() string { return "go" }
 
-// guest is what differs between the systems for the loop that plays scripts.
+// guest is the part of the loop that differs between the systems.
 type guest interface {
 	call(f func() []run.Value) ([]run.Value, error)
 	// perform does one operation of the system and records what comes back.
 	perform(p *player, f *frame, op *Op)
-	// values returns those of a signature, with the system's references.
+	// values returns the values of a signature, with the system's references.
 	values(signature int8, n int16) []run.Value
 	// fill writes what has arrived into an outcome.
 	fill(o *Outcome, e run.Event)
@@ -103,7 +103,7 @@ func (p *player) ended(results []run.Value, err error) error {
 
 type unreachable struct{}
 
-// record adds an outcome. Ref and Tag are Null if they are left at 0 by a literal: pass them one too high.
+// record adds an outcome. Pass Ref and Tag one too high, so that a literal that leaves them at 0 means Null.
 func (p *player) record(o Outcome) {
 	o.Ref--
 	o.Tag--
@@ -141,7 +141,7 @@ func (p *player) loop(f *frame) []run.Value {
 	}
 }
 
-// try performs an operation, and catches what it throws if it says so.
+// try performs an operation, and catches what it throws if op.Catch says so.
 func (p *player) try(f *frame, op *Op) {
 	if !op.Catch {
 		p.perform(f, op)
@@ -217,7 +217,7 @@ func (p *player) table(list []int8, of func(int8) *run.Tag, on func(...*run.Tag)
 	return table
 }
 
-// labels are the tags t0 to t5, and the other way round.
+// labels maps t0 to t5 to tags, and tags back to their numbers.
 type labels struct {
 	tags    []*run.Tag
 	foreign *run.Tag

@@ -65,7 +65,7 @@ func (g *fibers) body(p *player, gives int8, n int16) run.Func {
 	}
 }
 
-// index returns the number of a fiber, which it gets when it is seen first.
+// index returns the number of a fiber. A fiber gets its number when it is first seen.
 func (g *fibers) index(f polyfill.Fiber, gives int8) int {
 	for i, other := range g.known {
 		if other == f {
@@ -91,7 +91,7 @@ func (g *guestFibers1) call(f func() []run.Value) ([]run.Value, error) { return 
 func (g *guestFibers1) close()                                         { g.v.Close() }
 func (g *guestFibers1) live() int                                      { return g.v.Live() }
 
-// on is the operation's own handle, inside those of the frame.
+// on makes the operation's own handle, inside those of the frame.
 func (g *guestFibers1) on(p *player, f *frame, op *Op) (polyfill.Table, *run.Handle) {
 	if f.handles == nil {
 		return p.table(op.On, g.tag, g.v.On), nil
@@ -153,7 +153,7 @@ func (g *guestFibers1) arrive(p *player, f *frame, handle *run.Handle, e run.Eve
 	if e.Tag == nil {
 		o.Kind, o.Label = Returned, 0
 	} else if handle != nil {
-		// The operation's own handle is left at once: what follows stands behind it.
+		// The operation's own handle is left at once, because the next operation stands after it.
 		if f.handles, _ = handle.Taken(e.Label); f.handles == handle {
 			f.handles = handle.Outer()
 		}

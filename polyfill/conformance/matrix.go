@@ -21,8 +21,8 @@ var letters = map[string]polyfill.Trap{
 	"ok":      polyfill.OK,
 }
 
-// matrix is every operation of a system on an operand in every state. $ stands for the operand; a row ends with a cell
-// a column.
+// matrix is every operation of a system on an operand in every state. $ stands for the operand; a row ends with one
+// cell for each column.
 type matrix struct {
 	system    System
 	situation string
@@ -78,7 +78,7 @@ mount f3 t0 on t0 t1`, fiberColumns, []string{
 		"dismount_release $ t1    | null unknown chain chain chain ok ok over",
 		"switch_release $ f6 t0   | null unknown chain chain chain ok ok over",
 		"switch_release f3 $ t0   | null unknown ok ok state state state over",
-		// An event that nobody takes: the same traps, and a fall through in place of the rest (B-EVT-3).
+		// An event that the receiver does not take: the same traps, and a fall-through in place of the rest (B-EVT-3).
 		"mount $ t3               | null unknown ok ok state state state over",
 		"dismount $ t3            | null unknown chain chain chain ok ok over",
 	}},
@@ -127,7 +127,7 @@ br_on_evt e0 t0`, []string{"null=null", "good=e0"}, []string{
 	}},
 }
 
-// A Cell is one of the matrices': an operation on an operand in a state, at the end of a script.
+// A Cell of a matrix is an operation on an operand in one state, at the end of a script.
 type Cell struct {
 	Name   string
 	Script Script

@@ -2,8 +2,8 @@ package conformance
 
 import "math/rand/v2"
 
-// Random returns a script of n operations. Most of them are such as the rules allow at that point, so that a script
-// gets somewhere: each is drawn again a few times if it would trap.
+// Random returns a script of n operations. An operation that would trap is drawn again a few times, so that the rules
+// allow most of them and the script gets somewhere.
 func Random(s System, r *rand.Rand, n int) Script {
 	script := Script{System: s, Ops: make([]Op, 0, n)}
 	m := newModel(s)
@@ -28,7 +28,7 @@ func Random(s System, r *rand.Rand, n int) Script {
 	return script
 }
 
-// ending reports whether an operation ends much, and is therefore to be rare.
+// ending reports whether an operation ends so much that it should be rare.
 func ending(c Code) bool { return c == Return || c == Throw || c == Unreachable }
 
 // choices are the operations by system, some of them more often than others.
@@ -98,7 +98,7 @@ func draw(s System, m *model, seed uint64) Op {
 	return op
 }
 
-// operand is one of the last references that there are, mostly.
+// operand draws a reference, usually one of the latest.
 func operand(b *bits, known int, s System) int8 {
 	n := b.n(32)
 	switch {

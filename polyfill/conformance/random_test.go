@@ -15,7 +15,7 @@ var (
 	operations = flag.Int("operations", defaultOperations(), "random operations to compare, over all systems")
 )
 
-// defaultOperations is a million, and a tenth of it in wasm, where an operation takes so much longer.
+// defaultOperations returns a million, or a tenth of it in wasm, where an operation takes much longer.
 func defaultOperations() int {
 	if runtime.GOOS == "js" {
 		return 100_000
@@ -26,7 +26,7 @@ func defaultOperations() int {
 // length is how many operations a random script has: operands are small numbers.
 const length = 100
 
-// Random scripts, a million operations in all natively, are played alike by the Go substrate and by the reference.
+// The Go substrate and the reference play random scripts alike: a million operations in all, natively.
 func TestRandom(t *testing.T) {
 	start := *seed
 	if start == 0 {

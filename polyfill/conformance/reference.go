@@ -178,7 +178,7 @@ func (m *model) resultsOf(c *computation) int8 {
 	return c.gives
 }
 
-// close ends the entry: what is left of it, and in C its suspended computation, is over.
+// close ends the entry: all that is left of it is over, in stacks also its suspended computation.
 func (m *model) close() {
 	for _, c := range m.chain {
 		c.end()
@@ -199,7 +199,7 @@ func (m *model) trap(t polyfill.Trap) {
 	m.close()
 }
 
-// raise is an exception that comes out of an operation of c, which is active.
+// raise lets an exception out of an operation of the active computation c.
 func (m *model) raise(c *computation, op *Op, n int16, back *single) {
 	for {
 		if op != nil && op.Catch && op.Code != ReturnSwitch && op.Code != ReturnSwitchThrow {

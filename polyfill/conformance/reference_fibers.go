@@ -19,7 +19,7 @@ func (m *model) fiber(n int8) *computation {
 	return nil
 }
 
-// missing says why a number is no reference to a fiber.
+// missing returns OK if a number is a reference to a fiber, else the reason.
 func (m *model) missing(n int8) polyfill.Trap {
 	switch {
 	case n == Fake:
@@ -56,7 +56,7 @@ func (m *model) notInChain(n int8) polyfill.Trap {
 	return polyfill.OK
 }
 
-// notReplaceable: both are references, s is in the chain, t is suspended, in this order.
+// notReplaceable checks, in this order, that both are references, that s is in the chain and that t is suspended.
 func (m *model) notReplaceable(s, t int8) polyfill.Trap {
 	for _, trap := range []polyfill.Trap{m.missing(s), m.missing(t), m.notInChain(s), m.notSuspended(t)} {
 		if trap != polyfill.OK {
@@ -66,7 +66,7 @@ func (m *model) notReplaceable(s, t int8) polyfill.Trap {
 	return polyfill.OK
 }
 
-// wrongEvent: the tag is of another machine, or the payload is not the tag's.
+// wrongEvent checks that the tag is of this machine and that the payload is the tag's.
 func (m *model) wrongEvent(op *Op) polyfill.Trap {
 	if op.Tag < 0 {
 		return polyfill.UnknownTag
@@ -87,7 +87,7 @@ func (m *model) wait(op *Op) {
 	c.pending, c.list = op, c.takes(op)
 }
 
-// takes returns the tags that an operation takes: its own, and those of the handles around it from the innermost out.
+// takes returns the tags that an operation takes: its own, then those of the handles around it from the innermost out.
 func (c *computation) takes(op *Op) []int8 {
 	list := append([]int8(nil), op.On...)
 	handles := c.frames[len(c.frames)-1].handles

@@ -11,7 +11,7 @@ func (m *model) token(n int8) *single {
 	return nil
 }
 
-// notGood says why a reference is refused.
+// notGood returns OK if a reference is good, else the reason why it is refused.
 func notGood(ref *single) polyfill.Trap {
 	switch {
 	case ref == nil:

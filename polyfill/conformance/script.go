@@ -58,10 +58,10 @@ const (
 	codes
 )
 
-// Operands and tags that are not one of the numbered.
+// Operands and tags that have no number.
 const (
 	Null    = -1 // reference; also: no tag
-	Fake    = -2 // reference that nobody has handed out
+	Fake    = -2 // reference that was never handed out
 	Foreign = -2 // tag of another machine
 )
 
@@ -98,7 +98,7 @@ var Signatures = [...][]polyfill.Type{
 }
 
 // Tags are the tags that scripts use, t0, t1, ...: their signatures, and the signatures of their answers in cont.
-// t5 has those of t1: they differ all the same (K-3).
+// t5 has those of t1, and is a different tag all the same (K-3).
 var Tags = [...]struct{ Params, Results int8 }{{0, 0}, {1, 1}, {2, 1}, {3, 2}, {4, 0}, {1, 1}}
 
 // Kind is what an outcome is.
@@ -136,8 +136,8 @@ type Outcome struct {
 // Root is the computation of the embedder's entry.
 const Root = -1
 
-// Substrate plays scripts. Every call of Play begins with a new system without fibers, and leaves nothing behind:
-// whoever implements it counts.
+// Substrate plays scripts. Every call of Play begins with a new system without fibers and leaves nothing behind; an
+// implementation checks that by counting.
 type Substrate interface {
 	// Name is the column in the table of rules: go, wasm, jspi, wazero.
 	Name() string

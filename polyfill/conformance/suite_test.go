@@ -11,8 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts of the reference into testdata; inspect the difference")
 
-// Every case, on the Go substrate and by the reference: what the rules say, what the plain code says and what the
-// machine does are the same.
+// Every case gives the same transcript in the rules, in the plain code of the reference, and on the Go substrate.
 func TestSuite(t *testing.T) {
 	cases, err := Suite()
 	if err != nil {
@@ -59,7 +58,7 @@ func rewritten(t *testing.T, c Case) string {
 	return got
 }
 
-// A script that is written and read again is the same.
+// A script that is written as text and read again is the same.
 func TestTextRoundTrip(t *testing.T) {
 	for _, s := range Systems {
 		for i := range uint64(2000) {

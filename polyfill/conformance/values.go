@@ -6,8 +6,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// value returns the value of a type that a payload number stands for, as it would lie in a register, so that each is
-// recognised at the other end:
+// value returns the value of a type for a payload number, as it would lie in a register. Each can be recognised at the
+// other end:
 //
 //	i32 n    i64 n*2^32+n    f32 n+0.5    f64 n-0.25    ref reference number n    null ref null
 func value(t polyfill.Type, n int16) uint64 {
@@ -29,7 +29,7 @@ func value(t polyfill.Type, n int16) uint64 {
 // Types returns the types of a signature.
 func Types(signature int8) polyfill.Types { return polyfill.List(Signatures[signature]...) }
 
-// sent returns the signature of what an operation sends.
+// sent returns the signature of the values that an operation sends.
 func (o *Op) sent() int8 {
 	switch {
 	case o.As != Null:

@@ -83,7 +83,7 @@ func (s *System) Spawn(results Types, wait Table) Trap {
 }
 
 // Suspend takes f out of the live chain, with all fibers below it, and sends the event to f's resume parent
-// (A-SUSPEND-1 to A-SUSPEND-3). The issuer waits with the blocks of wait for whoever resumes f.
+// (A-SUSPEND-1 to A-SUSPEND-3). The issuer waits with the blocks of wait until f is resumed.
 func (s *System) Suspend(f Fiber, e Event, wait Table) Trap {
 	m := &s.Machine
 	s.last = opSuspend

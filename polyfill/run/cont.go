@@ -24,7 +24,7 @@ func NewCont() *Cont {
 // Evt is a reified event, an evtref: a value that may be kept and passed on (K-5).
 type Evt struct {
 	Tag    *Tag
-	Label  int32 // place of Tag in the filter that has admitted it
+	Label  int32 // place of Tag in the filter that has admitted the event
 	Values Values
 	Cont   polyfill.Token // what raised it; single-use
 }
@@ -42,7 +42,7 @@ func (c *Cont) Event(name string, params, results polyfill.Types) *Tag {
 // an error, a [*Exception] or a [*Trap].
 func (c *Cont) Call(f func() []Value) ([]Value, error) { return c.call(f) }
 
-// New makes a continuation that waits for params and yields results; nil traps.
+// New makes a continuation that waits for params and yields results, and returns its reference. A nil f traps.
 func (c *Cont) New(name string, params, results polyfill.Types, f ContFunc) polyfill.Token {
 	c.enter()
 	k, trap := c.system.New(f != nil, params, results)
@@ -57,8 +57,8 @@ func (c *Cont) Resume(k polyfill.Token, on polyfill.Table, values ...Value) (Val
 	return c.ResumeIf(k, on, nil, values...)
 }
 
-// ResumeIf is Resume with a filter that is a function as well: an event of on is admitted if admits says so. It runs on
-// the suspending side, before anything is detached, and must not use the system (D-FILT-3).
+// ResumeIf is Resume with a filter function: an event of on is admitted if admits returns true. admits runs on the
+// suspending side, before anything is detached, and must not use the system (D-FILT-3).
 func (c *Cont) ResumeIf(k polyfill.Token, on polyfill.Table, admits func(*Tag, Values) bool, values ...Value) (Values,
 	*Evt) {
 	e := c.send(nil, values)
@@ -66,7 +66,7 @@ func (c *Cont) ResumeIf(k polyfill.Token, on polyfill.Table, admits func(*Tag, V
 	return c.wait(c.system.Resume(k, e.Payload, on, admits != nil))
 }
 
-// wait carries out a plan and returns the results or the event that come.
+// wait carries out a plan and returns the results or the event that arrive.
 func (c *Cont) wait(trap polyfill.Trap) (Values, *Evt) {
 	e := c.transfer(trap)
 	if e.Tag == nil {
@@ -75,7 +75,7 @@ func (c *Cont) wait(trap polyfill.Trap) (Values, *Evt) {
 	return nil, &Evt{e.Tag, e.Label, append(Values(nil), e.Values...), c.plan.Token}
 }
 
-// ask calls the filters that an event is for, as long as the plan is to ask one.
+// ask calls filters for an event, as long as the plan is a question.
 func (c *Cont) ask(trap polyfill.Trap, tag *Tag) polyfill.Trap {
 	for trap == polyfill.OK && c.plan.Delivers == polyfill.Question {
 		admits := c.at(c.plan.To).admits
@@ -89,7 +89,8 @@ func (c *Cont) Suspend(tag *Tag, values ...Value) Values {
 	return c.transfer(c.ask(c.system.Suspend(c.send(tag, values)), tag)).Values
 }
 
-// BrOnEvt reports whether e is an event of the tag, and returns what it holds. It consumes nothing (D-BRON-2).
+// BrOnEvt reports whether e is an event of the tag. If so, it returns the values and the continuation that e holds. It
+// consumes nothing (D-BRON-2).
 func (c *Cont) BrOnEvt(e *Evt, tag *Tag) (Values, polyfill.Token, bool) {
 	c.enter()
 	var event polyfill.Event
@@ -107,7 +108,7 @@ func (c *Cont) BrOnEvt(e *Evt, tag *Tag) (Values, polyfill.Token, bool) {
 // Forward raises e again, to the resumer of the issuer's continuation or one further out. It returns what Resume would.
 func (c *Cont) Forward(e *Evt, on polyfill.Table) (Values, *Evt) { return c.ForwardIf(e, on, nil) }
 
-// ForwardIf is Forward with a filter that is a function as well, as in ResumeIf.
+// ForwardIf is Forward with a filter function, as in ResumeIf.
 func (c *Cont) ForwardIf(e *Evt, on polyfill.Table, admits func(*Tag, Values) bool) (Values, *Evt) {
 	if e == nil {
 		e = new(Evt)
@@ -117,7 +118,8 @@ func (c *Cont) ForwardIf(e *Evt, on polyfill.Table, admits func(*Tag, Values) bo
 	return c.wait(c.ask(c.system.Forward(e.Cont, sent, on, admits != nil), e.Tag))
 }
 
-// Throw raises an exception in k where it waits, and returns the results of k's function if that catches it.
+// Throw raises an exception in k where k waits, and returns the results of k's function if that function catches the
+// exception.
 func (c *Cont) Throw(k polyfill.Token, tag *Tag, values ...Value) Values {
 	c.enter()
 	trap := c.system.Throw(k)

@@ -33,36 +33,35 @@
 //		}
 //	})
 //
-// Everything that makes, enters or leaves a fiber happens inside of Call, which is the embedder's entry; tags and
-// tables are made anywhere. The examples show the same in the other systems.
+// Fibers are made, entered and left only inside Call, which is the embedder's entry; tags and tables can be made
+// anywhere. The examples show the same in the other systems.
 //
 // # How control jumps
 //
-// Every fiber that has started is a coroutine of [iter.Pull]. Coroutines know only one way back, to whoever pulled;
-// fibers go to any other. So whoever enters a fiber and stays in the live chain, the root or a busy fiber, pulls
-// whoever runs below it, in a loop: a fiber that leaves notes who is next and gives control back, and the loop pulls
-// that one, or gives control further down if it has itself been suspended with the fibers below it. A resume and the
-// suspend that answers it are one step of iter.Pull; from one fiber to another that takes its place are two. A fiber
-// that has never been entered has no coroutine.
+// Every fiber that has started is a coroutine of [iter.Pull]. A coroutine can give control only to its puller; a fiber
+// can give it to any other fiber. So the root, or a busy fiber, pulls the fiber that runs below it, in a loop. A fiber
+// that leaves notes which fiber is next and gives control back to the loop. The loop pulls that next fiber; if the
+// looping fiber has itself been suspended with those below it, it gives control further down. A resume and the suspend
+// that answers it are one step of iter.Pull; a switch to a fiber that takes the issuer's place is two. A fiber that has
+// never been entered has no coroutine.
 //
 // # Exceptions and traps
 //
-// An exception is thrown by [Throw] and caught by [Try]. One that leaves a fiber goes on in its parent, the same
-// pointer, where the parent waits.
+// An exception is thrown by [Throw] and caught by [Try]. An exception that leaves a fiber goes on in the parent, where
+// the parent waits, as the same pointer.
 //
 // A trap cannot be caught by the code of fibers (K-9). It ends all fibers of the live chain and surfaces as the [Trap]
-// that Call returns; fibers that are not in the chain stay as they are. Operations that are refused trap, and so does a
-// Go panic that leaves a fiber, whatever its value.
+// that Call returns; fibers that are not in the chain stay as they are. A refused operation traps. So does a Go panic
+// with any value that leaves a fiber.
 //
 // # Ends
 //
-// Ending a fiber runs none of the statements behind its wait. Its goroutine has to be unwound, though, which is done by
-// a private panic: deferred functions run. One that recovers the panic gains nothing: the next operation, or the end of
-// the function, goes on with the unwinding. The wait of a fiber that is never ended keeps its goroutine; Close ends all
-// that are left.
+// Ending a fiber runs none of the statements after its wait. A private panic unwinds its goroutine, so deferred
+// functions run. A deferred function that recovers the panic does not stop the unwinding: the next operation, or the
+// end of the function, goes on with it. A fiber that is never ended keeps its goroutine; Close ends all that are left.
 //
 // # Concurrency
 //
-// A system belongs to one thread of control, which is on the goroutine of the fiber that runs. An operation on any
-// other goroutine panics, and if there is no Call.
+// A system belongs to one thread of control, which is on the goroutine of the running fiber. An operation panics on any
+// other goroutine, and outside Call.
 package run

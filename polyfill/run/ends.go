@@ -7,8 +7,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// reap ends the coroutines that the plan has ended. If the issuer is among them it is unwound when it jumps, and after
-// it those that pull it, from the inside out.
+// reap ends the coroutines of the fibers that the plan has ended. If the issuer is among them, it is unwound when it
+// jumps, and after it the coroutines that pull it, from the inside out.
 func (w *world) reap() {
 	for _, f := range w.plan.Ends {
 		w.kill(w.at(f))
@@ -16,7 +16,7 @@ func (w *world) reap() {
 	w.plan.Ends = w.plan.Ends[:0]
 }
 
-// kill unwinds a coroutine that is over. None of its statements run, deferred functions do.
+// kill unwinds a coroutine that is over. Its deferred functions run, none of its other statements.
 func (w *world) kill(c *coroutine) {
 	c.dead = true
 	if c != &w.root {
@@ -31,8 +31,8 @@ func (w *world) kill(c *coroutine) {
 	w.current, w.goal = issuer, goal
 }
 
-// fail ends the whole live chain and the entry (K-9). The issuer, if it is of the chain, is unwound by its own panic,
-// and after it those that pull it.
+// fail ends the whole live chain and the entry (K-9). An issuer in the chain is unwound by its own panic, and after it
+// the coroutines that pull it.
 func (w *world) fail(t *Trap) {
 	if t != nil && errors.Is(t, ErrNoStack) {
 		w.plan.Abandon(w.machine)
@@ -49,7 +49,7 @@ func (w *world) fail(t *Trap) {
 	w.message.exception = nil
 }
 
-// refuse is a trap of an operation of the active computation. It does not return.
+// refuse makes the operation of the active computation trap. It does not return.
 func (w *world) refuse(code polyfill.Trap) {
 	w.fail(w.trap(code))
 	if c := w.current; !c.dead { // it has been suspended, and what it has entered has trapped (C-THROW-2)
@@ -97,7 +97,7 @@ func (w *world) call(f func() []Value) (results []Value, err error) {
 	return append([]Value(nil), results...), nil // they may be what f has received last
 }
 
-// Close ends all fibers that are left. There must be no Call. The system can be used again.
+// Close ends all fibers that are left. It panics inside a Call. The system can be used again afterwards.
 func (w *world) Close() {
 	if w.current != nil {
 		panic("polyfill/run: Close inside of a Call")

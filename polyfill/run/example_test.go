@@ -10,7 +10,7 @@ import (
 
 var els = []int32{10, 20, 30, 40}
 
-// fibers1: whoever resumes the generator is sent its elements as events, and goes on without one when it has returned.
+// fibers1: each resume of the generator receives an element as an event, and no event once the generator has returned.
 func ExampleFibers1() {
 	v := run.NewFibers1()
 	defer v.Close()

@@ -39,7 +39,8 @@ func Try(f func()) (caught *Exception) {
 	return nil
 }
 
-// Trap is the end of a live chain: an operation that was refused, or a panic in a fiber. Call returns it as its error.
+// Trap tells why a live chain has ended: an operation was refused, or a panic left a fiber. Call returns it as its
+// error.
 type Trap struct {
 	Operation string // with the system: "fibers1.resume"
 	Fiber     string // name of the fiber that trapped
@@ -47,7 +48,7 @@ type Trap struct {
 	Rule      string // id of the rule, empty if it is a limit of the implementation
 	Panic     any    // the value, if a panic left the fiber
 	Stack     []byte // of that panic
-	// Chain is the fibers that it has ended: the live chain from the active one to the root, which is not in it.
+	// Chain is the fibers that the trap has ended: the live chain from the active fiber outward, without the root.
 	Chain []polyfill.Fiber
 }
 
@@ -64,11 +65,11 @@ func (t *Trap) Unwrap() error {
 	return err
 }
 
-// ErrNoStack is what the function of a fiber panics with, or wraps, if there is no stack for it to begin on. It is a
-// trap of the operation that has entered the fiber: whoever issued that ends, too.
+// ErrNoStack is what the function of a fiber panics with, wrapped or not, if there is no stack for it to begin on. Then
+// the operation that has entered the fiber traps, and its issuer ends, too.
 var ErrNoStack = errors.New("there is no stack for a fiber")
 
-// unwinding is the private panic that takes the frames of a fiber that is over off its goroutine.
+// unwinding is the private panic that unwinds the goroutine of a fiber that is over.
 type unwinding struct{}
 
 func (unwinding) String() string {

@@ -5,8 +5,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/fibers1"
 )
 
-// Fibers1 is fibers v1 for Go functions. See package fibers1 for what the operations mean; in each of them on is the
-// table of the event blocks around it. Operations that are refused trap, and do not return then.
+// Fibers1 is fibers v1 for Go functions. See package fibers1 for what the operations mean. In each of them, on is the
+// table of the event blocks around it. A refused operation traps and does not return.
 type Fibers1 struct {
 	world
 	tags
@@ -21,8 +21,8 @@ func NewFibers1() *Fibers1 {
 	return v
 }
 
-// Func is the function of a fiber. It is called with the fiber's own reference and the event that has entered it first.
-// What it captures when the fiber is made are the operands t* of fiber.new (A-NEW-2).
+// Func is the function of a fiber. It is called with the fiber's own reference and the event that entered the fiber
+// first. The variables that it captures are the operands t* of fiber.new (A-NEW-2).
 type Func func(self polyfill.Fiber, first Event) []Value
 
 // Call runs f as the embedder's entry and returns its results. An exception that leaves f, and a trap, are returned as

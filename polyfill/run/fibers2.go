@@ -5,9 +5,9 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/fibers2"
 )
 
-// Fibers2 is fibers v2 for Go functions. See package fibers2 for what the operations mean; in each of them on is the
-// table of handlers that belongs to the instruction. An event that the receiver does not take falls through: the
-// operation returns an Event without a tag, and nothing has happened.
+// Fibers2 is fibers v2 for Go functions. See package fibers2 for what the operations mean. In each of them, on is the
+// table of handlers that belongs to the instruction. If the receiver does not take the event, the operation falls
+// through: it returns an Event without a tag, and nothing has changed. A refused operation traps and does not return.
 type Fibers2 struct {
 	world
 	tags
@@ -26,8 +26,8 @@ func NewFibers2() *Fibers2 {
 // an error, a [*Exception] or a [*Trap].
 func (v *Fibers2) Call(f func() []Value) ([]Value, error) { return v.call(f) }
 
-// New makes a fiber that begins with one of the events of start; f finds in [Event.Label] which function of the list it
-// is. What f returns arrives as the event returns.
+// New makes a fiber that begins with one of the events of start; f finds in [Event.Label] which one. The results of f
+// arrive in its control parent as the event returns.
 func (v *Fibers2) New(name string, returns *Tag, start polyfill.Table, f Func) polyfill.Fiber {
 	v.enter()
 	self, trap := v.system.New(v.number(returns), start)
@@ -51,15 +51,15 @@ func (v *Fibers2) Dismount(f polyfill.Fiber, on polyfill.Table, tag *Tag, values
 	return v.transfer(v.system.Dismount(f, v.send(tag, values), on))
 }
 
-// Release ends f, which must have no control parent. To release it again does nothing.
+// Release ends f, which must have no control parent. A second release does nothing.
 func (v *Fibers2) Release(f polyfill.Fiber) {
 	v.enter()
 	v.settle(v.system.Release(f))
 }
 
 // MountNew makes a fiber, mounts it and starts it. The first tag of on is its return event. The issuer receives the new
-// reference with every event; an event of the return tag, from whomever, comes without a tag and with label
-// [polyfill.Next] (B-MNEW-2), and the others with their places in on, which begin at 1.
+// reference with every event. An event of the return tag from any fiber arrives without a tag and with label
+// [polyfill.Next] (B-MNEW-2). The labels of the others are their places in on, from 1.
 func (v *Fibers2) MountNew(name string, on polyfill.Table, f Func) (polyfill.Fiber, Event) {
 	v.send(nil, nil)
 	return v.begin(v.system.MountNew(on), name, f)

@@ -199,7 +199,7 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// A number is no reference, and a reference no number: that would be a fiber that nobody has made.
+// A number is not a reference, nor a reference a number: a number could name a fiber that was never made.
 func TestK_4_a_value_is_read_as_what_it_is(t *testing.T) {
 	values := run.Values{run.I32(1), run.F64(2), run.Fiber(7), run.Ref("x"), run.Ref(nil)}
 	if f, r := values.Fiber(2), values.Ref(3); f != 7 || r != "x" || values.Fiber(4) != 0 || values.Ref(4) != nil {

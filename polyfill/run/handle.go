@@ -2,10 +2,10 @@ package run
 
 import "github.com/fiberfill/fiberfill/polyfill"
 
-// Handle is a lexical handle of fibers1: event blocks around the instructions inside of it. Handles nest as blocks of
-// code do, so that each is made once, by the text that it encloses; code of an event block stands inside its handle,
-// too (A-HDL-3). A function's outermost handle is its own body (A-HDL-1), with nil outside: frames of callers are never
-// consulted (A-HDL-2).
+// Handle is a lexical handle of fibers1: event blocks around the instructions inside it. Handles nest as blocks of code
+// do, so make each one once for the code that it encloses. Code of an event block is itself inside its handle
+// (A-HDL-3). A function's outermost handle is its own body (A-HDL-1), whose outer handle is nil: frames of callers are
+// never consulted (A-HDL-2).
 type Handle struct {
 	outer  *Handle
 	blocks int32
@@ -13,8 +13,8 @@ type Handle struct {
 	table  polyfill.Table
 }
 
-// Handle makes a handle inside of outer, which is nil for a function's body. A tag without a block makes no difference
-// to the others: the nearest block whose tag is identical wins.
+// Handle makes a handle inside outer, which is nil for a function's body. The nearest block whose tag is identical to
+// the event's takes the event.
 func (v *Fibers1) Handle(outer *Handle, blocks ...*Tag) *Handle {
 	h := &Handle{outer: outer, blocks: int32(len(blocks)), tags: blocks}
 	if outer != nil {
@@ -24,19 +24,19 @@ func (v *Fibers1) Handle(outer *Handle, blocks ...*Tag) *Handle {
 	return h
 }
 
-// Block states the parameters of an event block for the tag, which it returns for [Fibers1.Handle]: the tag's own,
-// behind values of the handle. It traps if the tag's are not the last of them (A-HDL-4).
+// Block states the parameters of an event block for the tag: values of the handle, then the tag's own parameters. It
+// returns the tag, for [Fibers1.Handle], and traps if the last of params are not the tag's (A-HDL-4).
 func (v *Fibers1) Block(tag *Tag, params ...polyfill.Type) *Tag {
 	v.enter()
 	v.settle(v.system.Block(v.number(tag), polyfill.List(params...)))
 	return tag
 }
 
-// Table returns what a switching instruction directly inside of h takes.
+// Table returns the table of the tags that a switching instruction directly inside h takes.
 func (h *Handle) Table() polyfill.Table { return h.table }
 
-// Taken returns the handle whose block takes an event that came with the label, and the block's place in it. The
-// handles inside of that one are abandoned (A-HDL-6); leaving the block leaves its handle, for its outer one.
+// Taken returns the handle whose block takes an event that came with the label, and the block's place in that handle.
+// The handles inside it are abandoned (A-HDL-6). Code that leaves the block is then inside the handle's outer one.
 func (h *Handle) Taken(label int32) (taken *Handle, block int32) {
 	for label >= h.blocks {
 		label -= h.blocks

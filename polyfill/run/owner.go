@@ -10,11 +10,11 @@ import (
 // owner is the goroutine that a computation runs on. An operation must come from there; from anywhere else it is a
 // second thread of control.
 //
-// Go does not tell a goroutine's identity cheaply: asking costs a microsecond, ten times what a switch does. But it is
-// known where the goroutine's stack was at the last operation. A stack does not share a block of minStack bytes with
-// another one, so an address inside the range seen so far is the same goroutine; outside of it the question is asked,
-// and the range grows. A stack that has moved away leaves a range behind in which another goroutine would not be
-// noticed. That loses a message, never a correct program.
+// Go does not tell a goroutine's identity cheaply: asking costs a microsecond, ten times as much as a switch. But owner
+// knows where the goroutine's stack was at the last operation. Two stacks never share a block of minStack bytes, so an
+// address inside the range seen so far is on the same goroutine. For an address outside, owner asks and extends the
+// range. A stack that has moved leaves behind a range in which another goroutine would go unnoticed. That loses a
+// message, but never breaks a correct program.
 type owner struct {
 	low, size uintptr
 	goroutine uint64

@@ -34,7 +34,7 @@ func NewStacks() *Stacks {
 }
 
 // StackFunc is the function of a coroutine. It is called with the values of the first switch and the reference to the
-// sender, null if that one has retired. It must end by SwitchRetire: one that returns traps (C-RET-1).
+// sender, null if the sender has retired. It must end by SwitchRetire; if it returns, it traps (C-RET-1).
 type StackFunc func(values Values, sender polyfill.Token)
 
 // NewException makes a tag for exceptions that belongs to no system.
@@ -51,7 +51,7 @@ func (s *Stacks) New(name string, awaits stacks.Awaits, f StackFunc) polyfill.To
 	return s.made(t, trap, name, f)
 }
 
-// NewRef is New for a function that is a value; nil traps (C-NEWREF-1).
+// NewRef is New for a function that may be nil; nil traps (C-NEWREF-1).
 func (s *Stacks) NewRef(name string, awaits stacks.Awaits, f StackFunc) polyfill.Token {
 	s.enter()
 	t, trap := s.system.NewRef(f != nil, awaits)
@@ -67,8 +67,8 @@ func (s *Stacks) made(t polyfill.Token, trap polyfill.Trap, name string, f Stack
 	return t
 }
 
-// Switch sends the values to the suspension that to denotes, and waits for what awaits says. It returns that, and the
-// reference to who sent it, null if the sender has retired.
+// Switch sends the values to the suspension that to denotes and waits for values of the types of awaits. It returns
+// those values and the reference to their sender, null if the sender has retired.
 func (s *Stacks) Switch(to polyfill.Token, awaits stacks.Awaits, values ...Value) (Values, polyfill.Token) {
 	e := s.send(nil, values)
 	return s.to(s.system.Switch(to, e.Payload, awaits), values)
@@ -94,8 +94,8 @@ func (s *Stacks) SwitchRetire(to polyfill.Token, values ...Value) {
 	s.to(s.system.SwitchRetire(to, e.Payload), values)
 }
 
-// Bind supplies the first of the values that the suspension awaits. It returns the new reference; all others to it are
-// stale.
+// Bind supplies the first of the values that the suspension awaits. It returns the new reference to the suspension; all
+// earlier ones are stale.
 func (s *Stacks) Bind(to polyfill.Token, values ...Value) polyfill.Token {
 	s.enter()
 	t, trap := s.system.Bind(to, typesOf(values))
@@ -121,8 +121,8 @@ func (s *Stacks) throw(trap polyfill.Trap, tag *Tag, values []Value) (Values, po
 	return e.Values, s.plan.Token
 }
 
-// ReturnSwitch is Switch in the place of the frame that calls it: then receives what arrives, and its results are the
-// frame's (C-RSW-1). Write `return s.ReturnSwitch(...)`.
+// ReturnSwitch is Switch in place of the frame that calls it. The function then receives what arrives, and its results
+// are the frame's (C-RSW-1). Write `return s.ReturnSwitch(...)`.
 func (s *Stacks) ReturnSwitch(to polyfill.Token, awaits stacks.Awaits, then func(Values, polyfill.Token) []Value,
 	values ...Value) []Value {
 	e := s.send(nil, values)
@@ -136,8 +136,8 @@ func (s *Stacks) ReturnSwitchThrow(to polyfill.Token, awaits stacks.Awaits, then
 	return then(s.throw(s.system.ReturnSwitchThrow(to, awaits), tag, values))
 }
 
-// Host calls f with a frame of the host under it. A coroutine in which there is one cannot be parked: operations that
-// would trap (C-SWITCH-7).
+// Host calls f on top of a frame of the host. A coroutine with such a frame cannot be parked: an operation that would
+// park it traps (C-SWITCH-7).
 func (s *Stacks) Host(f func()) {
 	s.enter()
 	s.system.Host(1)

@@ -8,8 +8,8 @@ type tags struct {
 	events *polyfill.Events
 }
 
-// Tag makes a tag whose events carry values of the types given, at most [polyfill.MaxValues]. The name is for messages;
-// two tags of one name differ.
+// Tag makes a tag whose events carry values of the given types. It panics if a type does not exist or if there are more
+// than [polyfill.MaxValues]. The name is for messages; two tags of the same name differ.
 func (t *tags) Tag(name string, params ...polyfill.Type) *Tag {
 	return t.make(name, polyfill.List(params...), 0)
 }
@@ -17,13 +17,13 @@ func (t *tags) Tag(name string, params ...polyfill.Type) *Tag {
 func (t *tags) make(name string, params, results polyfill.Types) *Tag {
 	tag := &Tag{t.of, t.events.NewTag(params, results), name}
 	if tag.number == 0 {
-		panic("polyfill/run: the tag " + name + " is of types that there are not")
+		panic("polyfill/run: the tag " + name + " has types that do not exist")
 	}
 	t.of.made = append(t.of.made, tag)
 	return tag
 }
 
-// Tagged returns the tag of a number, which is the count of the tags when it was made; nil if there is none.
+// Tagged returns the tag with a number, nil if there is none. Tags are numbered from 1 in the order of their making.
 func (t *tags) Tagged(number polyfill.Tag) *Tag {
 	if !t.events.Known(number) {
 		return nil
@@ -31,8 +31,8 @@ func (t *tags) Tagged(number polyfill.Tag) *Tag {
 	return t.of.tag(number)
 }
 
-// On returns the table of the tags given: what an instruction takes, the first of a tag wins. Make it once, not at each
-// switch. A tag of another system panics.
+// On returns the table of the tags that an instruction takes; of a tag that is given twice, the first place counts.
+// Make a table once, not at each switch. On panics if a tag is nil or of another system.
 func (t *tags) On(list ...*Tag) polyfill.Table {
 	var buffer [16]polyfill.Tag
 	numbers := buffer[:0]

@@ -20,7 +20,7 @@ func I64(v int64) Value   { return Value{Type: polyfill.I64, bits: uint64(v)} }
 func F32(v float32) Value { return Value{Type: polyfill.F32, bits: uint64(math.Float32bits(v))} }
 func F64(v float64) Value { return Value{Type: polyfill.F64, bits: math.Float64bits(v)} }
 
-// Fiber returns a reference to a fiber as a value; null is of the type NullRef.
+// Fiber returns a reference to a fiber as a value; a null reference has the type NullRef.
 func Fiber(f polyfill.Fiber) Value {
 	if f == 0 {
 		return Value{Type: polyfill.NullRef}
@@ -28,7 +28,7 @@ func Fiber(f polyfill.Fiber) Value {
 	return Value{Type: polyfill.Ref, bits: uint64(f)}
 }
 
-// Ref returns any Go value as a reference; nil is of the type NullRef.
+// Ref returns any Go value as a reference; nil has the type NullRef.
 func Ref(v any) Value {
 	if v == nil {
 		return Value{Type: polyfill.NullRef}
@@ -36,7 +36,7 @@ func Ref(v any) Value {
 	return Value{Type: polyfill.Ref, ref: v}
 }
 
-// Raw returns the value of a type that lies in a register as the bits given, as guests in wasm have them.
+// Raw returns the value of a type from its bits in a register, which is how guests in wasm hold values.
 func Raw(t polyfill.Type, bits uint64) Value {
 	if t == polyfill.I32 || t == polyfill.F32 {
 		bits = uint64(uint32(bits))
@@ -44,8 +44,8 @@ func Raw(t polyfill.Type, bits uint64) Value {
 	return Value{Type: t, bits: bits}
 }
 
-// Values are what a computation receives. They are valid until its next operation, as events are transient (K-5): what
-// is needed later has to be taken out. Those that a function is called with are its own, as parameters are.
+// Values are what a computation receives. They are valid until its next operation, because events are transient (K-5):
+// copy what is needed later. The values that a function is called with stay valid, as parameters do.
 type Values []Value
 
 // The accessors return value number i; they panic if it is of another type.
@@ -77,8 +77,8 @@ func (v Values) at(i int, t polyfill.Type) *Value {
 // Bits returns value number i as it would lie in a register.
 func (v Values) Bits(i int) uint64 { return v[i].bits }
 
-// typesOf returns the types of values; more than can be carried, and one that is of no type, have no types that anybody
-// takes.
+// typesOf returns the types of values. For more values than a switch can carry, or a value of no type, it returns types
+// that no receiver takes.
 func typesOf(values []Value) (types polyfill.Types) {
 	if len(values) > polyfill.MaxValues {
 		return ^polyfill.Types(0)
@@ -110,10 +110,10 @@ func (t *Tag) Number() polyfill.Tag {
 	return t.number
 }
 
-// Event is what a computation receives where it waited. Tag is nil if it goes on at the instruction after the one at
-// which it waited: a fiber returned (fibers1 and cont), or the event was not taken (fibers2).
+// Event is what a computation receives where it waited. Tag is nil if the computation goes on at its next instruction:
+// a fiber has returned (fibers1 and cont), or the receiver did not take the event (fibers2).
 type Event struct {
 	Tag   *Tag
-	Label int32 // place of Tag in the table that was waited with
+	Label int32 // place of Tag in the table that the computation waited with
 	Values
 }

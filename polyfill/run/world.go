@@ -8,8 +8,8 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
-// world is what the four systems have in common: the coroutines, the loop that jumps between them, what is under way,
-// and the ends. It carries out the plans of a view, which decides.
+// world is what the four systems have in common: the coroutines, the loop that jumps between them, the current message,
+// and the ends. A view decides, and world carries out its plans.
 type world struct {
 	view    view
 	machine *polyfill.Machine
@@ -37,7 +37,7 @@ type view interface {
 	Rule(t polyfill.Trap) string
 }
 
-// message is what travels with the jump under way, beside what the plan says of it. There is one, since one computation
+// message is what travels with the current jump, beside what the plan says of it. There is one, because one computation
 // is active.
 type message struct {
 	n         int32 // values in buffer
@@ -52,8 +52,8 @@ func (w *world) event() Event {
 	return Event{w.tag(w.plan.Tag), w.plan.Label, w.message.buffer[:w.message.n]}
 }
 
-// first is the event that a function begins with. Its values are the function's parameters, so the function has them
-// for itself.
+// first is the event that a function begins with. The function gets a copy of the values, because they are its
+// parameters.
 func (w *world) first() Event {
 	e := w.event()
 	e.Values = append(Values(nil), e.Values...)
@@ -110,7 +110,7 @@ func (w *world) at(f polyfill.Fiber) *coroutine {
 	return w.table[f.Index()]
 }
 
-// enter begins an operation: only the active computation may.
+// enter begins an operation. It panics unless the active computation calls it.
 func (w *world) enter() {
 	c := w.current
 	if c == nil {
@@ -132,7 +132,7 @@ func (w *world) send(tag *Tag, values []Value) polyfill.Event {
 	return polyfill.Event{Tag: w.number(tag), Payload: typesOf(values)}
 }
 
-// number returns that of a tag, 0 if it is nil.
+// number returns the number of a tag, 0 for nil.
 func (w *world) number(tag *Tag) polyfill.Tag {
 	if tag != nil && tag.world != w {
 		return foreign
@@ -140,7 +140,7 @@ func (w *world) number(tag *Tag) polyfill.Tag {
 	return tag.Number()
 }
 
-// foreign is the number of all tags of other systems. No tag has it.
+// foreign stands for the number of every tag of another system. No tag has this number.
 const foreign = ^polyfill.Tag(0)
 
 // settle carries out an operation after which the issuer goes on.
@@ -151,10 +151,10 @@ func (w *world) settle(trap polyfill.Trap) {
 	w.reap()
 }
 
-// transfer carries out the plan of an operation, unless that was refused. It returns when the issuer is entered again,
-// with what has arrived, or panics: with an exception that has arrived, or because the issuer is over.
+// transfer carries out the plan of an operation, unless that was refused. When the issuer is entered again, it returns
+// what has arrived. It panics with an exception that has arrived, or because the issuer is over.
 //
-// It is one function, and not several, because behind a switch the processor mispredicts every return.
+// It is one function, and not several, because after a switch the processor mispredicts every return.
 func (w *world) transfer(trap polyfill.Trap) Event {
 	if trap != polyfill.OK {
 		w.refuse(trap)
@@ -206,7 +206,7 @@ func (w *world) transfer(trap polyfill.Trap) Event {
 	return w.event()
 }
 
-// pulls reports whether a coroutine is the one to pull whoever runs: it is the root, or waits for a fiber that it has
+// pulls reports whether a coroutine is to pull the running one: it is the root, or it waits for a fiber that it has
 // entered.
 func (w *world) pulls(c *coroutine) bool {
 	return c == &w.root || w.machine.State(c.fiber) == polyfill.Busy
@@ -218,9 +218,8 @@ func (c *coroutine) start() {
 	c.next()
 }
 
-// Outside runs f on the goroutine of Call, and not on that of the fiber that asks for it: there the embedder can do
-// what it can do nowhere else, such as park the whole entry. Nothing else runs meanwhile, and f must not use the
-// system.
+// Outside runs f on the goroutine of Call instead of the running fiber's. Only there can the embedder, for example,
+// park the whole entry. Nothing else runs meanwhile, and f must not use the system.
 func (w *world) Outside(f func()) {
 	w.enter()
 	from := w.current

@@ -1,5 +1,5 @@
-;; forever() waits again whenever a wait has failed. switch(v) waits with its stack pointer far from where it began, as a
-;; guest that Asyncify has unwound and rewound may.
+;; forever() waits again whenever a wait has failed. switch(v) waits with its stack pointer far from where it began, as
+;; a guest that Asyncify has unwound and rewound may.
 (module
   (import "fiberfill" "yield" (func $yield))
   (memory (export "memory") 2)

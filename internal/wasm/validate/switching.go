@@ -109,10 +109,12 @@ func (b *Body) handlers(results []Type) {
 
 func (b *Body) handler(h Handler, tag Heap, results []Type) {
 	if h.Switch {
-		// Whoever is switched to returns what the tag does, in the place of what is resumed, and the other way round.
-		// The reference interpreter does not look; the proposal's text does.
+		// The continuation that a switch enters returns the tag's results in place of those of the resumed one, and the
+		// other way round, so the types must be equal. The proposal's text checks this; the reference interpreter does
+		// not.
 		returned := b.types.Results(tag)
-		if len(b.types.Params(tag)) > 0 || !b.types.matchAll(returned, results) || !b.types.matchAll(results, returned) {
+		if len(b.types.Params(tag)) > 0 || !b.types.matchAll(returned, results) ||
+			!b.types.matchAll(results, returned) {
 			b.unknown(BadSwitchTag, h.Tag)
 		}
 		return

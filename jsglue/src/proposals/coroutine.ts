@@ -13,7 +13,7 @@ export class Coroutine implements Runner, Owner {
   started = false;
   over = false; // its function has returned, or a trap has ended its stack
   dead = false; // it has been ended from outside; its stack is gone, or about to go
-  lost: FiberError | undefined = undefined; // somebody has written over its stack
+  lost: FiberError | undefined = undefined; // another fiber has written over its stack
   first = 0; // the address of its first event, and of its results
   event = 0; // of the event that its operation waits with
   results = 0; // the types that its function has returned

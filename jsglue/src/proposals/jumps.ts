@@ -1,7 +1,7 @@
 // The machine of one guest that has fibers of its own: package jsglue/proposals decides, this performs. It is loaded by
 // load.ts, and takes from the rest of fiberfill what that hands over.
 //
-// Every fiber is a stack of its own, whoever its parent is; parents are data in the machine. So all operations that
+// Every fiber has a stack of its own, and parents are only data in the machine. So all operations that
 // enter another fiber are one jump: the issuer waits on a promise, the one that runs next gets what was sent and its
 // promise is resolved. What is sent goes from the sender's event to the receiver's, both in the guest's memory.
 //
