@@ -63,8 +63,8 @@ func guestsCommand(flags *flag.FlagSet) func() error {
 const assembleFlags = "-g --enable-mutable-globals --enable-exception-handling --enable-reference-types " +
 	"--enable-multivalue"
 
-// ownRecipe finds a WAT file's own recipe: a comment with the command that assembles it.
-var ownRecipe = regexp.MustCompile(`(?m)^;;\s+wasm-as (.*) \S+\.wat -o \S+\.wasm$`)
+// ownRecipe finds a WAT file's own recipe: a comment with the command that assembles it, perhaps in two lines.
+var ownRecipe = regexp.MustCompile(`(?m)^;;\s+wasm-as ((?:.*\\\n;;)?.*) \S+\.wat -o \S+\.wasm$`)
 
 // assemble is the recipe of a guest in WAT.
 func assemble(source string) func(out string) error {
@@ -79,7 +79,7 @@ func assemble(source string) func(out string) error {
 		}
 		flags := assembleFlags
 		if own := ownRecipe.FindSubmatch(text); own != nil {
-			flags = string(own[1])
+			flags = strings.ReplaceAll(string(own[1]), "\\\n;;", " ")
 		}
 		return shell(assembler, append(strings.Fields(flags), source, "-o", out)...)
 	}

@@ -1,5 +1,6 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as -g --enable-reference-types --enable-gc --enable-exception-handling --enable-multivalue --enable-stack-switching guest.wat -o guest.wasm
+;;   wasm-as -g --enable-reference-types --enable-gc --enable-exception-handling --enable-multivalue \
+;;     --enable-stack-switching guest.wat -o guest.wasm
 ;;
 ;; A generator and its consumer, with the instructions of the stack-switching proposal.
 (module

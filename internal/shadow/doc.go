@@ -13,8 +13,8 @@
 //	grow        memory is grown, a batch of regions at once. The guest's own allocator bears that if it never grows
 //	            memory, or only uses what memory.grow returns to it (see [wasm.Growth])
 //	serial      there are no regions. Calls run one after another, each on the guest's one stack
-//	copy        only by name: calls overlap on the guest's one stack, and the used part is copied out when one waits and
-//	            back when it goes on. A pointer to such a local must not be used by anybody else meanwhile
+//	copy        only by name: calls overlap on the guest's one stack, and the used part is copied out when one waits
+//	            and back when it goes on. A pointer to such a local must not be used by anybody else meanwhile
 //
 // Where a call has to begin at once, as in JSPI, it cannot be put off: there calls that cannot have regions overlap on
 // the one stack, as on raw JSPI.

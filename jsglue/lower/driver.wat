@@ -1,5 +1,5 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as --enable-mutable-globals --enable-reference-types --enable-gc --enable-multivalue --enable-exception-handling driver.wat -o driver.wasm
+;;   wasm-as --enable-reference-types --enable-gc --enable-exception-handling driver.wat -o driver.wasm
 ;;
 ;; The driver: what runs saved frames. There is one in a realm, whatever number of lowered modules it serves.
 ;; Package lower (../doc.go) says what the states are; this is the only code that changes them, beside sites.

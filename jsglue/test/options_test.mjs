@@ -576,7 +576,9 @@ test(
     const more = `(func (export "trap") (global.set $sp (i32.const 16)) (unreachable))
     (func (export "throw") (param i32 i32) (result i32)
       (global.set $sp (i32.const 16)) (call $wait (local.get 0)) (i32.const 0))
-    (func (export "text") (param $at i32) (param $n i32) (result i32) (call $wait (i32.const 1)) (i32.load8_u (local.get $at)))`;
+    (func (export "text") (param $at i32) (param $n i32) (result i32)
+      (call $wait (i32.const 1))
+      (i32.load8_u (local.get $at)))`;
     const { exports } = await fiberfill.instantiate(
       assemble(wat({ more })),
       suspending(async (v) => (v < 0 ? assert.fail("mine") : undefined)),

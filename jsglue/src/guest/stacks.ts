@@ -68,14 +68,17 @@ export function choose(
   const remedies = `${why}. What helps, the best first: ${
     reason <= BY_NAME + 2
       ? NAME
-      : 'have it export malloc and free; shadowStack: { allocator }; { regions: "grow" } if its allocator uses no memory but what memory.grow returns to it; { regions: "copy" } if nobody uses pointers to the stack of a call that waits'
+      : "have it export malloc and free; shadowStack: { allocator }; " +
+        '{ regions: "grow" } if its allocator uses no memory but what memory.grow returns to it; ' +
+        '{ regions: "copy" } if nobody uses pointers to the stack of a call that waits'
   }`;
   if (refusal > 0) {
     const texts = [
       "shadowStack.allocator takes (size), (size, align) or (0, 0, align, size), all of them i32, and returns one",
       "the guest exports no malloc and free; name its allocator by shadowStack: { allocator }",
       NAME,
-      `there is nowhere to take stacks for the guest's own fibers from: ${why}; have it export malloc and free, or ${NAME}`,
+      `there is nowhere to take stacks for the guest's own fibers from: ${why}; ` +
+        `have it export malloc and free, or ${NAME}`,
     ];
     throw new FiberError(refusal === NOWHERE ? "bad-guest" : "bad-argument", texts[refusal - 1]!);
   }
