@@ -1,32 +1,20 @@
-// What one guest instance has at the border: the memory and the stack pointer that its fibers use, and the JavaScript
-// behind its stubs and thunks.
+// What one guest instance has at the border: the memory and the stack pointer that its fibers use, and what its stubs and
+// thunks ask for. Its imports that may wait are in imports.ts.
 
 import { FiberError, isA } from "../errors.js";
 import { running, thrown, type Call } from "./call.js";
-import { counted, suspendingImport } from "../substrate/javascriptcore.js";
-import { Cancellable, refuseCircle, type Life } from "../turn/life.js";
-import { cancelWait } from "../turn/cancel.js";
-import { current } from "../turn/turn.js";
-import { complete, sleep, wait, yieldNow } from "../turn/wait.js";
 import { WebAssembly } from "../platform.js";
-import { reportStacks } from "../turn/report.js";
-import type { Turns } from "./serial.js";
-import type { Plan, Stacks } from "./stacks.js";
 import type { Machine } from "../proposals/load.js";
 import type { Region, Regions } from "./regions.js";
-import { begins, below, ends, goesOn, settle, shared, waits, type ShadowStack } from "./shadowstack.js";
-import { Jump, SLEEP, YIELD, type Suspending } from "./suspending.js";
-import { isThenable, then } from "../values.js";
-import { visiting, visitorWaits } from "./visitor.js";
-import { caught, deadly } from "../substrate/jspi.js";
-
-// Why: RATIONALE.md, "Why does a cancelled guest that goes on waiting end in a trap?".
-const PATIENCE = 1000; // waits that a cancelled fiber may begin: enough to clean up
+import type { Turns } from "./serial.js";
+import { begins, below, ends, goesOn, settle, shared, type ShadowStack } from "./shadowstack.js";
+import type { Plan, Stacks } from "./stacks.js";
+import { caught } from "../substrate/jspi.js";
+import { reportStacks } from "../turn/report.js";
+import { current } from "../turn/turn.js";
+import { visiting } from "./visitor.js";
 
 const nothing = (): void => {};
-
-type Deliver = (value: unknown, ...args: unknown[]) => unknown;
-type Wait = (task: Call, what: string) => unknown;
 
 export class Binding {
   memory: WebAssembly.Memory | undefined;
@@ -45,111 +33,11 @@ export class Binding {
 
   #told = false; // that calls cannot overlap as they should
 
-  #thrown: unknown; // what a user's function threw last
-
-  /**
-   * The user's function as the Suspending import behind a stub.
-   *
-   * @internal (TypeScript's own types do not know WebAssembly.Suspending, so the published ones must not)
-   */
-  waiting(name: string, mark: Suspending): WebAssembly.Suspending {
-    if (mark instanceof Jump) return suspendingImport(mark.fn);
-    if (mark.fn === YIELD) {
-      return suspendingImport(() => {
-        const task = caller(name);
-        const refused = this.#before(task, name);
-        if (refused) return refused;
-        return shared ? this.#park(task, name, yieldNow) : yieldNow(task, name);
-      });
-    }
-    if (mark.fn === SLEEP) {
-      return suspendingImport((ms: number) => {
-        const task = caller(name);
-        return this.#before(task, name) ?? this.#park(task, name, (task, name) => sleep(task, Math.max(0, ms), name));
-      });
-    }
-    const { deliver, always } = mark;
-    const fn = counted(mark.fn);
-    // The arguments are kept only for who wants them again: the engine makes no array of them then.
-    let passed: unknown[];
-    const keeping = (...args: unknown[]) => {
-      const result = fn(...args);
-      passed = args;
-      return result;
-    };
-    const call = deliver ? keeping : fn;
-    return suspendingImport((...args: unknown[]) => {
-      if (always && foreign()) {
-        this.#below();
-        return visitorWaits(fn(...args), this);
-      }
-      const task = caller(name);
-      const refused = this.#before(task, name);
-      if (refused) return refused;
-      let result: unknown;
-      task.nested = undefined;
-      task.calling = true;
-      try {
-        result = call(...args);
-        if (!always && !isThenable(result)) return result;
-      } catch (error) {
-        this.#thrown = error;
-        throw error;
-      } finally {
-        task.calling = false;
-      }
-      const on = Cancellable.lifeOf(result);
-      if (on) circle(task, on, result as Promise<unknown>, mark);
-      else if (task.nested) refuseNested(task, name);
-      // Not result.then: a thenable of the user's must not call back before the fiber waits. [J-IMP-2]
-      const promise = Promise.resolve(result);
-      const parked = this.#park(task, name, wait);
-      const n = task.waits;
-      task.on = on;
-      task.awaited = promise;
-      if (deliver) this.#deliver(task, deliver, passed);
-      hear(promise, task, n);
-      if (task.cancelled) cancelWait(task); // by fn
-      return parked;
-    });
-  }
-
-  /** What comes before every wait. A fiber that must not wait is ended here, or gets what it waits on instead. */
-  #before(task: Call, name: string): unknown {
-    // Small, so that the engine puts it into the path of every switch.
-    if (task.death || task.cancelled || shared || task.binding !== this || !this.sound(task))
-      return this.#look(task, name);
-    return undefined;
-  }
+  thrown: unknown; // what a user's function threw last
 
   /** There can be nothing for overflow to tell. */
   sound(task: Call): boolean {
     return !task.touched && !this.machine;
-  }
-
-  #look(task: Call, name: string): unknown {
-    const overflow = task.binding.overflow(task, this.end(task));
-    task.abroad ||= task.binding !== this;
-    task.touched = task.abroad;
-    if (overflow || task.death) {
-      task.death ??= overflow;
-      throw deadly();
-    }
-    if (task.binding.stack !== this.stack || !task.region) this.#below();
-    // Why: RATIONALE.md, "Why is an import not called for a cancelled fiber?".
-    if (!task.cancelled) return undefined;
-    if (++task.swallowed > PATIENCE) {
-      const text =
-        `fiber ${task.name} was cancelled and has begun ${PATIENCE} waits since, in export ` +
-        `${task.exportName}; it has been ended by a trap`;
-      task.death = new FiberError("cancel-ignored", text, { fiber: task.name, cause: task.reason });
-      throw deadly();
-    }
-    // It has swallowed its cancellation and waits again, so it is cancelled again; by way of the scheduler, so that a
-    // fiber that takes long to give up does not stop the page.
-    const parked = this.#park(task, name, wait);
-    complete(task, task.waits, true, task.reason);
-    return parked;
   }
 
   /**
@@ -158,53 +46,6 @@ export class Binding {
   end(task: Call): number | undefined {
     const here = task.binding.stackPointer === this.stackPointer && !task.binding.plan.wanders;
     return here && this.parked ? (this.parked.value as number) >>> 0 : undefined;
-  }
-
-  #park(task: Call, name: string, how: Wait): unknown {
-    if (shared) waits(task, this);
-    return how(task, name);
-  }
-
-  /**
-   * A marked import is called by whose frames are not in its own region, perhaps: what the function calls in the guest
-   * goes below them, as in raw JSPI.
-   */
-  #below(): void {
-    if (this.parked) this.stackPointer!.value = this.parked.value;
-  }
-
-  /**
-   * Has the wait that has begun end with what deliver makes of its value, called with the fiber's stack in its place.
-   */
-  #deliver(task: Call, deliver: Deliver, args: unknown[]): void {
-    task.deliver = (value, stack) => {
-      for (const { stack, saved, low } of task.frames) {
-        if (!saved) continue;
-        new Uint8Array(stack.memory.buffer).set(saved, low);
-        stack.pointer.value = low;
-      }
-      task.calling = true;
-      try {
-        const result = deliver(value, ...args);
-        if (isThenable(result)) {
-          // The stack would go on when that settles, and not when it is its turn.
-          Promise.resolve(result).catch(() => {});
-          const text = `the deliver function of import ${task.waitsFor} has returned a Promise; it must not wait`;
-          throw new FiberError("bad-argument", text, { fiber: task.name });
-        }
-        stack.goOn(result);
-      } catch (error) {
-        stack.fail(error);
-      } finally {
-        task.calling = false;
-      }
-      // The fiber goes on in a later microtask. Until then others may call the guest.
-      for (const frames of task.frames) {
-        if (!frames.saved) continue;
-        frames.saved = new Uint8Array(frames.stack.memory.buffer).slice(frames.low, frames.high);
-        frames.stack.settle();
-      }
-    };
   }
 
   /** What module B imports from "js" beside the functions of transfer.ts. */
@@ -221,7 +62,7 @@ export class Binding {
         // The user's function may itself have thrown or rejected with one of these: that is no refusal.
         const error = caught();
         return (
-          !always(i) && isA(error, WebAssembly.SuspendError) && error !== this.#thrown && error !== current?.outcome
+          !always(i) && isA(error, WebAssembly.SuspendError) && error !== this.thrown && error !== current?.outcome
         );
       },
       touched: () => {
@@ -331,90 +172,4 @@ function overflown(task: Call, regions: Regions, region: Region, end: number): F
       new FiberError("region-overflow", `fiber ${lost.name} lost its shadow stack: ${text}`, { fiber: lost.name }),
     );
   return new FiberError("region-overflow", text, { fiber: task.name });
-}
-
-/**
- * Whether this stack is one that the platform's own promising has made: no fiber runs, or one does and is inside a
- * marked import.
- */
-const foreign = (): boolean => running()?.calling ?? true;
-
-/** The fiber whose stack this is. */
-function caller(name: string): Call {
-  if (foreign()) throw cannotSuspend(name);
-  return running()!;
-}
-
-/**
- * Throws if a fiber would wait for itself. What has been called for this wait alone never starts then: nobody would ask
- * how it ends.
- */
-function circle(task: Call, on: Life, promise: Promise<unknown>, { fn, direct }: Suspending): void {
-  try {
-    refuseCircle(task, on);
-  } catch (error) {
-    if (fn !== direct) {
-      then.call(promise, undefined, () => {});
-      on.cancel(error);
-    }
-    throw error;
-  }
-}
-
-/**
- * Refuses calls that a marked import has made of a guest whose calls run one after another: the import waits, most
- * likely for them, and they would wait for the call that it was called by.
- */
-function refuseNested(task: Call, name: string): void {
-  for (const nested of task.nested!) {
-    const text =
-      `fiber ${nested.name} was called by import ${name}, which waits, of fiber ${task.name}; ` +
-      `calls of this guest run one after another, so they would wait for each other`;
-    nested.cancel(new FiberError("deadlock", text, { fiber: nested.name }));
-    nested.interrupt();
-  }
-}
-
-/** Ends wait n of a fiber with what the Promise brings. Not inside the import: its arguments would be captured, too. */
-function hear(promise: Promise<unknown>, task: Call, n: number): void {
-  try {
-    then.call(
-      promise,
-      (value) => complete(task, n, false, value),
-      (reason) => complete(task, n, true, reason),
-    );
-  } catch (error) {
-    // by what the Promise says is its constructor: the fiber waits already, so nothing may be thrown at it
-    complete(task, n, true, error);
-  }
-}
-
-/**
- * The user's function as it is called where the engine refuses to suspend: below a plain call of an export, or below
- * JavaScript, or in a start function. It may answer, but not wait.
- *
- * Why: RATIONALE.md, "Why do marked imports work in plain calls?".
- */
-export function direct(name: string, mark: Suspending): (...args: any[]) => unknown {
-  if (mark instanceof Jump) return mark.direct;
-  const { fn } = mark;
-  return (...args) => {
-    if (fn === SLEEP) throw cannotSuspend(name);
-    const result = mark.direct(...args);
-    if (!isThenable(result)) return result;
-    Promise.resolve(result).catch(() => {}); // nobody will ask; what is wrong is told below
-    throw cannotSuspend(name);
-  };
-}
-
-function cannotSuspend(name: string): FiberError {
-  const why = current
-    ? `it was reached through JavaScript: fiber ${current.name} called an import, which called an export as a ` +
-      `plain function. The frames of JavaScript in between cannot be suspended; call the export from ` +
-      `fiberfill's exports instead`
-    : "no fiber has called it. A start function is none; an export is one if you call it from fiberfill's " +
-      "exports, not as a plain function";
-  return new FiberError("cannot-suspend", `import ${name} has to wait, and cannot here: ${why}.`, {
-    ...(current && { fiber: current.name }),
-  });
 }

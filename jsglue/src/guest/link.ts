@@ -2,7 +2,8 @@
 // two steps, before and after the guest is instantiated. The wasm half, module A (trampolines) and module B (stubs and
 // thunks), is made by package jsglue/stubs.
 
-import { Binding, direct } from "./binding.js";
+import { Binding } from "./binding.js";
+import { direct, waiting } from "./imports.js";
 import { inspector, type Inspector } from "../turn/core.js";
 import type { Thunk } from "./call.js";
 import { generate, recall, type Shape } from "./module.js";
@@ -101,7 +102,7 @@ export class Link {
     const { trampolines, stubs } = generate(core, marks, this.#stackPointer >= 0, !machine && this.#regions);
     // What a start function calls, where nothing can wait: the engine itself refuses what always does.
     const start = this.#each((value, name) =>
-      value.always ? this.#binding.waiting(name, value) : direct(name, value),
+      value.always ? waiting(this.#binding, name, value) : direct(name, value),
     );
     this.#slots = instance(trampolines, { start }).exports;
     this.#stubs = stubs;
@@ -170,7 +171,7 @@ export class Link {
         },
       ),
       slots: this.#slots,
-      wait: this.#each((value, name) => binding.waiting(name, value)),
+      wait: this.#each((value, name) => waiting(binding, name, value)),
       direct: this.#each((value, name) => direct(name, value)),
       worker: workerModule(),
       js: new Proxy(

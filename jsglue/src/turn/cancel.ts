@@ -1,5 +1,5 @@
 // How a fiber is ended from outside. Cancelling makes its import throw, so that its own cleanup runs; killing ends its
-// stack by a trap. Both reach a fiber where it waits, and a running one at its next wait (guest/binding.ts).
+// stack by a trap. Both reach a fiber where it waits, and a running one at its next wait (guest/imports.ts).
 
 import type { Task } from "./task.js";
 import { drop, interrupted, settle, undefer } from "./turn.js";
