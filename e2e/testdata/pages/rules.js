@@ -381,6 +381,7 @@ globalThis.rules = {
       "signal",
       "since",
       "stackUsed",
+      "stacks",
       "state",
       "then",
       "waitsFor",
