@@ -142,7 +142,7 @@ func (t *ruleTable) wasm(e goEvent) { t.goTest(e, "wasm") }
 
 func (t *ruleTable) node(e nodeEvent) {
 	substrate := "jspi"
-	if strings.HasPrefix(e.Name, "S-") {
+	if ids := idsIn(e.Name); len(ids) > 0 && strings.HasPrefix(ids[0], "S-") {
 		substrate = "lowered"
 	}
 	if e.Ran {

@@ -59,6 +59,7 @@ func TestRuleTableFollowsTheRunners(t *testing.T) {
 	table.node(nodeEvent{Name: "A-NEW-1 K-1: both", Passed: true, Ran: true})
 	table.node(nodeEvent{Name: "A-NEW-2 to do", Passed: true})
 	table.node(nodeEvent{Name: "S-NEW-1: of a lowered module", Passed: true, Ran: true})
+	table.node(nodeEvent{Name: "S-SLEEP J-EXP-1: a scenario", Passed: true, Ran: true}) // no rule of S
 	text, err := reportOf(table)
 	if err == nil {
 		t.Error("a failed test, and rules without one, are no error")
