@@ -133,7 +133,7 @@ func TestTenThousandCallsAtOnce(t *testing.T) {
 // 1,000 fetches by fibers of one C instance take hardly longer than from plain JavaScript, and cost the main thread
 // little. Both have all 1,000 in flight at once, in the same page, in turn.
 func TestCostOfAThousandFetches(t *testing.T) {
-	const count, rounds, mostRatio, mostAdded = 1000, 9, 1.15, 20.0
+	const count, rounds, mostRatio, mostTimes = 1000, 9, 1.15, 2.0
 	tab := open(t, "cost.html", isolated)
 	measure := func(function string) (ms, cpu float64) {
 		ctx, cancel := limit(t)
@@ -171,12 +171,13 @@ func TestCostOfAThousandFetches(t *testing.T) {
 	}
 
 	// A fetch costs the main thread about 250 us, which varies by more than fibers add. So the overhead of fibers is
-	// measured without the network: the guest's import answers by itself, in a task for each answer.
+	// measured without the network: the guest's import answers by itself, in a task for each answer. What is added is
+	// judged by what the same answers cost plainly in the same minute: a shared machine is half as fast at times.
 	ms, cpu = inTurn("cost.localFibers", "cost.localPlain")
 	t.Logf("main thread without the network: %.1f us a call by fibers, %.1f plainly, %.1f added (by the clock: %.1f)",
 		cpu[0], cpu[1], cpu[0]-cpu[1], (ms[0]-ms[1])*1000/count)
-	if added := cpu[0] - cpu[1]; added > mostAdded {
-		t.Errorf("fibers add %.1f us of main-thread time to a fetch, more than %v", added, mostAdded)
+	if times := cpu[0] / cpu[1]; times > mostTimes {
+		t.Errorf("fibers take %.2f times the main thread's time of plain answers, more than %v", times, mostTimes)
 	}
 }
 

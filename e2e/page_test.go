@@ -106,7 +106,7 @@ func TestValuesOfAnotherWindow(t *testing.T) {
 // that round trip, measured in the same tab. Other load only makes a tab slower, so the test asks whether any of nine
 // tabs, or of more if all were slow, reaches the target.
 func TestFirstFiberRunsSoon(t *testing.T) {
-	const target, roundTrip = 10, 147 // ms, ns
+	const target, roundTrip, script = 10, 147, 5 // ms, ns, ms: of a quiet machine
 	opener := open(t, "first.html", isolated, bench)
 	type measured struct {
 		MS     float64 // from the loaded script to the first fiber running
@@ -119,7 +119,9 @@ func TestFirstFiberRunsSoon(t *testing.T) {
 		var m measured
 		opener.Eval(t, "first.run", &m)
 		all = append(all, m)
-		reached = reached || m.MS <= target*max(1, m.Raw/roundTrip)
+		// How fast the machine is now, two things tell: a round trip, which is warm, and the script itself, which like
+		// the first fiber is not. (The size of the script has a budget of its own.)
+		reached = reached || m.MS <= target*max(1, m.Raw/roundTrip, m.Script/script)
 	}
 	slices.SortFunc(all, func(a, b measured) int { return cmp.Compare(a.MS, b.MS) })
 	median := all[len(all)/2]
