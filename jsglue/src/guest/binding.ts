@@ -1,5 +1,5 @@
-// What one guest instance has at the border: the memory and the stack pointer that its fibers use, and what its stubs and
-// thunks ask for. Its imports that may wait are in imports.ts.
+// What one guest instance has at the border: the memory and the stack pointer that its fibers use, and what its stubs
+// and thunks ask for. Its imports that may wait are in imports.ts.
 
 import { FiberError, isA } from "../errors.js";
 import { running, thrown, type Call } from "./call.js";
