@@ -16,8 +16,9 @@
 //
 // # What becomes of a function
 //
-// Only what may suspend is changed: functions with one of the instructions, calls of imports, calls through references
-// and tables, and whatever calls those. Such a function becomes two. The hot one is the function as it was, with a look
+// Only what may suspend is changed: functions with one of the instructions, calls of imports, and whatever calls those.
+// A call through a table or a reference reaches what has the type and can be referred to, and functions from outside if
+// references can come in (closure.go). Such a function becomes two. The hot one is the function as it was, with a look
 // at a global behind every call that may have been left (a site). Of
 //
 //	(func $f (param $n i32) (result i32)

@@ -64,7 +64,7 @@ type lowering struct {
 	t        *validate.Types
 	body     validate.Body
 	index    []uint32 // for each type id its index in the output
-	may      []bool   // for each function: it may suspend
+	may      closure  // what may suspend
 	suspends bool     // the code has something of the proposal
 
 	types         typeList
@@ -94,7 +94,7 @@ func Module(bin []byte, all bool) (Result, *validate.Error) {
 		return Result{}, err
 	}
 	l := &lowering{m: m, t: m.Types}
-	if err := l.graph(); err != nil {
+	if err := l.graph(anywhere(m)); err != nil {
 		return Result{}, err
 	}
 	if l.lowered() || !all && !l.uses() {
@@ -182,42 +182,23 @@ func (l *lowering) anyCont(list []validate.Type) bool {
 	return false
 }
 
-// graph validates the code and finds the functions that may suspend: those with one of the instructions, or a call
-// through a reference or of an import, and those that call them.
-func (l *lowering) graph() *validate.Error {
+// graph validates the code and finds what may suspend.
+func (l *lowering) graph(from sources) *validate.Error {
 	m := l.m
-	l.may = make([]bool, len(m.Funcs))
-	callers := make([][]uint32, len(m.Funcs))
-	var todo []uint32
-	mark := func(f uint32) {
-		if !l.may[f] {
-			l.may[f] = true
-			todo = append(todo, f)
-		}
-	}
-	for _, i := range m.Imports {
-		// What the engine provides itself never suspends.
-		if i.Kind == wasm.KindFunc && !builtin(m.Text(i.Module)) {
-			mark(i.Index)
-		}
-	}
+	l.may = closure{m: m, funcs: make([]bool, len(m.Funcs)), types: make([]bool, l.t.Len())}
 	b := &l.body
 	for f := m.ImportedFuncs; f < len(m.Funcs); f++ {
 		if b.Start(m, uint32(f)) && l.anyCont(b.Locals) {
 			l.suspends = true
 		}
 		for b.Next() {
+			l.may.instruction(uint32(f), b)
 			switch b.Op {
 			case wasm.OpRefNull, wasm.OpEnd:
 				if l.anyCont(b.Pushed) {
 					l.suspends = true
 				}
-			case wasm.OpCall, wasm.OpReturnCall:
-				callers[b.X] = append(callers[b.X], uint32(f))
-			case wasm.OpCallRef, wasm.OpReturnCallRef, wasm.OpCallIndirect, wasm.OpReturnCallIndirect:
-				mark(uint32(f))
 			case wasm.OpResume, wasm.OpResumeThrow, wasm.OpResumeThrowRef, wasm.OpSuspend, wasm.OpSwitch:
-				mark(uint32(f))
 				l.suspends = true
 			}
 		}
@@ -225,14 +206,13 @@ func (l *lowering) graph() *validate.Error {
 			return err
 		}
 	}
-	for len(todo) > 0 {
-		f := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, caller := range callers[f] {
-			mark(caller)
-		}
-	}
+	l.may.complete(from)
 	return nil
+}
+
+// anywhere returns the sources of a module of which nothing else is known: all but what the engine provides itself.
+func anywhere(m *validate.Module) sources {
+	return sources{func(i validate.Import) bool { return !builtin(m.Text(i.Module)) }, true}
 }
 
 // builtin reports whether a module name is one that the engine provides functions for.
@@ -268,7 +248,7 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 	bodies := make([][]byte, len(l.m.Funcs)-l.m.ImportedFuncs)
 	for k := range bodies {
 		f := uint32(k + l.m.ImportedFuncs)
-		if !l.may[f] {
+		if !l.may.funcs[f] {
 			b := &l.body
 			b.Start(l.m, f)
 			e := &emitter{l: l}

@@ -74,18 +74,6 @@ func isTailCall(op uint32) bool {
 // leaves reports whether the instruction never goes on in the function that executes it.
 func leaves(op uint32) bool { return op == wasm.OpSuspend || op == wasm.OpSwitch }
 
-// isSite reports whether a function may be left at the instruction.
-func (l *lowering) isSite(op, x uint32) bool {
-	switch op {
-	case wasm.OpCall:
-		return l.may[x]
-	case wasm.OpCallIndirect, wasm.OpCallRef, wasm.OpSuspend, wasm.OpSwitch, wasm.OpResume, wasm.OpResumeThrow,
-		wasm.OpResumeThrowRef:
-		return true
-	}
-	return false
-}
-
 // read goes through the code of a function. It fails where there is something that cannot be lowered.
 func (l *lowering) read(f uint32) (*source, Refusal) {
 	s := &source{}
@@ -122,7 +110,7 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 		if len(parents) > 0 {
 			in.parent = parents[len(parents)-1]
 		}
-		if isConstruct(b.Op) || isTailCall(b.Op) || l.isSite(b.Op, b.X) {
+		if isConstruct(b.Op) || isTailCall(b.Op) || l.may.site(b.Op, b.X) {
 			in.stack, in.args, in.height = s.keep(b.Stack[top.Height:]), int32(b.Args), int32(top.Height)
 		}
 		in.labels = part{int32(len(s.labels)), int32(len(b.Labels))}
@@ -165,7 +153,7 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 			if begin.op == wasm.OpTryTable {
 				tries--
 			}
-		case l.isSite(b.Op, b.X):
+		case l.may.site(b.Op, b.X):
 			s.sites = append(s.sites, at)
 			in.site = int32(len(s.sites))
 		}
