@@ -18,7 +18,6 @@ const (
 	cGuest   = "../../examples/c-fetch/guest.wasm"
 	watGuest = "../../examples/wat-fetch/guest.wasm"
 	stacks   = "testdata/stacks.wasm"
-	limits   = "testdata/limits.wasm"
 	stubborn = "testdata/stubborn.wasm"
 	files    = "testdata/files.wasm"
 )
@@ -311,7 +310,7 @@ func TestCancelIgnored(t *testing.T) {
 		}
 	}})
 	c := call(t, g, "stubborn", "forever")
-	call(t, g, "other", "switch", "1")
+	call(t, g, "other", "once")
 	g.Run()
 	trap := (*TrapError)(nil)
 	if c.State != Failed || !errors.As(c.Err, &trap) || !strings.Contains(c.Err.Error(), "begun 1000 waits since") {

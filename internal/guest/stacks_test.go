@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/fiberfill/fiberfill/internal/shadow"
 )
 
 // Calls that overlap keep their stacks apart, whatever the source of the stacks.
@@ -36,25 +34,6 @@ func TestStacksApart(t *testing.T) {
 				t.Errorf("the stack pointer rests at %d, want %d", sp, g.base)
 			}
 		})
-	}
-}
-
-// The default is the first source that the guest can bear.
-func TestSources(t *testing.T) {
-	for path, want := range map[string]shadow.Source{cGuest: shadow.Grow, watGuest: shadow.Grow,
-		stacks: shadow.FromAllocator, limits: shadow.Serial} {
-		if got := load(t, path, Options{}).plan.Source; got != want {
-			t.Errorf("%s: source %d, want %d", path, got, want)
-		}
-	}
-}
-
-func TestGuestThatChecksItsPointer(t *testing.T) {
-	g := load(t, limits, Options{})
-	calls := []*Call{call(t, g, "one", "keep", "1"), call(t, g, "two", "keep", "2")}
-	g.Run()
-	for i, c := range calls {
-		c.want(t, fmt.Sprint(i+1))
 	}
 }
 
@@ -158,14 +137,4 @@ func TestOverflow(t *testing.T) {
 		g.Run()
 		deep.want(t, "")
 	})
-}
-
-// A guest that switches stacks itself by Asyncify may have its pointer anywhere.
-func TestGuestThatWanders(t *testing.T) {
-	g := load(t, stubborn, Options{})
-	calls := []*Call{call(t, g, "one", "switch", "1"), call(t, g, "other", "switch", "1")}
-	g.Run()
-	for _, c := range calls {
-		c.want(t, "1")
-	}
 }
