@@ -32,4 +32,9 @@
 //
 // A fiber whose guard is touched, or whose pointer is below its region, has overflowed. It ends, and so do those into
 // whose regions it has run; their guards are made good. [Mend] says whose.
+//
+// # Tests
+//
+// testdata/cases.mjs is the policy as one table of cases with a guest each. The page, the server and both hosts of
+// actors play it.
 package shadow

@@ -20,6 +20,7 @@ const framed = `
   (func $keep (export "keep") (param $mark i32) (param $bytes i32) (result i32) (local $frame i32) (local $i i32)
     (global.set $sp
       (local.tee $frame (i32.sub (i32.sub (global.get $sp) (i32.const 16)) (i32.sub (local.get $bytes) (i32.const 16)))))
+    (if (i32.and (local.get $frame) (i32.const 15)) (then (return (i32.const -3))))
     (memory.fill (local.get $frame) (local.get $mark) (local.get $bytes))
     (call $sleep (global.get $calls))
     (call $sleep (global.get $calls))
