@@ -19,6 +19,8 @@ type coldEmitter struct {
 	kept  []kept // for each layout: the frame that may be used again
 	tails []*ins // tail calls out of a try_table
 	ends  []int  // depth of the block that ends where such a tail call goes
+	// Instructions that are sites or have sites inside, of the sequences under way.
+	points []int
 }
 
 // A kept is the local with a frame that has been read.
@@ -29,9 +31,10 @@ type kept struct {
 
 // cold writes the function as it is entered again.
 func (l *lowering) cold(s *source, self uint32) []byte {
-	c := &coldEmitter{}
-	e := &c.emitter
-	e.l, e.s, e.self, e.cold = l, s, self, true
+	c := &l.coldCode
+	e := c.emitter.reset(l, s)
+	c.kept, c.tails, c.ends, c.points = c.kept[:0], c.tails[:0], c.ends[:0], c.points[:0]
+	e.self, e.cold = self, true
 	e.first = uint32(len(s.locals) + 1)
 	e.mine = c.mine
 	c.site = e.local(validate.I32)
@@ -55,7 +58,7 @@ func (l *lowering) cold(s *source, self uint32) []byte {
 	e.Byte(wasm.OpBlock)
 	l.blockType(&e.Writer, nil, s.results)
 	e.depth++
-	e.open, e.within = []int{e.depth}, []int{-1}
+	e.open[0] = e.depth
 	c.sequence(0, len(s.ins)-1, func() {})
 	e.end()
 	e.toRegisters(s.results)
@@ -68,11 +71,10 @@ func (l *lowering) cold(s *source, self uint32) []byte {
 		e.toRegisters(l.tailResults(in))
 		e.Byte(wasm.OpReturn)
 	}
-	locals := make([]valType, len(s.locals))
 	for i, t := range s.locals {
-		locals[i] = orNull(t)
+		s.locals[i] = orNull(t) // they are not needed any more
 	}
-	return e.function(locals)
+	return e.function(s.locals)
 }
 
 // mine returns the local with the frame of this layout that was read, if one was.
@@ -113,38 +115,34 @@ func (c *coldEmitter) restore() {
 
 func (c *coldEmitter) restoreSite(in *ins) {
 	e, s := &c.emitter, c.s
-	var fields []valType
-	var to []uint32
-	put := func(t valType, local uint32) {
-		fields = append(fields, t)
-		to = append(to, local)
-	}
-	for i, t := range s.own(in) {
-		put(t, e.temp(useOperand, int(in.height)+i, t))
-	}
-	for _, o := range s.around(in) {
-		put(o.t, e.temp(useOperand, o.height, o.t))
-	}
-	for i, t := range s.locals {
-		if s.live[in.site-1][i/32]&(1<<(i%32)) != 0 {
-			put(t, e.variable(uint32(i)))
-		}
-	}
-	n := c.l.layout(fields)
+	n := e.layout(in, s.own(in), s.around(in))
 	t := c.l.layouts[n].index
 	mine := c.mine(n)
 	e.get(coldFrame)
 	e.Raw("\xfb\x16") // ref.cast
 	e.S32(t)
 	e.set(mine)
-	for i, local := range to {
+	field := uint32(3)
+	put := func(v valType, local uint32) {
 		e.get(mine)
-		e.structGet(t, uint32(i)+3)
+		e.structGet(t, field)
 		e.set(local)
-		if fields[i].IsRef() {
+		if v.IsRef() {
 			e.get(mine)
-			e.null(fields[i])
-			e.structSet(t, uint32(i)+3)
+			e.null(v)
+			e.structSet(t, field)
+		}
+		field++
+	}
+	for i, v := range s.own(in) {
+		put(v, e.temp(useOperand, int(in.height)+i, v))
+	}
+	for _, o := range s.around(in) {
+		put(o.t, e.temp(useOperand, o.height, o.t))
+	}
+	for i, v := range s.locals {
+		if s.lives(in, i) {
+			put(v, e.variable(uint32(i)))
 		}
 	}
 }
@@ -177,16 +175,18 @@ func (s *source) span(in *ins) (first, last int32) {
 // been entered with.
 func (c *coldEmitter) sequence(i, end int, start func()) {
 	e, s := &c.emitter, c.s
-	var points []int
+	base := len(c.points)
+	defer func() { c.points = c.points[:base] }()
 	for k := i; k < end; k++ {
 		in := &s.ins[k]
 		if first, last := s.span(in); first <= last {
-			points = append(points, k)
+			c.points = append(c.points, k)
 		}
 		if isConstruct(in.op) {
 			k = s.end(k)
 		}
 	}
+	points := c.points[base:]
 	if len(points) == 0 {
 		start()
 		c.linear(i, end)

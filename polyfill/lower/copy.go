@@ -76,7 +76,22 @@ const (
 	aCont // cont.new
 )
 
+// forms has them for the opcodes of one byte.
+var forms = func() (list [256]form) {
+	for op := range list {
+		list[op] = slowForm(uint32(op))
+	}
+	return
+}()
+
 func formOf(op uint32) form {
+	if op < uint32(len(forms)) {
+		return forms[op]
+	}
+	return slowForm(op)
+}
+
+func slowForm(op uint32) form {
 	switch op {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpTry:
 		return aBlock

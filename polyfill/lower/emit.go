@@ -21,7 +21,8 @@ type emitter struct {
 	first  uint32 // local: the first of the following
 	locals []validate.Type
 	temps  []temp
-	outer  []operand // operands of the blocks around, all in temps
+	outer  []operand       // operands of the blocks around, all in temps
+	fields []validate.Type // of the frame of a site
 }
 
 // A temp is a local that keeps an operand.
@@ -44,6 +45,14 @@ const (
 type operand struct {
 	height int
 	t      validate.Type
+}
+
+// reset makes the emitter ready for another function: it keeps its memory.
+func (e *emitter) reset(l *lowering, s *source) *emitter {
+	*e = emitter{Writer: wasm.Writer{B: e.B[:0]}, l: l, s: s, open: append(e.open[:0], 0),
+		within: append(e.within[:0], -1), below: e.below[:0], locals: e.locals[:0], temps: e.temps[:0],
+		outer: e.outer[:0], fields: e.fields[:0]}
+	return e
 }
 
 func (e *emitter) i32(v uint32) {
@@ -236,27 +245,35 @@ func (e *emitter) structNew(t uint32) {
 	e.U32(t)
 }
 
-// function wraps up what has been written as the body of a function with these locals before the emitter's own.
+// function wraps up what has been written as the body of a function with these locals before the emitter's own. The
+// body has memory of its own.
 func (e *emitter) function(locals []validate.Type) []byte {
-	var w wasm.Writer
-	all := append(append([]validate.Type(nil), locals...), e.locals...)
-	groups := uint32(0)
-	for i := range all {
-		if i == 0 || all[i] != all[i-1] {
+	w := &e.l.scratch
+	w.B = w.B[:0]
+	groups, n := uint32(0), uint32(0)
+	var last validate.Type
+	group := func() {
+		if n > 0 {
 			groups++
+			w.U32(n)
+			e.l.value(w, last)
 		}
 	}
-	w.U32(groups)
-	for i := 0; i < len(all); {
-		n := i
-		for n < len(all) && all[n] == all[i] {
+	for _, list := range [...][]validate.Type{locals, e.locals} {
+		for _, t := range list {
+			if t != last {
+				group()
+				last, n = t, 0
+			}
 			n++
 		}
-		w.U32(uint32(n - i))
-		e.l.value(&w, all[i])
-		i = n
 	}
-	w.Bytes(e.B)
-	w.Byte(wasm.OpEnd)
-	return w.B
+	group()
+	var head wasm.Writer
+	head.B = make([]byte, 0, 5+len(w.B)+len(e.B)+1)
+	head.U32(groups)
+	head.Bytes(w.B)
+	head.Bytes(e.B)
+	head.Byte(wasm.OpEnd)
+	return head.B
 }

@@ -5,7 +5,8 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 // hot writes the function as it is called: the guest's own code, with a look at the state behind each call that may
 // have been left.
 func (l *lowering) hot(f uint32, s *source, cold uint32) []byte {
-	e := &emitter{l: l, s: s, self: cold, first: uint32(len(s.locals)), open: []int{0}, within: []int{-1}}
+	e := l.hotCode.reset(l, s)
+	e.self, e.first = cold, uint32(len(s.locals))
 	for i := 0; i < len(s.ins)-1; i++ {
 		in := &s.ins[i]
 		switch {

@@ -6,29 +6,52 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 // code backwards, again and again until what is live at the beginnings of loops does not change any more.
 func (s *source) liveness() {
 	words := (len(s.locals) + 31) / 32
-	s.live = make([][]uint32, len(s.sites))
-	loops := map[int][]uint32{}
+	s.live = s.live[:0]
+	for range s.sites {
+		s.live = append(s.live, nil)
+	}
+	s.bits = s.bits[:0]
+	loops := s.none(int(s.loops) * words)
+	kept := len(s.bits)
 	for again := true; again; {
+		s.bits = s.bits[:kept]
 		again = s.backwards(words, loops)
 	}
 }
 
+// none returns so many words of the arena, with no bit set. It stays where it is until the next function.
+func (s *source) none(words int) []uint32 {
+	at := len(s.bits)
+	if at+words > cap(s.bits) {
+		s.bits, at = make([]uint32, 0, 2*(cap(s.bits)+words)), 0
+	}
+	s.bits = s.bits[:at+words]
+	bits := s.bits[at : at+words : at+words]
+	clear(bits)
+	return bits
+}
+
+func (s *source) clone(bits []uint32) []uint32 {
+	again := s.none(len(bits))
+	copy(again, bits)
+	return again
+}
+
 // A place is a construct that the walk is in.
 type place struct {
-	begin  int      // index of its first instruction
 	label  []uint32 // live where a branch to it goes
 	after  []uint32 // live behind it
 	rest   []uint32 // of an if: live where its else begins
 	caught []uint32 // live where an exception goes
 }
 
-func (s *source) backwards(words int, loops map[int][]uint32) (again bool) {
-	var places []place
-	function := place{begin: -1, label: make([]uint32, words), after: make([]uint32, words)}
-	cur := make([]uint32, words)
+func (s *source) backwards(words int, loops []uint32) (again bool) {
+	places := s.places[:0]
+	nothing, cur := s.none(words), s.none(words)
+	loop := func(in *ins) []uint32 { return loops[int(in.loop)*words:][:words] }
 	at := func(label uint32) []uint32 {
 		if int(label) == len(places) {
-			return function.label
+			return nothing // behind the function
 		}
 		return places[len(places)-1-int(label)].label
 	}
@@ -39,25 +62,21 @@ func (s *source) backwards(words int, loops map[int][]uint32) (again bool) {
 			}
 		}
 	}
-	begins := s.begins()
 	for i := len(s.ins) - 1; i >= 0; i-- {
 		in := &s.ins[i]
 		switch in.op {
 		case wasm.OpEnd:
-			begin := begins[i]
-			if begin < 0 {
+			if in.to < 0 {
 				continue // the function's
 			}
-			p := place{begin: begin, after: clone(cur), label: clone(cur)}
-			first := &s.ins[begin]
+			p := place{after: s.clone(cur)}
+			p.label = p.after
+			first := &s.ins[in.to]
 			switch first.op {
 			case wasm.OpLoop:
-				if loops[begin] == nil {
-					loops[begin] = make([]uint32, words)
-				}
-				p.label = loops[begin]
+				p.label = loop(first)
 			case wasm.OpTryTable:
-				p.caught = make([]uint32, words)
+				p.caught = s.none(words)
 				for _, c := range s.catches[first.catches.at : first.catches.at+first.catches.n] {
 					join(p.caught, at(c.Label))
 				}
@@ -65,7 +84,7 @@ func (s *source) backwards(words int, loops map[int][]uint32) (again bool) {
 			places = append(places, p)
 		case wasm.OpElse:
 			p := &places[len(places)-1]
-			p.rest = clone(cur)
+			p.rest = s.clone(cur)
 			copy(cur, p.after)
 		case wasm.OpIf:
 			p := &places[len(places)-1]
@@ -75,7 +94,7 @@ func (s *source) backwards(words int, loops map[int][]uint32) (again bool) {
 			join(cur, p.rest)
 			places = places[:len(places)-1]
 		case wasm.OpLoop:
-			if join(loops[i], cur) {
+			if join(loop(in), cur) {
 				again = true
 			}
 			places = places[:len(places)-1]
@@ -109,31 +128,12 @@ func (s *source) backwards(words int, loops map[int][]uint32) (again bool) {
 				}
 			}
 			caught()
-			s.live[in.site-1] = clone(cur)
+			s.live[in.site-1] = s.clone(cur)
 		}
 	}
+	s.places = places
 	return again
 }
-
-// begins returns for each end the index of the construct that ends there, -1 for the function.
-func (s *source) begins() []int {
-	begins := make([]int, len(s.ins))
-	var around []int
-	for i := range s.ins {
-		switch op := s.ins[i].op; {
-		case isConstruct(op):
-			around = append(around, i)
-		case op == wasm.OpEnd && len(around) == 0:
-			begins[i] = -1
-		case op == wasm.OpEnd:
-			begins[i] = around[len(around)-1]
-			around = around[:len(around)-1]
-		}
-	}
-	return begins
-}
-
-func clone(bits []uint32) []uint32 { return append([]uint32(nil), bits...) }
 
 // join adds the bits of more and reports whether that has changed anything.
 func join(bits, more []uint32) (changed bool) {

@@ -83,6 +83,12 @@ type lowering struct {
 	globals    []string
 	needTag    bool
 
+	// What one function after another is made with.
+	source   source
+	hotCode  emitter
+	coldCode coldEmitter
+	scratch  wasm.Writer // for the keys of types
+
 	out wasm.Writer
 }
 
@@ -251,10 +257,11 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 		if !l.may.funcs[f] {
 			b := &l.body
 			b.Start(l.m, f)
-			e := &emitter{l: l}
-			locals := append([]validate.Type(nil), b.Locals[len(l.m.Params(f)):]...)
+			e := l.hotCode.reset(l, nil)
+			locals := append(l.source.locals[:0], b.Locals[len(l.m.Params(f)):]...)
 			e.copyAll(b)
 			bodies[k] = e.function(locals)
+			l.source.locals = locals
 			continue
 		}
 		s, refusal := l.read(f)

@@ -7,7 +7,15 @@ import (
 
 // write puts the module together.
 func (l *lowering) write(bodies [][]byte) {
+	size := 2 * len(l.m.Bin)
+	for _, b := range bodies {
+		size += len(b) + 5
+	}
+	for _, f := range l.made {
+		size += len(f.body) + 5
+	}
 	w := &l.out
+	w.B = make([]byte, 0, size)
 	w.Raw(wasm.Preamble)
 	l.customSections(true)
 	tags := l.tagTypes()

@@ -157,7 +157,6 @@ func (e *emitter) results(in *ins) []validate.Type {
 // those of the site; in the function they are on the stack, in the cold one in temps.
 func (e *emitter) left(in *ins, own []validate.Type) {
 	l, s := e.l, e.s
-	fields := append([]validate.Type(nil), own...)
 	if e.cold {
 		for i, t := range own {
 			e.get(e.temp(useOperand, int(in.height)+i, t))
@@ -165,15 +164,13 @@ func (e *emitter) left(in *ins, own []validate.Type) {
 	}
 	for _, o := range e.outer {
 		e.get(e.temp(useOperand, o.height, o.t))
-		fields = append(fields, o.t)
 	}
-	for i, t := range s.locals {
-		if s.live[in.site-1][i/32]&(1<<(i%32)) != 0 {
+	for i := range s.locals {
+		if s.lives(in, i) {
 			e.get(e.variable(uint32(i)))
-			fields = append(fields, t)
 		}
 	}
-	n := l.layout(fields)
+	n := e.layout(in, own, e.outer)
 	site := uint32(in.site) << 2
 	if in.caught {
 		site |= 1
@@ -188,4 +185,29 @@ func (e *emitter) left(in *ins, own []validate.Type) {
 		e.dummies(s.results)
 	}
 	e.Byte(wasm.OpReturn)
+}
+
+// layout returns that of a site's frame: the operands of its block, those of the blocks around, the locals that live.
+func (e *emitter) layout(in *ins, own []validate.Type, outer []operand) int {
+	s := e.s
+	if known := s.layouts[in.site-1]; known > 0 {
+		return int(known) - 1
+	}
+	e.fields = append(e.fields[:0], own...)
+	for _, o := range outer {
+		e.fields = append(e.fields, o.t)
+	}
+	for i, t := range s.locals {
+		if s.lives(in, i) {
+			e.fields = append(e.fields, t)
+		}
+	}
+	n := e.l.layout(e.fields)
+	s.layouts[in.site-1] = int32(n) + 1
+	return n
+}
+
+// lives reports whether a local may be read behind a site.
+func (s *source) lives(in *ins, local int) bool {
+	return s.live[in.site-1][local/32]&(1<<(local%32)) != 0
 }

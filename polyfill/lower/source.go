@@ -6,6 +6,7 @@ import (
 )
 
 // A source is the code of a function that may suspend, with what is known of it. Code that is not reached is not in it.
+// One source serves function after function, so that its memory does.
 type source struct {
 	ins      []ins
 	types    []validate.Type // arena of the lists below
@@ -17,6 +18,20 @@ type source struct {
 	results  []validate.Type
 	sites    []int32    // the instructions where the function may be left, in their order
 	live     [][]uint32 // for each of those a bit for each local that may be read later
+	layouts  []int32    // for each of those the layout of its frame, plus one; 0: not known yet
+	loops    int32      // how many there are
+
+	bits    []uint32 // arena of what liveness works with
+	places  []place
+	halves  []int32 // constructs under way, an if by its else behind that
+	parents []int32 // the same, an if always by itself
+}
+
+// reset makes room for another function.
+func (s *source) reset() {
+	s.ins, s.types, s.labels, s.catches = s.ins[:0], s.types[:0], s.labels[:0], s.catches[:0]
+	s.handlers, s.locals, s.sites, s.layouts = s.handlers[:0], s.locals[:0], s.sites[:0], s.layouts[:0]
+	s.loops = 0
 }
 
 // A part is some elements of one of the arenas.
@@ -32,10 +47,11 @@ type ins struct {
 	args   int32
 	height int32 // of the operands of the blocks around
 
-	// Of a construct: where the end is (an if's else, if it has one), its types, its sites.
+	// Of a construct: where the end is (an if's else, if it has one). Of an end: the construct, -1 for the function.
 	to              int32
-	params, results part
-	first, last     int32 // numbers of the sites inside, from 1; first > last: none
+	params, results part  // of a construct
+	loop            int32 // of a loop: its number
+	first, last     int32 // of a construct: numbers of the sites inside, from 1; first > last: none
 
 	labels, catches, handlers part
 	parent                    int32 // of constructs and sites: the construct that it is in, or -1
@@ -76,14 +92,15 @@ func leaves(op uint32) bool { return op == wasm.OpSuspend || op == wasm.OpSwitch
 
 // read goes through the code of a function. It fails where there is something that cannot be lowered.
 func (l *lowering) read(f uint32) (*source, Refusal) {
-	s := &source{}
+	s := &l.source
+	s.reset()
 	b := &l.body
 	b.Start(l.m, f)
 	s.locals = append(s.locals, b.Locals...)
 	s.params = len(l.m.Params(f))
 	s.results = l.m.Results(f)
-	var around []int32  // the constructs that the instruction is in, an if by its else behind that
-	var parents []int32 // the same, an if always by itself
+	around, parents := s.halves[:0], s.parents[:0]
+	defer func() { s.halves, s.parents = around, parents }()
 	tries, skipped := 0, 0
 	opened := false // the instruction before has opened a construct: its types are known now
 	for b.Next() {
@@ -106,7 +123,10 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 		case b.Op == wasm.OpTry:
 			return nil, Refusal{LegacyExceptions, b.At}
 		}
-		in := ins{op: b.Op, at: int32(b.At), end: int32(b.End), x: b.X, y: b.Y, caught: tries > 0, first: 1, parent: -1}
+		s.ins = append(s.ins, ins{op: b.Op, at: int32(b.At), end: int32(b.End), x: b.X, y: b.Y, caught: tries > 0,
+			first: 1, to: -1, parent: -1})
+		at := int32(len(s.ins) - 1)
+		in := &s.ins[at]
 		if len(parents) > 0 {
 			in.parent = parents[len(parents)-1]
 		}
@@ -124,15 +144,18 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 			in.handlers = part{int32(len(s.handlers)), int32(len(b.Handlers))}
 			s.handlers = append(s.handlers, b.Handlers...)
 		}
-		at := int32(len(s.ins))
 		switch {
 		case isConstruct(b.Op):
 			opened = true
 			in.first = int32(len(s.sites)) + 1
 			around = append(around, at)
 			parents = append(parents, at)
-			if b.Op == wasm.OpTryTable {
+			switch b.Op {
+			case wasm.OpTryTable:
 				tries++
+			case wasm.OpLoop:
+				in.loop = s.loops
+				s.loops++
 			}
 		case last && len(around) > 0:
 			from := around[len(around)-1]
@@ -147,6 +170,7 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 				begin.last = int32(len(s.sites))
 				break
 			}
+			in.to = parents[len(parents)-1]
 			around = around[:len(around)-1]
 			parents = parents[:len(parents)-1]
 			begin.last = int32(len(s.sites))
@@ -155,9 +179,9 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 			}
 		case l.may.site(b.Op, b.X):
 			s.sites = append(s.sites, at)
+			s.layouts = append(s.layouts, 0)
 			in.site = int32(len(s.sites))
 		}
-		s.ins = append(s.ins, in)
 	}
 	return s, Refusal{}
 }

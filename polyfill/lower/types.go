@@ -110,10 +110,10 @@ func allOrNull(list []validate.Type) []validate.Type {
 
 // funcType returns the index of a function type.
 func (l *lowering) funcType(params, results []validate.Type) uint32 {
-	var w wasm.Writer
-	w.Byte(0x60)
-	l.values(&w, params)
-	l.values(&w, results)
+	w := &l.scratch
+	w.B = append(w.B[:0], 0x60)
+	l.values(w, params)
+	l.values(w, results)
 	return l.types.add(w.B)
 }
 
@@ -145,7 +145,6 @@ type layout struct {
 
 // layout returns the number of the layout with these fields.
 func (l *lowering) layout(fields []validate.Type) int {
-	fields = allOrNull(fields)
 	index := l.frameType(fields)
 	if n, ok := l.layoutOf[index]; ok {
 		return n
@@ -154,19 +153,20 @@ func (l *lowering) layout(fields []validate.Type) int {
 		l.layoutOf = map[uint32]int{}
 	}
 	l.layoutOf[index] = len(l.layouts)
-	l.layouts = append(l.layouts, layout{index: index, heap: validate.Heap(len(l.index)), fields: fields})
+	l.layouts = append(l.layouts, layout{index: index, heap: validate.Heap(len(l.index)), fields: allOrNull(fields)})
 	l.index = append(l.index, index)
 	return len(l.layouts) - 1
 }
 
-// frameType returns the index of the structure type of frames with these fields.
+// frameType returns the index of the structure type of frames with these fields, each with null allowed.
 func (l *lowering) frameType(fields []validate.Type) uint32 {
-	var w wasm.Writer
+	w := &l.scratch
+	w.B = w.B[:0]
 	w.Raw("\x4f\x01\x00\x5f") // final, below typeFrame
 	w.U32(uint32(len(fields) + 3))
 	w.Raw(frameFields)
 	for _, t := range fields {
-		l.value(&w, t)
+		l.value(w, orNull(t))
 		w.Byte(mut)
 	}
 	return l.types.add(w.B)
