@@ -95,7 +95,7 @@ export class Call extends Task implements Owner, Holder {
     return true;
   }
 
-  protected override get before(): Task | undefined {
+  override get before(): Task | undefined {
     const { entry } = this.binding.turns ?? {};
     return entry !== this ? entry : undefined;
   }

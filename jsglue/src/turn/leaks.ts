@@ -3,10 +3,14 @@
 // awaited for a while is handed to a FinalizationRegistry and otherwise forgotten here. When it is collected, the fiber
 // is reported by name. Not every wait is registered at once: registering costs as much as fiberfill adds to a fetch.
 // Why: RATIONALE.md, "Why is a leak told by the garbage collector?".
+//
+// The same scan finds calls that were made while the call before them waited, and that have not got their turn since,
+// where calls of a guest run one after another. Perhaps the import that the first one waits in has made the second one,
+// and waits for it. That cannot be known: an import that has awaited something is code of no fiber.
 
 import { read } from "./clock.js";
 import type { Task } from "./task.js";
-import { reportLeak } from "./report.js";
+import { reportLeak, reportTurn } from "./report.js";
 
 const WHILE = 10_000; // ms between two scans; a wait is registered by the second scan at the latest
 
@@ -30,13 +34,26 @@ export function watch(live: () => Task[]): void {
   (timer as { unref?(): void }).unref?.(); // a process does not stay alive for this timer
 }
 
+const told = new WeakSet<Task>(); // calls that others wait behind
+
 function hand(task: Task): void {
+  if (task.state === "queued") return queued(task);
   const { awaited } = task;
-  if (!awaited || task.state !== "waiting" || read() - task.since < WHILE) return;
+  if (!awaited || !lasts(task)) return;
   task.awaited = undefined;
   lost ??= new FinalizationRegistry(({ task, number }) => {
     const leaked = task.deref();
     if (leaked?.state === "waiting" && leaked.waits === number) reportLeak(leaked.fiber);
   });
   lost.register(awaited, { task: new WeakRef(task), number: task.waits });
+}
+
+/** Whether a fiber has waited for long. */
+const lasts = ({ state, since }: Task): boolean => state === "waiting" && read() - since >= WHILE;
+
+function queued(task: Task): void {
+  const first = task.before;
+  if (!first || !lasts(first) || task.since < first.since || told.has(first)) return;
+  told.add(first);
+  reportTurn(first.fiber, task.fiber);
 }

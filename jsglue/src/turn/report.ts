@@ -31,6 +31,15 @@ export function reportStall(fibers: Fiber[], hard: number): void {
   );
 }
 
+/** Reports a call that was made while the one before it waited, and that still waits for its turn. */
+export function reportTurn(first: Fiber, next: Fiber): void {
+  console.warn(
+    `fiberfill: stalled. Fiber ${next.name} waits until fiber ${first.name} is over, which has waited in import ` +
+      `${first.waitsFor} for 10 seconds; calls of their guest run one after another. If that import waits for ` +
+      `fiber ${next.name}, both wait for ever: cancel one, and call the guest before or after the import, not in it`,
+  );
+}
+
 /** Calls of a guest cannot overlap, each with a stack of its own; a second one wants to. */
 export function reportStacks(name: string, serial: boolean, why: string): void {
   const what = serial ? "run one after another" : "overlap on its one stack, as on raw JSPI";

@@ -71,7 +71,7 @@ export abstract class Task extends Life {
   }
 
   /** The call that must end before this one begins. */
-  protected get before(): Life | undefined {
+  get before(): Task | undefined {
     return undefined;
   }
 

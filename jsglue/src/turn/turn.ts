@@ -36,11 +36,11 @@ export function currentFiber(): Fiber | undefined {
 
 /** Returns all fibers that have not ended, in no particular order. */
 export function liveFibers(): Fiber[] {
-  return [...liveTasks(), ...deferred].map((task) => task.fiber);
+  return liveTasks().map((task) => task.fiber);
 }
 
 function liveTasks(): Task[] {
-  return tasks.filter((task) => task !== undefined);
+  return [...tasks.filter((task) => task !== undefined), ...deferred];
 }
 
 /** Makes the scheduler, unless there is one already. After that, fibers can be made. */
