@@ -234,3 +234,67 @@ test("a call that overflows its part of another instance's stack is told so, and
   assert.equal(await after, 64);
   assert.deepEqual(fibers(), []);
 });
+
+for (const how of ["run", "trap"]) {
+  test(`an overflow of another instance's stack without a wait is told, and so is its victim: ${how}`, async () => {
+    const pending = [];
+    const wait = new ours.Suspending((v) => new Promise((resolve) => pending.push(() => resolve(v))));
+    const make = (text, imports) => new ours.Instance(new ours.Module(assemble(text)), imports);
+    // deep(n, waits) writes to all of a frame of n bytes.
+    const library = make(
+      `(module ${waits} (memory (export "memory") 4) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+        (func (export "deep") (param $n i32) (param $waits i32) (result i32) (local $frame i32)
+          (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (local.get $n))))
+          (memory.fill (local.get $frame) (i32.const 1) (local.get $n))
+          (if (local.get $waits) (then (drop (call $wait (i32.const 0)))))
+          (global.set $sp (i32.add (local.get $frame) (local.get $n)))
+          (local.get $n)))`,
+      { env: { wait } },
+    );
+    const { exports } = make(
+      `(module (import "library" "deep" (func $deep (param i32 i32) (result i32)))
+        (func (export "run") (param i32 i32) (result i32) (call $deep (local.get 0) (local.get 1)))
+        (func (export "trap") (param i32 i32) (drop (call $deep (local.get 0) (i32.const 0))) (unreachable)))`,
+      { library: library.exports },
+    );
+    const run = ours.promising(exports.run);
+    const ended = async (call) => {
+      for (; pending.length > 0; await new Promise(setImmediate)) pending.shift()();
+      return call;
+    };
+    assert.equal(await ended(run(64, 1)), 64); // from now on fibers have regions there
+    const near = assert.rejects(run(64, 1), /lost its shadow stack/);
+    const text = /needs more shadow stack than the 65536 bytes/;
+    await assert.rejects(ours.promising(exports[how])(65600, 0), { code: "region-overflow", message: text });
+    assert.equal(await run(64, 0), 64);
+    await ended(near);
+    assert.equal(await ended(run(64, 1)), 64);
+    assert.deepEqual(fibers(), []);
+  });
+}
+
+test("a stack pointer that instances with different memories share is refused where calls have regions", async () => {
+  const wait = async (v) => v;
+  const text = (pointer, memory) => `(module ${waits} ${pointer} ${memory} ${push}
+    ${keep('(export "keep")', "$wait (local.get $v)")})`;
+  const memory = '(memory (export "memory") 2)';
+  const first = assemble(text('(global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))', memory));
+  const next = (memory) => assemble(text('(import "env" "__stack_pointer" (global $sp (mut i32)))', memory));
+  const code = { code: "bad-guest", message: /whose memory is not this one's/ };
+  const make = (bytes, env) => new ours.Instance(new ours.Module(bytes), { env });
+  const one = make(first, { wait: new ours.Suspending(wait) });
+  const env = { ...one.exports, wait: new ours.Suspending(wait) };
+  assert.throws(() => make(next(memory), env), code);
+  make(next('(import "env" "memory" (memory 2))'), env);
+  const a = await instantiate(first, { env: { wait: suspending(wait) } });
+  const imports = { env: { ...a.instance.exports, wait: suspending(wait) } };
+  await assert.rejects(instantiate(next(memory), imports), code);
+  const b = await instantiate(next('(import "env" "memory" (memory 2))'), imports);
+  assert.deepEqual(await Promise.all([a.exports.keep(1), b.exports.keep(2), a.exports.keep(3)]), [2, 4, 6]);
+  // Without regions frames lie in their place, which is no other one for either memory.
+  const host = { __stack_pointer: new WebAssembly.Global({ value: "i32", mutable: true }, 65536) };
+  for (let i = 0; i < 2; i++) {
+    const { exports } = make(next(memory), { ...host, wait: new ours.Suspending(wait) });
+    assert.equal(await ours.promising(exports.keep)(5), 10);
+  }
+});

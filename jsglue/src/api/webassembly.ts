@@ -214,9 +214,8 @@ function meet(
   const pointer = exports[typeof named === "string" ? named : (all[shape.stackPointer]?.name ?? "")];
   const memory = exports[all[shape.memory]?.name ?? ""] ?? values.find((value) => value instanceof platform.Memory);
   if (!(pointer instanceof platform.Global) || !(memory instanceof platform.Memory)) return;
-  const known = ShadowStack.at(pointer);
-  (known ?? new ShadowStack(pointer, memory)).joins(regions);
-  met(!known, values, all);
+  const [, made] = ShadowStack.of(pointer, memory, regions);
+  met(made, values, all);
 }
 
 /** Returns the imports to give to the platform, and a function that completes the instance. */

@@ -7,7 +7,7 @@ import { WebAssembly } from "../platform.js";
 import type { Machine } from "../proposals/load.js";
 import type { Region, Regions } from "./regions.js";
 import type { Turns } from "./serial.js";
-import { begins, below, ends, goesOn, settle, shared, type ShadowStack } from "./shadowstack.js";
+import { begins, below, ends, goesOn, overrun, settle, shared, type ShadowStack } from "./shadowstack.js";
 import type { Plan, Stacks } from "./stacks.js";
 import { caught } from "../substrate/jspi.js";
 import { reportStacks } from "../turn/report.js";
@@ -135,7 +135,8 @@ export class Binding {
   #lent(task: Call): FiberError | undefined {
     for (const { lent, region, stack } of task.frames)
       if (lent && !stack.regions!.intact(region!)) return overflown(task, stack.regions!, region!, Infinity);
-    return undefined;
+    const over = shared && overrun();
+    return over ? overflown(task, ...over, Infinity) : undefined;
   }
 
   /** A trap has ended a fiber: nobody has put the pointers to rest, unless that was in the call that began it. */

@@ -143,13 +143,12 @@ export class Link {
       }
     }
     const { stackPointer, memory } = binding;
-    const known = ShadowStack.at(stackPointer);
+    let made = true;
     if (stackPointer) {
-      binding.stack = known ?? new ShadowStack(stackPointer, memory!);
-      binding.stack.joins(() => this.regions(guest));
+      [binding.stack, made] = ShadowStack.of(stackPointer, memory!, () => this.regions(guest));
       binding.base = binding.stack.base;
     }
-    met(!known, this.#values, this.#exports);
+    met(made, this.#values, this.#exports);
     if (this.#machine || this.#regions) binding.regions = binding.stack ? binding.stack.regions : this.regions(guest);
     // Without a wait a call needs no stack of its own: it is over before another starts.
     const { source, why } = (binding.plan = this.#separate ? this.#plan : { ...this.#plan, ...nothing });

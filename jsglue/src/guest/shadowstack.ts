@@ -19,6 +19,7 @@
 // A wait costs some hundreds of nanoseconds then for each stack of the page: JavaScript reads and sets its pointer.
 
 import type { Binding } from "./binding.js";
+import { FiberError } from "../errors.js";
 import { OneStack } from "./onestack.js";
 import type { Region, Regions, Tenant } from "./regions.js";
 import { WebAssembly } from "../platform.js";
@@ -78,7 +79,7 @@ export class ShadowStack {
   #alone = true; // the fiber that runs may have its frames in their place
   #under: number | undefined; // where frames end that a call has begun below
 
-  constructor(
+  private constructor(
     readonly pointer: WebAssembly.Global,
     readonly memory: WebAssembly.Memory,
   ) {
@@ -87,6 +88,28 @@ export class ShadowStack {
     this.one = new OneStack(memory, this.base);
     byPointer.set(pointer, this);
     known.push(new WeakRef(this));
+  }
+
+  /**
+   * The stack of a guest with this pointer, and whether it is a new one. make makes regions in the guest's memory, if
+   * it can have them.
+   */
+  static of(
+    pointer: WebAssembly.Global,
+    memory: WebAssembly.Memory,
+    make: () => Regions | undefined,
+  ): [stack: ShadowStack, made: boolean] {
+    const known = ShadowStack.at(pointer);
+    if (known && known.memory !== memory && known.regions) {
+      throw new FiberError(
+        "bad-guest",
+        "the stack pointer of this guest is that of another one, whose memory is not this one's: a call would have its " +
+          "frames at the same addresses of both. Give each memory a stack pointer of its own",
+      );
+    }
+    const stack = known ?? new ShadowStack(pointer, memory);
+    if (!stack.#regions && stack.memory === memory) stack.#makers.unshift(make);
+    return [stack, !known];
   }
 
   static at(pointer: unknown): ShadowStack | undefined {
@@ -101,11 +124,6 @@ export class ShadowStack {
   get regions(): Regions | undefined {
     for (let make; !this.#regions && (make = this.#makers.pop());) this.#regions = make();
     return this.#regions;
-  }
-
-  /** A guest that has this pointer: make makes regions in its memory, if it can. */
-  joins(make: () => Regions | undefined): void {
-    if (!this.#regions) this.#makers.unshift(make);
   }
 
   /** Puts the pointer where it is when no fiber runs. */
@@ -185,6 +203,11 @@ export class ShadowStack {
   over(frames: Frames): void {
     if (!frames.region) this.one.over(frames);
     else if (frames.lent) this.regions!.give(frames.region);
+  }
+
+  /** The region that the running fiber found the pointer in and has written below, without a wait. */
+  get overrun(): Region | undefined {
+    return this.#spare && !this.#regions!.intact(this.#spare) ? this.#spare : undefined;
   }
 
   #region(region: Region | undefined): void {
@@ -305,6 +328,15 @@ export function ends(holder: Holder): void {
   holder.away = true;
   for (const frames of holder.frames) frames.stack.over(frames);
   holder.frames = none;
+}
+
+/** A region on another stack that the running fiber has overflowed, before it has waited there. */
+export function overrun(): [Regions, Region] | undefined {
+  for (const stack of stacks()) {
+    const { overrun } = stack;
+    if (overrun) return [stack.regions!, overrun];
+  }
+  return undefined;
 }
 
 /** Puts all pointers to rest. */
