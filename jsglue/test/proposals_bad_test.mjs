@@ -323,3 +323,70 @@ describe("what a guest needs", () => {
     assert.equal(await exports.f(37), 42);
   });
 });
+
+// body calls a function of another instance, which keeps its fiber in a frame and calls back; that suspends the fiber.
+test("a fiber goes on only while its frames on another instance's stack are the lowest there", async () => {
+  const guest = `(module
+    (type $body (func (param i32 i32 i32) (result i32)))
+    (import "fiberfill/fibers1" "tag" (func $tag (param i32) (result i32)))
+    (import "fiberfill/fibers1" "table" (func $table (param i32 i32) (result i32)))
+    (import "fiberfill/fibers1" "new" (func $new (param i32 i32 i32 i32) (result i32)))
+    (import "fiberfill/fibers1" "suspend" (func $suspend (param i32 i32 i32) (result i32)))
+    (import "fiberfill/fibers1" "resume" (func $resume (param i32 i32 i32) (result i32)))
+    (memory (export "memory") 1)
+    (table (export "functions") 3 funcref)
+    (elem (i32.const 0) $body $back)
+    (global $tag (mut i32) (i32.const 0))
+    (global $on (mut i32) (i32.const 0))
+    (func (export "init")
+      (global.set $tag (call $tag (i32.const 0)))
+      (i32.store (i32.const 2048) (global.get $tag))
+      (global.set $on (call $table (i32.const 2048) (i32.const 1))))
+    (func $body (param $self i32) (param $env i32) (param $event i32) (result i32)
+      (call_indirect (type $body) (local.get $self) (local.get $env) (local.get $event) (i32.const 2)))
+    (func $back (param $self i32) (param $env i32) (param $event i32) (result i32)
+      (i32.store offset=4 (local.get $event) (global.get $tag))
+      (drop (call $suspend (local.get $self) (local.get $event) (global.get $on)))
+      (i32.const 0))
+    (func (export "new") (param $env i32) (result i32)
+      (call $new (i32.const 0) (global.get $on) (i32.const 0) (local.get $env)))
+    (func $go (export "resume") (param i32)
+      (i32.store (i32.const 1028) (global.get $tag))
+      (drop (call $resume (local.get 0) (i32.const 1024) (global.get $on))))
+    (func (export "both") (param $a i32) (param $b i32) (param $c i32) (param $d i32)
+      (call $go (local.get $a)) (call $go (local.get $b)) (call $go (local.get $c)) (call $go (local.get $d))))`;
+  const other = `(module
+    (type $body (func (param i32 i32 i32) (result i32)))
+    (import "guest" "functions" (table 3 funcref))
+    (memory 1)
+    (global $sp (mut i32) (i32.const 65536))
+    (global $right (export "right") (mut i32) (i32.const 0))
+    (elem (i32.const 2) func $middle)
+    (func $middle (param $self i32) (param $env i32) (param $event i32) (result i32) (local $frame i32)
+      (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 16))))
+      (i32.store (local.get $frame) (local.get $self))
+      (drop (call_indirect (type $body) (local.get $self) (local.get $env) (local.get $event) (i32.const 1)))
+      (global.set $right (i32.add (global.get $right) (i32.and
+        (i32.eq (global.get $sp) (local.get $frame)) (i32.eq (i32.load (local.get $frame)) (local.get $self)))))
+      (global.set $sp (i32.add (local.get $frame) (i32.const 16)))
+      (i32.const 0)))`;
+  const g = await fiberfill.instantiate(assemble(guest));
+  const { instance } = await fiberfill.instantiate(assemble(other), { guest: g.instance.exports });
+  const { right } = instance.exports;
+  await g.exports.init();
+  const two = async () => [await g.exports.new(0), await g.exports.new(0)];
+  const [a, b] = await two();
+  await g.exports.both(a, b, b, a);
+  assert.equal(right.value, 2);
+  const refused = { code: "trap", message: /fibers1 \d+ has frames on the shadow stack of another instance/ };
+  const [c, d] = await two();
+  await assert.rejects(g.exports.both(c, d, c, d), refused);
+  const [e] = await two();
+  await g.exports.resume(e);
+  await assert.rejects(g.exports.resume(e), refused); // its frames were on the stack of a call that is over
+  const [f, h] = await two();
+  await g.exports.both(f, f, h, h);
+  assert.equal(right.value, 4);
+  for (const fiber of g.fibers()) fiber.release();
+  none(g);
+});

@@ -7,7 +7,7 @@ import { WebAssembly } from "../platform.js";
 import type { Machine } from "../proposals/load.js";
 import type { Region, Regions } from "./regions.js";
 import type { Turns } from "./serial.js";
-import { begins, below, ends, goesOn, overrun, settle, shared, type ShadowStack } from "./shadowstack.js";
+import { begins, below, depths, ends, goesOn, overrun, settle, shared, type ShadowStack } from "./shadowstack.js";
 import type { Plan, Stacks } from "./stacks.js";
 import { caught } from "../substrate/jspi.js";
 import { reportStacks } from "../turn/report.js";
@@ -137,6 +137,11 @@ export class Binding {
       if (lent && !stack.regions!.intact(region!)) return overflown(task, stack.regions!, region!, Infinity);
     const over = shared && overrun();
     return over ? overflown(task, ...over, Infinity) : undefined;
+  }
+
+  /** How many bytes the running fiber has on each stack of other instances; undefined: none can have any. */
+  depths(): ReadonlyMap<object, number> | undefined {
+    return shared ? depths(this.stack) : undefined;
   }
 
   /** A trap has ended a fiber: nobody has put the pointers to rest, unless that was in the call that began it. */

@@ -162,6 +162,11 @@ export class ShadowStack {
     return this.#from;
   }
 
+  /** How many bytes the fiber that runs has here. */
+  get depth(): number {
+    return this.#from - this.now;
+  }
+
   /** Whether the fiber that runs, whose pointer is at `at`, has pushed anything here. */
   pushed(at: number): boolean {
     return at !== this.#from;
@@ -289,6 +294,11 @@ const on = ({ frames }: Holder, stack: ShadowStack): Frames | undefined => {
   for (const each of frames) if (each.stack === stack) return each;
   return undefined;
 };
+
+/** How many bytes the running fiber has on each stack but its guest's. */
+export function depths(own: ShadowStack | undefined): Map<ShadowStack, number> {
+  return new Map(stacks().flatMap((stack) => (stack === own ? [] : [[stack, stack.depth]])));
+}
 
 /** A fiber begins. Its own stack, if it has a region there, is its thunk's. */
 export function begins(holder: Holder, alone: boolean): void {

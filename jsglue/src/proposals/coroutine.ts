@@ -1,5 +1,6 @@
 // One fiber that a guest has made, and where its stack waits.
 
+import type { Elsewhere } from "./elsewhere.js";
 import type { FiberError } from "../errors.js";
 import type { MachineOf } from "./jumps.js";
 import type { Owner } from "../guest/call.js";
@@ -14,6 +15,7 @@ export class Coroutine implements Runner, Owner {
   over = false; // its function has returned, or a trap has ended its stack
   dead = false; // it has been ended from outside; its stack is gone, or about to go
   lost: FiberError | undefined = undefined; // another fiber has written over its stack
+  elsewhere: Elsewhere | undefined = undefined; // its frames on other instances' stacks
   first = 0; // the address of its first event, and of its results
   event = 0; // of the event that its operation waits with
   results = 0; // the types that its function has returned

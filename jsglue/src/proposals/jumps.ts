@@ -19,6 +19,7 @@ import coreBytes from "../../proposals/proposals.wasm";
 import type { Binding } from "../guest/binding.js";
 import { INDEX } from "../turn/core.js";
 import { Coroutine } from "./coroutine.js";
+import { Elsewhere } from "./elsewhere.js";
 import type { FiberError } from "../errors.js";
 import type { Call } from "../guest/call.js";
 import { WebAssembly } from "../platform.js";
@@ -350,6 +351,8 @@ export class MachineOf extends GuestSide implements Machine {
     const target = this.of(this.#word(TO));
     const throws = this.#word(DELIVERS) === EXCEPTION;
     if (target === issuer && !throws) return this.#deliver(target, e);
+    const depths = this.#binding.depths();
+    if (depths) (issuer.elsewhere ??= new Elsewhere()).leaves(this.entry!, depths);
     const unfit = this.#prepare(target);
     const label = unfit || throws ? 0 : this.#deliver(target, e);
     this.reap();
@@ -378,11 +381,23 @@ export class MachineOf extends GuestSide implements Machine {
   #switch(c: Coroutine): void {
     this.#current = c;
     this.entry!.runner = c.runner;
+    const depths = this.#binding.depths();
+    if (depths) (c.elsewhere ??= new Elsewhere()).goesOn(depths);
+  }
+
+  /** Why a fiber cannot go on that has frames on other instances' stacks. */
+  #moved({ name, elsewhere }: Coroutine): FiberError | undefined {
+    const depths = this.#binding.depths();
+    if (!depths || !elsewhere || elsewhere.fits(this.entry!, depths)) return undefined;
+    return this.#refusal(
+      `${name} has frames on the shadow stack of another instance, and they are no longer the lowest there. Fibers ` +
+        "that functions of another instance have called go on in the reverse order of their leaving",
+    );
   }
 
   /** Makes the stack in memory of who has never run. Returns why a computation cannot be entered. */
   #prepare(c: Coroutine): FiberError | undefined {
-    if (c.started || c.lost) return c.lost;
+    if (c.started || c.lost) return c.lost ?? this.#moved(c);
     const { glue } = this;
     const task = this.entry!;
     if (stacks >= glue.stackLimit()) {
@@ -465,7 +480,9 @@ export class MachineOf extends GuestSide implements Machine {
       this.#die(this.#refusal(this.#explain(trap)));
     } else {
       const target = this.of(this.#word(TO));
-      if (c.threw) this.#raise(target, c.thrown);
+      const moved = this.#moved(target);
+      if (moved) this.#die(moved);
+      else if (c.threw) this.#raise(target, c.thrown);
       else this.#enter(target, this.#deliver(target, c.first));
     }
     this.#drop(c);

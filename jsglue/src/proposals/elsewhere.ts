@@ -1,0 +1,35 @@
+// What a guest's own fibers have on the shadow stacks of other instances, whose functions call the guest back. Each
+// fiber has a region of its guest's memory, but on another instance's stack the fibers of one call share a place: their
+// frames lie below each other. So a fiber that has frames there may only go on while they are the lowest, as they were
+// when it left. Any other order is refused.
+
+/** How many bytes a call has on each stack of another instance. */
+export type Depths = ReadonlyMap<object, number>;
+
+const none: Depths = new Map();
+
+/** What one fiber has there. */
+export class Elsewhere {
+  #call: object | undefined; // in which it left
+  #entered = none; // when it went on last
+  #left = none;
+  readonly #own = new Map<object, number>(); // what it has pushed and not popped
+
+  goesOn(depths: Depths): void {
+    this.#entered = depths;
+  }
+
+  leaves(call: object, depths: Depths): void {
+    this.#call = call;
+    this.#left = depths;
+    for (const [stack, depth] of depths)
+      this.#own.set(stack, (this.#own.get(stack) ?? 0) + depth - (this.#entered.get(stack) ?? 0));
+  }
+
+  /** Whether its frames are where they were, and the lowest. */
+  fits(call: object, depths: Depths): boolean {
+    for (const [stack, own] of this.#own)
+      if (own !== 0 && (call !== this.#call || depths.get(stack) !== this.#left.get(stack))) return false;
+    return true;
+  }
+}
