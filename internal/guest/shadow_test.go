@@ -63,7 +63,8 @@ func TestShadowCases(t *testing.T) {
 			}
 			var calls []*Call
 			for mark := 1; mark <= 5; mark++ {
-				calls = append(calls, call(t, g, fmt.Sprint("keep#", mark), "keep", fmt.Sprint(mark), fmt.Sprint(64*mark)))
+				name := fmt.Sprint("keep#", mark)
+				calls = append(calls, call(t, g, name, "keep", fmt.Sprint(mark), fmt.Sprint(64*mark)))
 			}
 			g.Run()
 			for i, c := range calls {

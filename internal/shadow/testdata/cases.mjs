@@ -16,10 +16,12 @@
 
 const pointer = "(global $sp (mut i32) (i32.const 65536))";
 
+// As compilers do, it takes a constant off the pointer first, by which that is recognised.
 const framed = `
   (func $keep (export "keep") (param $mark i32) (param $bytes i32) (result i32) (local $frame i32) (local $i i32)
-    (global.set $sp
-      (local.tee $frame (i32.sub (i32.sub (global.get $sp) (i32.const 16)) (i32.sub (local.get $bytes) (i32.const 16)))))
+    (local.set $bytes (i32.sub (local.get $bytes) (i32.const 16)))
+    (global.set $sp (local.tee $frame (i32.sub (i32.sub (global.get $sp) (i32.const 16)) (local.get $bytes))))
+    (local.set $bytes (i32.add (local.get $bytes) (i32.const 16)))
     (if (i32.and (local.get $frame) (i32.const 15)) (then (return (i32.const -3))))
     (memory.fill (local.get $frame) (local.get $mark) (local.get $bytes))
     (call $sleep (global.get $calls))

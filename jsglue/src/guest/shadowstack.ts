@@ -103,8 +103,8 @@ export class ShadowStack {
     if (known && known.memory !== memory && known.regions) {
       throw new FiberError(
         "bad-guest",
-        "the stack pointer of this guest is that of another one, whose memory is not this one's: a call would have its " +
-          "frames at the same addresses of both. Give each memory a stack pointer of its own",
+        "the stack pointer of this guest is that of another one, whose memory is not this one's: a call would have " +
+          "its frames at the same addresses of both. Give each memory a stack pointer of its own",
       );
     }
     const stack = known ?? new ShadowStack(pointer, memory);
