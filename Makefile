@@ -22,7 +22,7 @@ demo: ## build and serve the demo page; HEADLESS=1: run it in Chromium and print
 	$(build) demo
 	$(build) $(if $(filter-out 0,$(HEADLESS)),demo-report,serve)
 
-bench: ## measure against the alternatives in three engines, write docs/bench; QUICK=1: only the ratios, in 50 s
+bench: ## measure against the alternatives in three engines, write docs/bench; QUICK=1: only the ratios, in 80 s
 	$(build) bench $(if $(filter-out 0,$(QUICK)),-quick)
 
 check: ## gofmt, go vet (also for the browser), TypeScript's checker, clean work tree

@@ -113,7 +113,7 @@ func TestCosts(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	r := newResults()
-	for _, host := range hosts {
+	for _, host := range engines {
 		for i, c := range contestants {
 			for _, table := range tables {
 				for j, name := range table.names {

@@ -19,6 +19,9 @@
 //	await       async functions in JavaScript, without a guest. A yield is an await of undefined.
 //	channels    goroutines in Go's own js/wasm. A yield hands a token to the next goroutine in a ring; a call waits
 //	            on a channel of its own. JavaScript sees only the whole workload.
+//	lowered     the stack-switching instructions, rewritten by fiberfill; also where the engine has them.
+//	wasmfx      the same by the engine, which needs a flag for it.
+//	asyncified  the same by Asyncify (-O2) in a module that works it itself: nothing crosses to JavaScript.
 //	go          fiberfill's fibers for Go functions (package polyfill/run), natively and in Go's own js/wasm; only
 //	            for the costs.
 //	wazero      fiberfill's runner of guests on a server (package internal/guest); only for the costs.
@@ -40,6 +43,8 @@
 //	            is a C guest for each system (js/costs), which runs on JSPI and in wazero, and the same in Go
 //	            (package costs). Each operation carries an i32 one way, as does a step of iter.Pull, which is
 //	            measured for comparison.
+//	            One operation of the stack-switching instructions after another, likewise (js/continuations.wat), in
+//	            Node with the flag for them.
 //	first       ms from nothing to the first call's result, with guest and library loaded from the same machine; and
 //	            the bytes that must be loaded for it, in brotli.
 //

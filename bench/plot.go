@@ -52,7 +52,7 @@ func bars(title string, panels map[string][]bar) string {
 	}
 	var body strings.Builder
 	y := 44
-	for _, host := range append([]string{"native"}, hosts...) {
+	for _, host := range append([]string{"native"}, engines...) {
 		if len(panels[host]) == 0 {
 			continue
 		}
@@ -74,7 +74,7 @@ func bars(title string, panels map[string][]bar) string {
 
 func plotSwitch(r *Results, t table) string {
 	panels := map[string][]bar{}
-	for _, host := range hosts {
+	for _, host := range engines {
 		for _, c := range t.rows {
 			if v, ok := r.Value(host, "switch-10", c); ok {
 				panels[host] = append(panels[host], bar{c, "", v})
@@ -86,7 +86,7 @@ func plotSwitch(r *Results, t table) string {
 
 func plotReach(r *Results) string {
 	panels := map[string][]bar{}
-	for _, host := range hosts {
+	for _, host := range engines {
 		for _, c := range callers {
 			if end, ok := r.ends[key{host, "calls", c}]; ok && end.Count > 0 {
 				mark := end.How
@@ -104,7 +104,7 @@ func plotReach(r *Results) string {
 func plotStart(r *Results, t table) string {
 	const left, top, width, height, gap = 56, 92, 215, 240, 50
 	low, high := math.Inf(1), 0.0
-	for _, host := range hosts {
+	for _, host := range engines {
 		for _, name := range t.names {
 			for _, c := range t.rows {
 				if v, ok := r.Value(host, name, c); ok {
@@ -132,7 +132,7 @@ func plotStart(r *Results, t table) string {
 				"text-anchor=\"end\">%g</text>\n",
 			left, left+3*width+2*gap, y, y, left-8, y+4, math.Pow(10, e))
 	}
-	for panel, host := range hosts {
+	for panel, host := range engines {
 		fmt.Fprintf(&body, "<text x=\"%.1f\" y=\"%d\" "+
 			"font-weight=\"600\">%s</text>\n", xOf(panel, 0), top-14, labels[host])
 		for i := range t.names {

@@ -17,29 +17,57 @@ type table struct {
 	per          float64 // divides the figures
 	file         string  // of the plot beside it; "" for none
 	plot         func(r *Results, t table) string
+	hosts        []string          // nil: the engines
+	ours         string            // the contestant that is ours; "": fiberfill
+	heads        map[string]string // of the columns, by name; nil: the number in it
 }
 
-var hosts = []string{"chromium", "node", "firefox"}
+func (t table) on() []string {
+	if t.hosts == nil {
+		return engines
+	}
+	return t.hosts
+}
+
+func (t table) own() string {
+	if t.ours == "" {
+		return "fiberfill"
+	}
+	return t.ours
+}
+
+func (t table) head(name string) string {
+	if t.heads == nil {
+		return column(name)
+	}
+	return t.heads[name]
+}
+
+var engines = []string{"chromium", "node", "firefox"}
 
 var labels = map[string]string{
 	"chromium": "Chromium", "firefox": "Firefox", "node": "Node", "native": "Native",
 	"fiberfill": "fiberfill", "raw": "raw JSPI", "ring": "raw JSPI, fair ring", "asyncify": "Asyncify",
 	"await": "async/await", "channels": "Go channels", "go": "Go", "wazero": "wazero",
+	"flagged": "Node", "lowered": "rewritten by fiberfill", "wasmfx": "by flag", "asyncified": "Asyncify",
 }
 
 var tables = []table{
-	{"Switching",
-		"ns a yield, among so many fibers. Raw JSPI and await have no queue of their own: the engine's microtasks " +
-			"are fair.",
-		sized("switch", widths), contestants, 1, "switch.svg", plotSwitch},
-	{"Starting, warm", "µs a call that waits once, with so many calls at once.", sized("start", waves), callers, 1000,
-		"start.svg", plotStart},
-	{"Starting, cold", "The same for the first wave in a fresh process.", cold(sized("start", waves)), callers, 1000,
-		"", nil},
-	{"Fetching", "ms for all, at most 1,000 in progress.", sized("fetch", fetches),
-		[]string{"fiberfill", "raw", "await"}, 1, "", nil},
-	{"Computing", "ms for a call that takes 10 ms without fiberfill.", []string{"compute"}, callers, 1, "", nil},
-	{"The first fiber", "ms from nothing to the first call's result.", []string{"first"}, callers, 1, "", nil},
+	{title: "Switching",
+		about: "ns a yield, among so many fibers. Raw JSPI and await have no queue of their own: the engine's " +
+			"microtasks are fair.",
+		names: sized("switch", widths), rows: contestants, per: 1, file: "switch.svg", plot: plotSwitch},
+	{title: "Starting, warm", about: "µs a call that waits once, with so many calls at once.",
+		names: sized("start", waves), rows: callers, per: 1000, file: "start.svg", plot: plotStart},
+	{title: "Starting, cold", about: "The same for the first wave in a fresh process.",
+		names: cold(sized("start", waves)), rows: callers, per: 1000},
+	{title: "Fetching", about: "ms for all, at most 1,000 in progress.", names: sized("fetch", fetches),
+		rows: []string{"fiberfill", "raw", "await"}, per: 1},
+	{title: "Computing", about: "ms for a call that takes 10 ms without fiberfill.", names: []string{"compute"},
+		rows: callers, per: 1},
+	{title: "The first fiber", about: "ms from nothing to the first call's result.", names: []string{"first"},
+		rows: callers, per: 1},
+	continuations,
 }
 
 func sized(name string, sizes []int) (names []string) {
@@ -113,8 +141,8 @@ func page(r *Results, machine Environment, bytes map[string]int) string {
 	for _, line := range machine {
 		fmt.Fprintf(&b, "| %s | %s |\n", line[0], line[1])
 	}
-	b.WriteString("\n## Ratios\n\nWhat the project promises of itself: of Go fibers natively, of all else in " +
-		"Chromium.\n\n| ratio | is | of | over |\n|---|--:|---|---|\n")
+	b.WriteString("\n## Ratios\n\nWhat the project promises of itself: of Go fibers natively, of the stack-switching " +
+		"instructions in Node, of all else in Chromium.\n\n| ratio | is | of | over |\n|---|--:|---|---|\n")
 	for _, q := range ratios {
 		if value, ok := r.Ratio(q.host, q.of, q.to); ok {
 			fmt.Fprintf(&b, "| `%s` | %.2f | %s %s | %s %s "+
@@ -144,10 +172,10 @@ func (t table) markdown(r *Results) string {
 	}
 	b.WriteString("| |")
 	for _, name := range t.names {
-		b.WriteString(" " + column(name) + " |")
+		b.WriteString(" " + t.head(name) + " |")
 	}
 	b.WriteString("\n|---|" + strings.Repeat("--:|", len(t.names)) + "\n")
-	for _, host := range hosts {
+	for _, host := range t.on() {
 		for _, c := range t.rows {
 			fmt.Fprintf(&b, "| %s, %s |", labels[host], labels[c])
 			for _, name := range t.names {
@@ -183,7 +211,7 @@ func reach(r *Results) string {
 		"benchmark stopped, for time or at a million. " +
 		"fiberfill starts a bounded number of the calls and lets the others wait unstarted.\n\n" +
 		"![How far it goes](reach.svg)\n\n| | alive | ended |\n|---|--:|--:|\n")
-	for _, host := range hosts {
+	for _, host := range engines {
 		for _, c := range callers {
 			fmt.Fprintf(&b, "| %s, %s | %s | %s "+
 				"|\n", labels[host], labels[c], r.end(host, "alive", c), r.end(host, "calls", c))
@@ -208,10 +236,10 @@ func losses(r *Results) string {
 	b.WriteString("## Where we lose\n\n")
 	found := false
 	for _, t := range tables {
-		for _, host := range hosts {
+		for _, host := range t.on() {
 			var parts []string
 			for _, name := range t.names {
-				ours, ok := r.Value(host, name, "fiberfill")
+				ours, ok := r.Value(host, name, t.own())
 				if !ok {
 					continue
 				}
@@ -223,7 +251,7 @@ func losses(r *Results) string {
 				}
 				if len(better) > 0 {
 					size := ""
-					if c := column(name); c != "ms" {
+					if c := t.head(name); c != "ms" {
 						size = "at " + c + ": "
 					}
 					parts = append(parts, size+strings.Join(better, ", "))
@@ -236,7 +264,7 @@ func losses(r *Results) string {
 			}
 		}
 	}
-	for _, host := range hosts {
+	for _, host := range engines {
 		for _, name := range []string{"alive", "calls"} {
 			ours, ok := r.ends[key{host, name, "fiberfill"}]
 			if ok && ours.How != stopped {

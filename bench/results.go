@@ -109,6 +109,12 @@ var ratios = []struct {
 	{"fetch-1000", "chromium", [2]string{"fetch-1000", "fiberfill"}, [2]string{"fetch-1000", "await"}},
 	{"fetch-10000", "chromium", [2]string{"fetch-10000", "fiberfill"}, [2]string{"fetch-10000", "await"}},
 	{"compute", "chromium", [2]string{"compute", "fiberfill"}, [2]string{"compute", "raw"}},
+	{"cont-native-0", flagged, [2]string{"cont-0", "wasmfx"}, [2]string{"cont-0", "lowered"}},
+	{"cont-native-10", flagged, [2]string{"cont-10", "wasmfx"}, [2]string{"cont-10", "lowered"}},
+	{"cont-native-50", flagged, [2]string{"cont-50", "wasmfx"}, [2]string{"cont-50", "lowered"}},
+	{"cont-asyncify-0", flagged, [2]string{"cont-0", "lowered"}, [2]string{"cont-0", "asyncified"}},
+	{"cont-asyncify-10", flagged, [2]string{"cont-10", "lowered"}, [2]string{"cont-10", "asyncified"}},
+	{"cont-asyncify-50", flagged, [2]string{"cont-50", "lowered"}, [2]string{"cont-50", "asyncified"}},
 	{"go-resume", "native", [2]string{"fibers1.resume", "go"}, [2]string{"pull", "go"}},
 	{"go-resume-inside", "native", [2]string{"fibers1.resume_inside", "go"}, [2]string{"pull", "go"}},
 }

@@ -17,6 +17,8 @@ import (
 // patience only ends a job that hangs.
 const patience = 3 * time.Minute
 
+const quickNode = 20 * time.Second
+
 // Options are the options of Run.
 type Options struct {
 	Dir  string    // with the files of bench/js and the built ones, such as costs.exe
@@ -26,8 +28,9 @@ type Options struct {
 	// Only is the name of the only group to measure; "" means all.
 	Only string
 
-	// If Quick is not the zero time, Run measures only what the ratios need, in Chromium, in as many rounds as end
-	// before that time, but in at least one. Otherwise it measures everything, everywhere.
+	// If Quick is not the zero time, Run measures only what the ratios need: in Node for at most quickNode, then in
+	// Chromium, in as many rounds as end before that time, but in at least one. Otherwise it measures everything,
+	// everywhere.
 	Quick time.Time
 }
 
@@ -50,13 +53,17 @@ func Run(ctx context.Context, opt Options) (*Results, error) {
 	defer b.Close()
 
 	r := &runner{log: opt.Log, only: opt.Only, origin: server.URL, results: newResults()}
+	byFlag := process{[]string{opt.Node, "--experimental-wasm-wasmfx", "node.js"}, opt.Dir}
 	if !opt.Quick.IsZero() {
-		return r.results, r.rounds(ctx, "chromium", chromium{b, server}, quickPlan(), opt.Quick)
+		return r.results, errors.Join(
+			r.rounds(ctx, flagged, byFlag, []Group{{"continuations", 5, continuing(true)}}, time.Now().Add(quickNode)),
+			r.rounds(ctx, "chromium", chromium{b, server}, quickPlan(), opt.Quick))
 	}
 	err = errors.Join(
 		r.rounds(ctx, "native", process{[]string{"./costs.exe"}, opt.Dir}, nativePlan(), time.Time{}),
 		r.rounds(ctx, "chromium", chromium{b, server}, fullPlan("chromium"), time.Time{}),
 		r.rounds(ctx, "node", process{[]string{opt.Node, "node.js"}, opt.Dir}, fullPlan("node"), time.Time{}),
+		r.rounds(ctx, flagged, byFlag, []Group{{"continuations", 5, continuing(false)}}, time.Time{}),
 		r.rounds(ctx, "firefox", firefox{server}, fullPlan("firefox"), time.Time{}),
 	)
 	return r.results, err
