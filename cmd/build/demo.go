@@ -27,6 +27,8 @@ var demoFiles = map[string]string{
 
 	// The programs of the documents.
 	"fiberfill-proposals.js": scriptProposals.out,
+	"fiberfill-unwind.js":    scriptUnwind.out,
+	"fiberfill-lower.wasm":   "jsglue/lower/lower.wasm",
 	"fiberfill-actors.js":    scriptActors.out,
 	"play.mjs":               "examples/c-scenarios/play.mjs",
 	"scenarios.json":         "examples/c-scenarios/scenarios.json",

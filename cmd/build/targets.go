@@ -37,6 +37,11 @@ var (
 		entry: "web/src/proposals.ts", out: "web/dist/fiberfill-proposals.js",
 		format: api.FormatESModule, minify: true, budget: proposalsBudget,
 	}
+	// The script tag loads this where a guest's stacks are fiberfill's own.
+	scriptUnwind = target{
+		entry: "web/src/unwind.ts", out: "web/dist/fiberfill-unwind.js",
+		format: api.FormatESModule, minify: true,
+	}
 	// For pages with actors: a module of its own, beside the script tag or without it.
 	scriptActors = target{
 		entry: "web/src/actors.ts", out: "web/dist/fiberfill-actors.js",
@@ -56,10 +61,13 @@ func bundleCommand(*flag.FlagSet) func() error { return bundle }
 // bundle writes the script tag and the npm package. It makes the package's folder anew each time, so that stale files
 // are not published.
 func bundle() error {
-	for _, t := range []target{scriptTag, scriptProposals, scriptActors} {
+	for _, t := range []target{scriptTag, scriptProposals, scriptUnwind, scriptActors} {
 		if err := build(t); err != nil {
 			return err
 		}
+	}
+	if err := copyFile("web/dist/fiberfill-lower.wasm", "jsglue/lower/lower.wasm"); err != nil {
+		return err
 	}
 	return replace("web/dist/npm", writePackage)
 }
@@ -77,6 +85,13 @@ func buildInto(dir string, t target) error {
 		name = strings.TrimSuffix(filepath.Base(t.out), ".js")
 	}
 	parts := &wasmParts{}
+	define := map[string]string{"SCRIPT_TAG": fmt.Sprint(t.format == api.FormatIIFE)}
+	var banner map[string]string
+	if t.format == api.FormatCommonJS {
+		// What is found beside the script is found in the same way in both formats.
+		define["import.meta.url"] = "FIBERFILL_URL"
+		banner = map[string]string{"js": `const FIBERFILL_URL = require("url").pathToFileURL(__filename).href;`}
+	}
 	result := api.Build(api.BuildOptions{
 		EntryPoints: append([]string{t.entry}, t.also...),
 		EntryNames:  name,
@@ -95,7 +110,8 @@ func buildInto(dir string, t target) error {
 		MinifySyntax:      t.minify,
 		MinifyIdentifiers: t.minify,
 		LegalComments:     api.LegalCommentsNone,
-		Define:            map[string]string{"SCRIPT_TAG": fmt.Sprint(t.format == api.FormatIIFE)},
+		Define:            define,
+		Banner:            banner,
 		Plugins:           []api.Plugin{embedWasm(parts)},
 		Metafile:          true,
 		LogLevel:          api.LogLevelWarning,

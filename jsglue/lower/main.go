@@ -3,14 +3,17 @@
 //
 // # The wire contract
 //
-// The other side is jsglue/src/lower/rewriter.ts. input makes room for the module's bytes; lower returns one of the
-// outcomes below; output and output_len say where the new module lies, or a sentence that says what is wrong.
+// The other side is jsglue/src/lower/rewriter.ts. input makes room for the module's bytes, marks for a byte for each
+// function that it imports, if it is known which may be left; lower returns one of the outcomes below; output and
+// output_len say where the new module lies, or a sentence that says what is wrong. waits makes the module of the marked
+// imports, lowered, instead.
 package main
 
 import (
 	"unsafe"
 
 	"github.com/fiberfill/fiberfill/internal/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 	"github.com/fiberfill/fiberfill/polyfill/lower"
 )
 
@@ -21,7 +24,7 @@ const (
 	refused   = 3 // likewise
 )
 
-var source, result []byte
+var source, imports, result []byte
 
 //go:wasmexport input
 func input(n int32) uint32 {
@@ -29,11 +32,29 @@ func input(n int32) uint32 {
 	return address(source)
 }
 
+//go:wasmexport marks
+func marks(n int32) uint32 {
+	imports = make([]byte, n, n+1)
+	return address(imports)
+}
+
 // run lowers the input; with all it changes functions that use none of the instructions, too.
 //
 //go:wasmexport lower
 func run(all bool) int32 {
-	r, err := lower.Module(source, all)
+	return outcome(lower.Module(source, lower.Options{All: all, Imports: imports}))
+}
+
+//go:wasmexport waits
+func waits() int32 {
+	module, err := lower.Waits(source, imports)
+	if err != nil {
+		return outcome(lower.Result{}, err)
+	}
+	return outcome(lower.Module(module, lower.Options{Imports: []byte{}}))
+}
+
+func outcome(r lower.Result, err *validate.Error) int32 {
 	switch {
 	case err != nil:
 		result = []byte(err.Error())

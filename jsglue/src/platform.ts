@@ -2,3 +2,10 @@
 // become guests of the replacement.
 
 export const WebAssembly = globalThis.WebAssembly;
+
+/** What is thrown where an import would have to wait and cannot. */
+export const SuspendError: new (message?: string) => Error =
+  WebAssembly?.SuspendError ??
+  class extends Error {
+    override readonly name = "SuspendError";
+  };

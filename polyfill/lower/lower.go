@@ -92,18 +92,26 @@ type lowering struct {
 	out wasm.Writer
 }
 
-// Module lowers a module. It returns the error of a module that is not valid. Who asks for all has functions changed
-// that use none of the instructions, so that they can be left by what they call.
-func Module(bin []byte, all bool) (Result, *validate.Error) {
+// Options say what is known of a module, and what is wanted of it.
+type Options struct {
+	// All has functions changed that use none of the instructions, so that they can be left by what they call.
+	All bool
+	// Imports has a byte for each function that is imported: 1 if it may be left. Those beyond its end may not. If it
+	// is nil, all may, except what the engine provides itself.
+	Imports []byte
+}
+
+// Module lowers a module. It returns the error of a module that is not valid.
+func Module(bin []byte, opt Options) (Result, *validate.Error) {
 	m, err := validate.Decode(bin, nil)
 	if err != nil {
 		return Result{}, err
 	}
 	l := &lowering{m: m, t: m.Types}
-	if err := l.graph(anywhere(m)); err != nil {
+	if err := l.graph(opt.sources(m)); err != nil {
 		return Result{}, err
 	}
-	if l.lowered() || !all && !l.uses() {
+	if l.lowered() || !opt.All && !l.uses() {
 		return Result{Bytes: bin}, nil
 	}
 	for _, i := range m.Imports {
@@ -216,9 +224,15 @@ func (l *lowering) graph(from sources) *validate.Error {
 	return nil
 }
 
-// anywhere returns the sources of a module of which nothing else is known: all but what the engine provides itself.
-func anywhere(m *validate.Module) sources {
-	return sources{func(i validate.Import) bool { return !builtin(m.Text(i.Module)) }, true}
+// sources returns what may suspend. Of a module of which nothing else is known that is all imports but what the engine
+// provides itself.
+func (opt Options) sources(m *validate.Module) sources {
+	if opt.Imports == nil {
+		return sources{func(i validate.Import) bool { return !builtin(m.Text(i.Module)) }, true}
+	}
+	return sources{func(i validate.Import) bool {
+		return int(i.Index) < len(opt.Imports) && opt.Imports[i.Index] == 1
+	}, true}
 }
 
 // builtin reports whether a module name is one that the engine provides functions for.

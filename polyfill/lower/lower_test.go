@@ -31,7 +31,7 @@ func TestRepository(t *testing.T) {
 		if _, invalid := validate.Validate(bin); invalid != nil {
 			return nil // a test's, or a component
 		}
-		r, invalid := Module(bin, true)
+		r, invalid := Module(bin, Options{All: true})
 		if invalid != nil {
 			t.Errorf("%s: invalid at %d: %s", path, invalid.At, invalid.Code.Rule())
 			return nil
@@ -45,10 +45,10 @@ func TestRepository(t *testing.T) {
 		if _, invalid := validate.Validate(r.Bytes); invalid != nil {
 			t.Errorf("%s: what it is lowered to is invalid at %d: %s", path, invalid.At, invalid.Code.Rule())
 		}
-		if again, _ := Module(bin, true); !bytes.Equal(again.Bytes, r.Bytes) {
+		if again, _ := Module(bin, Options{All: true}); !bytes.Equal(again.Bytes, r.Bytes) {
 			t.Errorf("%s: lowered to something else the second time", path)
 		}
-		if again, _ := Module(r.Bytes, true); again.Changed || !bytes.Equal(again.Bytes, r.Bytes) {
+		if again, _ := Module(r.Bytes, Options{All: true}); again.Changed || !bytes.Equal(again.Bytes, r.Bytes) {
 			t.Errorf("%s: lowered twice", path)
 		}
 		lowered++
@@ -94,7 +94,7 @@ func TestRefused(t *testing.T) {
 			ReservedName,
 		},
 	} {
-		r, invalid := Module(c.bin, true)
+		r, invalid := Module(c.bin, Options{All: true})
 		if invalid != nil {
 			t.Errorf("%s: invalid at %d: %s", name, invalid.At, invalid.Code.Rule())
 			continue
@@ -107,10 +107,10 @@ func TestRefused(t *testing.T) {
 
 func TestPlain(t *testing.T) {
 	bin := module("\x01\x01\x60\x00\x00", "\x03\x01\x00", "\x0a\x01\x02\x00\x0b")
-	if r, invalid := Module(bin, false); invalid != nil || r.Changed || &r.Bytes[0] != &bin[0] {
+	if r, invalid := Module(bin, Options{}); invalid != nil || r.Changed || &r.Bytes[0] != &bin[0] {
 		t.Errorf("a module without the instructions is changed: %v", r)
 	}
-	if _, invalid := Module(bin[:len(bin)-1], false); invalid == nil {
+	if _, invalid := Module(bin[:len(bin)-1], Options{}); invalid == nil {
 		t.Error("half a module is lowered")
 	}
 }
@@ -122,7 +122,7 @@ func BenchmarkLower(b *testing.B) {
 	}
 	b.SetBytes(int64(len(bin)))
 	for b.Loop() {
-		r, _ := Module(bin, true)
+		r, _ := Module(bin, Options{All: true})
 		b.ReportMetric(float64(len(r.Bytes))/float64(len(bin)), "size")
 	}
 }

@@ -6,7 +6,8 @@ import { fiberFunction, strict, type FiberFunction } from "./exports.js";
 import { isSuspending } from "../substrate/javascriptcore.js";
 import { Link } from "../guest/link.js";
 import { ready } from "../turn/turn.js";
-import { compile, compileStreaming, needJSPI, platformInstantiate, shapeOf } from "../guest/module.js";
+import { compile, compileStreaming, shapeOf } from "../guest/module.js";
+import { substrateOf } from "../substrate/choose.js";
 import type { Options } from "../guest/options.js";
 import type { Stacks } from "../guest/stacks.js";
 import { WebAssembly } from "../platform.js";
@@ -41,7 +42,6 @@ export async function instantiate(
   imports?: ImportObject,
   options?: Options,
 ): Promise<Instantiated> {
-  needJSPI();
   const module = isModule(source) ? source : await compile(source, options);
   return link(module, imports, options);
 }
@@ -52,7 +52,6 @@ export async function instantiateStreaming(
   imports?: ImportObject,
   options?: Options,
 ): Promise<Instantiated> {
-  needJSPI();
   const module = await compileStreaming(source, options);
   return link(module, imports, options);
 }
@@ -62,8 +61,9 @@ async function link(
   given: ImportObject | undefined,
   options: Options | undefined,
 ): Promise<Instantiated> {
-  ready();
   const shape = shapeOf(module);
+  const substrate = await substrateOf(options, shape);
+  ready();
   const imports = WebAssembly.Module.imports(module);
   // Each once, as the platform does: it may be a getter.
   const read = imports.map(({ module, name }) => given?.[module]?.[name]);
@@ -99,8 +99,8 @@ async function link(
     const text = `an async function has to be marked by fiberfill.suspending: ${list}`;
     throw new FiberError("bad-import", text);
   }
-  const link = new Link(inspector(), module, shape, values, options, machine);
-  const instance = await platformInstantiate(module, link.imports).catch((error) => {
+  const link = new Link(inspector(), module, shape, values, options, machine, false, substrate);
+  const instance = await substrate.guest(module, shape, link.imports, link.functions).catch((error) => {
     const odd = imports.findIndex(
       ({ kind }, i) => kind === "function" && typeof values[i] !== "function" && !isA(values[i], Suspending),
     );

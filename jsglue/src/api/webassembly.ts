@@ -19,7 +19,8 @@ import { ShadowStack, met } from "../guest/shadowstack.js";
 import { visit } from "../guest/visitor.js";
 import { begin } from "../turn/spawn.js";
 import { ready } from "../turn/turn.js";
-import { hasJSPI, inspect, needJSPI, type Shape } from "../guest/module.js";
+import { inspect, type Shape } from "../guest/module.js";
+import { hasJSPI, kindOf } from "../substrate/choose.js";
 import { shadowStack, type Options } from "../guest/options.js";
 import { WebAssembly as platform } from "../platform.js";
 import { Suspending as Mark } from "../guest/suspending.js";
@@ -38,7 +39,7 @@ const functions = new WeakMap<object, Function>(); // by Suspending object
 
 /** As specified for WebAssembly.promising. A call returns a Fiber, which is a Promise. */
 function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
-  needJSPI();
+  kindOf({ stacks: "jspi" });
   const way = ways.get(fn);
   if (!way) {
     const call = platform.promising(fn);
@@ -69,7 +70,7 @@ const Suspending = hasJSPI()
     })
   : class Suspending {
       constructor() {
-        needJSPI();
+        kindOf({ stacks: "jspi" });
       }
     };
 

@@ -3,13 +3,14 @@
 
 import { FiberError, isA } from "../errors.js";
 import { running, thrown, type Call } from "./call.js";
-import { WebAssembly } from "../platform.js";
+import { SuspendError } from "../platform.js";
 import type { Machine } from "../proposals/load.js";
 import type { Region, Regions } from "./regions.js";
 import type { Turns } from "./serial.js";
 import { begins, below, depths, ends, goesOn, overrun, settle, shared, type ShadowStack } from "./shadowstack.js";
 import type { Plan, Stacks } from "./stacks.js";
 import { caught } from "../substrate/jspi.js";
+import type { Substrate } from "../substrate/substrate.js";
 import { reportStacks } from "../turn/report.js";
 import { current } from "../turn/turn.js";
 import { visiting } from "./visitor.js";
@@ -30,6 +31,8 @@ export class Binding {
   plan!: Plan; // how their stacks are kept
   stacks!: Stacks; // the same, for users
   begun = 0; // so many calls have, and are not over
+
+  constructor(readonly substrate: Substrate) {}
 
   #told = false; // that calls cannot overlap as they should
 
@@ -62,7 +65,7 @@ export class Binding {
         // The user's function may itself have thrown or rejected with one of these: that is no refusal.
         const error = caught();
         return (
-          !always(i) && isA(error, WebAssembly.SuspendError) && error !== this.thrown && error !== current?.outcome
+          !always(i) && isA(error, SuspendError) && error !== this.thrown && error !== current?.outcome
         );
       },
       touched: () => {

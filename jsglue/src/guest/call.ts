@@ -6,7 +6,7 @@ import type { Binding } from "./binding.js";
 import { FiberError, isA, words } from "../errors.js";
 import type { Region, Tenant } from "./regions.js";
 import { ends, type Frames, type Holder } from "./shadowstack.js";
-import { begin, beginHere, caught } from "../substrate/jspi.js";
+import { caught } from "../substrate/jspi.js";
 import type { Stack } from "../substrate/substrate.js";
 import { Task } from "../turn/task.js";
 import { current, left } from "../turn/turn.js";
@@ -101,13 +101,13 @@ export class Call extends Task implements Owner, Holder {
   }
 
   begin(): void {
-    begin(this);
+    this.binding.substrate.begin(this);
   }
 
   beginHere(caller: Call | undefined): void {
     const back = this.binding.below();
     this.alone = !caller || caller.away;
-    beginHere(this);
+    this.binding.substrate.beginHere(this);
     back();
   }
 

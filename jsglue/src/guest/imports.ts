@@ -7,7 +7,7 @@ import { running, type Call } from "./call.js";
 import { shared, waits } from "./shadowstack.js";
 import { Jump, SLEEP, YIELD, type Suspending } from "./suspending.js";
 import { visitorWaits } from "./visitor.js";
-import { counted, suspendingImport } from "../substrate/javascriptcore.js";
+import { counted } from "../substrate/javascriptcore.js";
 import { deadly } from "../substrate/jspi.js";
 import { cancelWait } from "../turn/cancel.js";
 import { Cancellable, refuseCircle, type Life } from "../turn/life.js";
@@ -26,10 +26,10 @@ type Wait = (task: Call, what: string) => unknown;
  *
  * @internal (TypeScript's own types do not know WebAssembly.Suspending, so the published ones must not)
  */
-export function waiting(binding: Binding, name: string, mark: Suspending): WebAssembly.Suspending {
-  if (mark instanceof Jump) return suspendingImport(mark.fn);
+export function waiting(binding: Binding, name: string, mark: Suspending): unknown {
+  if (mark instanceof Jump) return binding.substrate.waits(mark.fn);
   if (mark.fn === YIELD) {
-    return suspendingImport(() => {
+    return binding.substrate.waits(() => {
       const task = caller(name);
       const refused = before(binding, task, name);
       if (refused) return refused;
@@ -37,7 +37,7 @@ export function waiting(binding: Binding, name: string, mark: Suspending): WebAs
     });
   }
   if (mark.fn === SLEEP) {
-    return suspendingImport((ms: number) => {
+    return binding.substrate.waits((ms: number) => {
       const task = caller(name);
       return (
         before(binding, task, name) ?? park(binding, task, name, (task, name) => sleep(task, Math.max(0, ms), name))
@@ -54,7 +54,7 @@ export function waiting(binding: Binding, name: string, mark: Suspending): WebAs
     return result;
   };
   const call = deliver ? keeping : fn;
-  return suspendingImport((...args: unknown[]) => {
+  return binding.substrate.waits((...args: unknown[]) => {
     if (always && foreign()) {
       goBelow(binding);
       return visitorWaits(fn(...args), binding);

@@ -19,7 +19,7 @@ import { Serial } from "./serial.js";
 import { allocate, AT_ONCE, choose, DENIED, IMPORTED, OWN, type Plan } from "./stacks.js";
 import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
-import { workerModule } from "../substrate/jspi.js";
+import { jspi, workerModule } from "../substrate/jspi.js";
 
 const nothing = { source: "none", why: undefined, told: undefined } as const;
 
@@ -28,10 +28,15 @@ export class Link {
   /** What the platform is given to instantiate the guest with. */
   readonly imports: WebAssembly.Imports;
 
+  /** The values of its imports that are functions; undefined stands for those that may wait. */
+  get functions(): readonly unknown[] {
+    return this.#functions.map((value) => (value instanceof Suspending ? undefined : value));
+  }
+
   /** Any of its imports may wait. */
   readonly mayWait: boolean;
 
-  readonly #binding = new Binding();
+  readonly #binding: Binding;
   readonly #exports: WebAssembly.ModuleExportDescriptor[];
   readonly #values: unknown[]; // of the imports
   readonly #functions: unknown[]; // the values of the imports that are functions
@@ -60,7 +65,9 @@ export class Link {
     options?: Options,
     machine?: Machine,
     atOnce = false,
+    readonly substrate = jspi,
   ) {
+    this.#binding = new Binding(substrate);
     this.#machine = machine;
     const imports = shape.imports ?? WebAssembly.Module.imports(module);
     this.#exports = WebAssembly.Module.exports(module);
@@ -104,7 +111,7 @@ export class Link {
     const start = this.#each((value, name) =>
       value.always ? waiting(this.#binding, name, value) : direct(name, value),
     );
-    this.#slots = instance(trampolines, { start }).exports;
+    this.#slots = substrate.instance(trampolines, { start }).exports;
     this.#stubs = stubs;
 
     // Without a prototype: a module may call an import anything, "__proto__" too. One that it imports twice, with two
@@ -161,7 +168,7 @@ export class Link {
       pointer: this.#named ?? (stackPointer ? this.shape.global : undefined),
       why,
     };
-    const b = instance(this.#stubs, {
+    const b = this.substrate.instance(this.#stubs, {
       guest: new Proxy(
         {},
         {
@@ -270,7 +277,7 @@ export class Link {
 /** Whether a global is a mutable i32. JavaScript cannot ask; a module that imports one tells. */
 function isPointer(global: WebAssembly.Global): boolean {
   try {
-    instance(takesPointer, { "": { "": global } });
+    jspi.instance(takesPointer, { "": { "": global } });
     return true;
   } catch {
     return false;
@@ -279,8 +286,3 @@ function isPointer(global: WebAssembly.Global): boolean {
 
 // (module (import "" "" (global (mut i32))))
 const takesPointer = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 2, 6, 1, 0, 0, 3, 127, 1);
-
-/** Instantiates one of the small generated modules. */
-function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance {
-  return new WebAssembly.Instance(new WebAssembly.Module(bytes as BufferSource), imports as WebAssembly.Imports);
-}

@@ -6,6 +6,7 @@
 
 import { inspector, type Inspector } from "../turn/core.js";
 import { FiberError, words } from "../errors.js";
+import { kindOf } from "../substrate/choose.js";
 import { isJavaScriptCore } from "../substrate/javascriptcore.js";
 import { shadowStack, type Options } from "./options.js";
 import { WebAssembly } from "../platform.js";
@@ -31,6 +32,8 @@ export interface Shape {
   room: number;
   /** It is compiled and instantiated at once. */
   small: boolean;
+  /** Its bytes, as they have been compiled, if they are to be changed when its imports are known. */
+  bytes?: Uint8Array;
   /** All its imports, where the platform provides some itself, and lists the others only. */
   imports?: WebAssembly.ModuleImportDescriptor[];
   /** What has been chosen for its shadow stack when it was compiled by fiberfill/webassembly. */
@@ -39,31 +42,17 @@ export interface Shape {
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
 
-/** Whether the engine has what is used here of JSPI. */
-export function hasJSPI(): boolean {
-  return typeof WebAssembly === "object" && "Suspending" in WebAssembly && "promising" in WebAssembly;
-}
-
-/** Throws, with the same words everywhere, in an engine that has no JSPI. */
-export function needJSPI(): void {
-  if (hasJSPI()) return;
-  throw new FiberError(
-    "no-jspi",
-    "this engine has no JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), " +
-      "which fibers need. " +
-      "It is in Chrome and Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4 and Bun 1.4, and in what is newer.",
-  );
-}
-
 /**
  * Compiles a guest, as WebAssembly.compile does, and keeps what the parser found beside the module, so that
- * `instantiate` takes it any number of times. Of the options only shadowStack.pointer matters here.
+ * `instantiate` takes it any number of times. Of the options only stacks and
+ * shadowStack.pointer matter here.
  */
 export async function compile(source: BufferSource, options?: Options): Promise<WebAssembly.Module> {
-  needJSPI();
+  const keeps = kindOf(options) === "unwind";
   const given = moduleBytes(source);
   const { pointer } = shadowStack(options);
   const [shape, bytes] = inspect(inspector(given.length), given, pointer);
+  if (keeps && typeof shape !== "string") shape.bytes = bytes.slice();
   const module = await platformCompile(bytes);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
@@ -78,7 +67,7 @@ export async function compileStreaming(
   source: Response | PromiseLike<Response>,
   options?: Options,
 ): Promise<WebAssembly.Module> {
-  needJSPI();
+  const keeps = kindOf(options) === "unwind";
   const { pointer } = shadowStack(options);
   const response = await source;
   if (!has(Response, "ok", response)) {
@@ -115,6 +104,7 @@ export async function compileStreaming(
     });
   }
   const [shape, edited] = inspect(inspector(bytes.length), bytes, pointer);
+  if (keeps && typeof shape !== "string") shape.bytes = edited.slice();
   const module = edited.length === bytes.length ? await streamed.catch(notWasm) : await platformCompile(edited);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
@@ -148,14 +138,6 @@ async function platformCompile(bytes: Uint8Array): Promise<WebAssembly.Module> {
   } catch (error) {
     notWasm(error);
   }
-}
-
-/** The platform's instance of a module that compile has made. */
-export async function platformInstantiate(
-  module: WebAssembly.Module,
-  imports: WebAssembly.Imports,
-): Promise<WebAssembly.Instance> {
-  return shapeOf(module).small ? new WebAssembly.Instance(module, imports) : WebAssembly.instantiate(module, imports);
 }
 
 function notWasm(error: unknown): never {

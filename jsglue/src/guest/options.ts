@@ -1,6 +1,7 @@
 // What can be chosen for a guest.
 
 import { FiberError, words } from "../errors.js";
+import type { Kind } from "../substrate/substrate.js";
 import { describe, shown } from "../values.js";
 
 /**
@@ -14,6 +15,12 @@ export type RegionSource = "allocator" | "grow" | "serial" | "copy";
 
 /** Choices for one guest; all of them have a default that suits most modules. */
 export interface Options {
+  /**
+   * What holds the stacks of calls that wait: `jspi`, the engine's own, or `unwind`, ours: the guest is rewritten, so
+   * that its functions can be left and entered again. By default it is the engine's own where it has any. A module that
+   * is compiled before it is instantiated needs `unwind` then.
+   */
+  stacks?: Kind | undefined;
   shadowStack?:
     | undefined
     | {

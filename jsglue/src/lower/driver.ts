@@ -15,6 +15,9 @@ export interface Driver extends WebAssembly.Exports {
   reset(depth: number): void;
   boom(): never;
   current: WebAssembly.Global;
+  /** The identity of the tag that imports wait by. */
+  wait: WebAssembly.Global;
+  canWait(): number;
 }
 
 /** What is known of a Tag: what stands for it in wasm, and its type, if it has results, which no engine knows. */

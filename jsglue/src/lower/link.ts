@@ -1,8 +1,9 @@
 // From a lowered module to an instance: what it imports from the driver, which tags are which, and barriers in front of
 // functions that cannot be left.
 
-import { namespace } from "../api/webassembly.js";
 import { WebAssembly } from "../platform.js";
+import { waitsOf } from "./rewriter.js";
+import { Waiting, waitImports } from "./waits.js";
 import { isObject } from "../values.js";
 import { anyTags, CLASSES, register, shared, VERSION, type Identity } from "./driver.js";
 
@@ -40,7 +41,7 @@ function about(module: WebAssembly.Module): About | null {
 /** As WebAssembly.Module.imports, without what the rewriter has added. */
 export function imports(module: WebAssembly.Module): WebAssembly.ModuleImportDescriptor[] {
   const found = module instanceof WebAssembly.Module && about(module);
-  if (!found) return namespace.Module.imports(module);
+  if (!found) return WebAssembly.Module.imports(module);
   return found.imports.map(([module, name, kind]) => ({
     module,
     name,
@@ -50,8 +51,8 @@ export function imports(module: WebAssembly.Module): WebAssembly.ModuleImportDes
 
 /** As WebAssembly.Module.exports. */
 export function exports(module: WebAssembly.Module): WebAssembly.ModuleExportDescriptor[] {
-  const found = module instanceof WebAssembly.Module && about(module);
-  if (!found) return namespace.Module.exports(module);
+  const found = about(module);
+  if (!found) return WebAssembly.Module.exports(module);
   return found.exports.map(([name, kind]) => ({ name, kind: KINDS[kind] as WebAssembly.ImportExportKind }));
 }
 
@@ -66,11 +67,13 @@ export const isLowered = (module: unknown): module is WebAssembly.Module =>
 
 /**
  * Returns what the engine is to be given for imports of a module, and what is to be done with the instance. Throws a
- * LinkError where an import's tag has other results than it should.
+ * LinkError where an import's tag has other results than it should. bytes is the module before it was lowered; only
+ * then functions among the imports may be such that wait.
  */
 export function link(
   module: WebAssembly.Module,
   given: any,
+  bytes?: Uint8Array,
 ): [imports: any, made: (instance: WebAssembly.Instance) => void] {
   const found = about(module)!;
   if (!isObject(given) && (given !== undefined || found.imports.length > 0)) return [given, () => {}];
@@ -84,7 +87,9 @@ export function link(
     return isObject(space) ? (space as any)[name] : undefined;
   });
   const ids = identities(found, values);
-  guard(module, found, values);
+  const places = found.imports.flatMap(([, , kind], i) => (kind === FUNCTION ? [i] : []));
+  if (bytes) wait(bytes, places, values);
+  guard(module, places, values);
 
   const { driver, lowered, tags } = shared();
   const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver);
@@ -111,7 +116,7 @@ export function checkTags(module: unknown, given: any): void {
   if (!(module instanceof WebAssembly.Module) || !isObject(given) || !anyTags()) return;
   let list: WebAssembly.ModuleImportDescriptor[];
   try {
-    list = namespace.Module.imports(module);
+    list = WebAssembly.Module.imports(module);
   } catch {
     return; // Bun 1.2 does not list imports with types of the garbage collector's
   }
@@ -152,10 +157,31 @@ function identities(found: About, values: unknown[]): Identity[] {
   return list;
 }
 
+/** Puts a function that can be left in the place of each import that waits. */
+function wait(bytes: Uint8Array, places: number[], values: unknown[]): void {
+  const waits = new Map<number, Waiting>();
+  places.forEach((place, i) => {
+    const value = values[place];
+    if (value instanceof Waiting) waits.set(i, value);
+  });
+  if (waits.size === 0) return;
+  const marks = Uint8Array.from(places, (_, i) => (waits.has(i) ? 1 : 0));
+  const { exports } = instantiate(waitsOf(bytes, marks), waitImports(waits));
+  for (const i of waits.keys()) values[places[i]!] = exports[i];
+}
+
+/** Instantiates a module from what the rewriter has made of it. */
+export function instantiate(lowered: Uint8Array, given: any, bytes?: Uint8Array): WebAssembly.Instance {
+  const module = new WebAssembly.Module(lowered as BufferSource);
+  const [imports, made] = link(module, given, bytes);
+  const instance = new WebAssembly.Instance(module, imports);
+  made(instance);
+  return instance;
+}
+
 /** Puts a barrier in front of each imported function that cannot be left. */
-function guard(module: WebAssembly.Module, found: About, values: unknown[]): void {
+function guard(module: WebAssembly.Module, places: number[], values: unknown[]): void {
   const { driver, lowered } = shared();
-  const places = found.imports.flatMap(([, , kind], i) => (kind === FUNCTION ? [i] : []));
   const functions = places.map((i) => values[i] as Function);
   if (functions.every((fn) => lowered.has(fn))) return;
   let barriers: WebAssembly.Instance;

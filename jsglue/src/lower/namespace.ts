@@ -66,7 +66,9 @@ function isBuffer(source: unknown): source is BufferSource {
 }
 
 const statics: Record<PropertyKey, unknown> = Object.create(null);
-for (const [name, fn] of Object.entries({ imports, exports, customSections }))
+// What fiberfill's module editor has added to a module that is not lowered is hidden by the namespace below.
+const own = (module: WebAssembly.Module) => (isLowered(module) ? exports(module) : namespace.Module.exports(module));
+for (const [name, fn] of Object.entries({ imports, exports: own, customSections }))
   statics[name] = alike(fn, (platform.Module as any)[name]);
 
 const Module: typeof platform.Module = new Proxy(namespace.Module, {
@@ -190,7 +192,7 @@ async function instantiateStreaming(
 
 const functions = { validate, compile, compileStreaming, instantiate, instantiateStreaming };
 for (const [name, fn] of Object.entries(functions)) alike(fn, (platform as any)[name]);
-const own = { Module, Instance, ...functions };
+const replaced = { Module, Instance, ...functions };
 
 /** What is added to the types of the namespace: options. */
 interface Lowering {
@@ -205,6 +207,6 @@ export const WebAssembly = Object.create(
   Object.getPrototypeOf(namespace),
   Object.getOwnPropertyDescriptors(namespace),
 ) as typeof namespace & Lowering;
-for (const [name, value] of Object.entries(own)) {
+for (const [name, value] of Object.entries(replaced)) {
   Object.defineProperty(WebAssembly, name, { ...Object.getOwnPropertyDescriptor(namespace, name), value });
 }

@@ -46,7 +46,6 @@ const QUESTION = 3;
 const STATES = ["over", "suspended", "active", "busy", "carried", "over"] as const; // of package polyfill
 
 const newCore = reactor<Core>(coreBytes);
-let job: WebAssembly.Module | undefined;
 let stacks = 0; // of guests' own fibers, in all instances
 
 /** Makes the machine of a guest of a system, which has this number. */
@@ -87,7 +86,6 @@ export class MachineOf extends GuestSide implements Machine {
 
   attach(binding: Binding, table: WebAssembly.Table): void {
     this.#binding = binding;
-    job ??= new WebAssembly.Module(bytes as BufferSource);
     const sp = binding.stackPointer ?? new WebAssembly.Global({ value: "i32", mutable: true }, 0);
     const js = {
       base: binding.base,
@@ -103,7 +101,7 @@ export class MachineOf extends GuestSide implements Machine {
       },
     };
     try {
-      const { exports } = new WebAssembly.Instance(job, {
+      const { exports } = binding.substrate.instance(bytes, {
         guest: { table, sp },
         worker: { exn: this.glue.workerModule().exn },
         js,
@@ -438,7 +436,7 @@ export class MachineOf extends GuestSide implements Machine {
     }
     c.started = true;
     stacks++;
-    this.glue.begin(c);
+    this.#binding.substrate.begin(c);
     this.#switch(c);
   }
 

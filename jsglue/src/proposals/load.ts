@@ -10,8 +10,9 @@ import { inJavaScript } from "../substrate/javascriptcore.js";
 import { settings } from "../turn/scheduler.js";
 import { proceed } from "../turn/spawn.js";
 import { current } from "../turn/turn.js";
+import { load } from "../load.js";
 import { Jump, type Suspending } from "../guest/suspending.js";
-import { begin, deadly, workerModule } from "../substrate/jspi.js";
+import { deadly, workerModule } from "../substrate/jspi.js";
 
 /** A fiber that a guest has made, and that is not over. */
 export interface GuestFiber {
@@ -60,7 +61,6 @@ export const glue = {
   proceed,
   stackLimit: () => settings.hard,
   deadly,
-  begin,
   inJavaScript,
   thrown,
   trapError,
@@ -86,32 +86,14 @@ export function systemOf(modules: string[]): string | undefined {
 // Whether this is the script tag's bundle, said by the build tool.
 declare const SCRIPT_TAG: boolean;
 
-const FILE = "fiberfill-proposals.js";
-// A page says where the script came from while it is loaded; in a worker the file is looked for beside the script that
-// imports it.
-const here = SCRIPT_TAG ? (globalThis.document?.currentScript as HTMLScriptElement | null | undefined)?.src : undefined;
-
 /** Makes the machine of a guest. Rejects with a FiberError if its code cannot be loaded. */
 export async function newMachine(system: string): Promise<Machine> {
-  let url = `./${FILE}`;
-  let code: typeof import("./jumps.js");
-  try {
-    if (here) url = new URL(FILE, here).href; // there is no such place beside a script that was made of a blob
-    code = SCRIPT_TAG ? await import(url) : await import("./jumps.js");
-  } catch (error) {
-    const beside = SCRIPT_TAG ? `. It has to lie beside fiberfill.js: ${url}` : "";
-    const advice =
-      "ServiceWorkerGlobalScope" in globalThis
-        ? ". A service worker may load nothing on demand; a page or a Web Worker may"
-        : beside;
-    throw new FiberError(
-      "load-failed",
-      `${SCRIPT_TAG ? FILE : "a chunk of fiberfill"}, which guests that import ${MODULE}${system} need, cannot be ` +
-        `loaded: ${words(error).replace(/\.$/, "")}${advice}`,
-      { cause: error },
-    );
-  }
-  return code.machine(glue, system, SYSTEMS.indexOf(system) + 1);
+  const { machine } = await load(
+    "fiberfill-proposals.js",
+    SCRIPT_TAG ? undefined : () => import("./jumps.js"),
+    `guests that import ${MODULE}${system} need`,
+  );
+  return machine(glue, system, SYSTEMS.indexOf(system) + 1);
 }
 
 /** The table that the function pointers of a guest are indices of. */

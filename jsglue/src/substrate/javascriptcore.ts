@@ -15,7 +15,7 @@ let here: boolean | undefined;
 
 /** Whether this engine is JavaScriptCore, the only one where a Suspending is a function. */
 export function isJavaScriptCore(): boolean {
-  return (here ??= typeof new WebAssembly.Suspending(() => {}) === "function");
+  return (here ??= "Suspending" in WebAssembly && typeof new WebAssembly.Suspending(() => {}) === "function");
 }
 
 let below = 0; // calls of JavaScript on the running stack

@@ -8,9 +8,9 @@
 // Why: RATIONALE.md, "Why are stacks kept?".
 
 import workerBytes from "../../worker.wasm";
-import { onNewStack } from "./javascriptcore.js";
+import { onNewStack, suspendingImport } from "./javascriptcore.js";
 import { WebAssembly } from "../platform.js";
-import type { Runner, Stack } from "./substrate.js";
+import type { Runner, Stack, Substrate } from "./substrate.js";
 
 /** One stack, kept or used once. */
 class Worker implements Stack {
@@ -56,7 +56,9 @@ interface WorkerModule {
 }
 
 let module: WorkerModule | undefined;
-let start: (worker: Worker) => Promise<unknown>;
+type Start = (worker: Worker) => Promise<unknown>;
+
+let start: Start | undefined;
 const idle: Worker[] = [];
 // By job: making one takes Firefox 300 us.
 const promising = /* @__PURE__ */ new WeakMap<Function, (runner: Runner) => Promise<unknown>>();
@@ -64,7 +66,7 @@ const promising = /* @__PURE__ */ new WeakMap<Function, (runner: Runner) => Prom
 /** The instance of worker.wat, which holds the exception in flight. */
 export function workerModule(): WorkerModule {
   if (!module) {
-    const next = new WebAssembly.Suspending((worker: Worker) => {
+    const next = suspends((worker: Worker) => {
       const { runner } = worker;
       const asked = worker.leave();
       if (runner) {
@@ -78,13 +80,16 @@ export function workerModule(): WorkerModule {
     const compiled = new WebAssembly.Module(workerBytes as BufferSource);
     module = new WebAssembly.Instance(compiled, { js } as unknown as WebAssembly.Imports)
       .exports as unknown as WorkerModule;
-    start = WebAssembly.promising(module.worker) as typeof start;
   }
   return module;
 }
 
+// Without JSPI no worker is ever made: the module is there for its exception in flight.
+const suspends = (fn: (worker: Worker) => unknown) =>
+  "Suspending" in WebAssembly ? new WebAssembly.Suspending(fn) : fn;
+
 /** Begins a runner on a kept stack, in a later microtask. */
-export function begin(runner: Runner): void {
+function begin(runner: Runner): void {
   const worker = idle.pop() ?? make();
   worker.runner = runner;
   runner.stack = worker;
@@ -93,12 +98,13 @@ export function begin(runner: Runner): void {
 
 function make(): Worker {
   const worker = new Worker();
+  start ??= WebAssembly.promising(workerModule().worker) as Start;
   start(worker).then(undefined, (error) => worker.runner!.trapped(error));
   return worker;
 }
 
 /** Begins a runner on a stack of its own, inside this call. */
-export function beginHere(runner: Runner): void {
+function beginHere(runner: Runner): void {
   runner.stack = new Worker();
   const { job } = runner;
   let begin = promising.get(job);
@@ -109,6 +115,21 @@ export function beginHere(runner: Runner): void {
     (error) => runner.trapped(error),
   );
 }
+
+function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance {
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes as BufferSource), imports as WebAssembly.Imports);
+}
+
+export const jspi: Substrate = {
+  kind: "jspi",
+  begin,
+  beginHere,
+  waits: suspendingImport,
+  instance,
+  // A small one at once: that takes some tenths of a millisecond, and so does the way to another thread and back.
+  guest: async (module, { small }, imports) =>
+    small ? new WebAssembly.Instance(module, imports) : WebAssembly.instantiate(module, imports),
+};
 
 /** Returns what a thunk or a stub caught last, by identity. */
 export function caught(): unknown {

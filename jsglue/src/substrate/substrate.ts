@@ -1,5 +1,33 @@
 // A substrate holds stacks. The rest of fiberfill knows only this of it: the scheduler's driver makes a stack go on or
-// end, a wait leaves it, and the runner on it is told when it is done. JSPI is one substrate (jspi.ts).
+// end, a wait leaves it, and the runner on it is told when it is done. There are two: the engine's own stacks, lent by
+// JSPI (jspi.ts), and stacks that are left frame by frame (unwind.ts).
+
+import type { Shape } from "../guest/module.js";
+
+/** Which substrate: the engine's own stacks, or ours. */
+export type Kind = "jspi" | "unwind";
+
+export interface Substrate {
+  readonly kind: Kind;
+  /** Begins a runner, in a later microtask. */
+  begin(runner: Runner): void;
+  /** Begins a runner on a stack of its own, inside this call. */
+  beginHere(runner: Runner): void;
+  /**
+   * What a generated module is to import for a function that may wait: one that returns what {@link Stack.leave} has
+   * returned, or its answer.
+   */
+  waits(fn: (...args: any[]) => unknown): unknown;
+  /** Instantiates a generated module, which lies between a guest and its imports. */
+  instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance;
+  /** Instantiates a guest. `functions` are its imports that are functions; undefined stands for those that may wait. */
+  guest(
+    module: WebAssembly.Module,
+    shape: Shape,
+    imports: WebAssembly.Imports,
+    functions: readonly unknown[],
+  ): Promise<WebAssembly.Instance>;
+}
 
 /** What runs on a stack: a call of an export, or a fiber that a guest has made. */
 export interface Runner {

@@ -1,0 +1,34 @@
+// Parts of fiberfill that are loaded when something needs them.
+
+import { FiberError, words } from "./errors.js";
+
+// Whether this is the script tag's bundle, said by the build tool.
+declare const SCRIPT_TAG: boolean;
+
+// A page says where the script came from while it is loaded; in a worker the file is looked for beside the script that
+// imports it.
+const here = SCRIPT_TAG ? (globalThis.document?.currentScript as HTMLScriptElement | null | undefined)?.src : undefined;
+
+/**
+ * Loads a part: what `chunk` imports, in the script tag the file beside it. Rejects with a FiberError that says that
+ * `who` needs it.
+ */
+export async function load<T>(file: string, chunk: (() => Promise<T>) | undefined, who: string): Promise<T> {
+  let url = `./${file}`;
+  try {
+    if (here) url = new URL(file, here).href; // there is no such place beside a script that was made of a blob
+    return await (chunk ? chunk() : import(url));
+  } catch (error) {
+    const beside = SCRIPT_TAG ? `. It has to lie beside fiberfill.js: ${url}` : "";
+    const advice =
+      "ServiceWorkerGlobalScope" in globalThis
+        ? ". A service worker may load nothing on demand; a page or a Web Worker may"
+        : beside;
+    throw new FiberError(
+      "load-failed",
+      `${SCRIPT_TAG ? file : "a chunk of fiberfill"}, which ${who}, cannot be loaded: ` +
+        `${words(error).replace(/\.$/, "")}${advice}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,53 @@
+// Which substrate holds the stacks of a guest.
+
+import { FiberError } from "../errors.js";
+import { load } from "../load.js";
+import type { Shape } from "../guest/module.js";
+import type { Options } from "../guest/options.js";
+import { SuspendError, WebAssembly } from "../platform.js";
+import { soon } from "../turn/budget.js";
+import { shown } from "../values.js";
+import { deadly, jspi } from "./jspi.js";
+import type { Kind, Substrate } from "./substrate.js";
+
+declare const SCRIPT_TAG: boolean;
+
+/** Whether the engine has what is used here of JSPI. */
+export function hasJSPI(): boolean {
+  return typeof WebAssembly === "object" && "Suspending" in WebAssembly && "promising" in WebAssembly;
+}
+
+// (module (type (struct)) (global exnref (ref.null noexn)))
+const frames = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 3, 1, 95, 0, 6, 6, 1, 105, 0, 208, 116, 11);
+
+/** Throws, with the same words everywhere, in an engine where no stack can wait, or none of the engine's own. */
+export function kindOf(options: Options | undefined): Kind {
+  const { stacks } = Object(options) as Options;
+  if (stacks !== undefined && stacks !== "jspi" && stacks !== "unwind")
+    throw new FiberError("bad-argument", `stacks is "jspi" or "unwind", got ${shown(stacks)}`);
+  const unwinds = typeof WebAssembly === "object" && WebAssembly.validate(frames);
+  const kind = stacks ?? (hasJSPI() || !unwinds ? "jspi" : "unwind");
+  if (kind === "jspi" ? hasJSPI() : unwinds) return kind;
+  const lacks =
+    kind === "jspi"
+      ? "no JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), which fibers need. " +
+        "It is in Chrome and Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4 and Bun 1.4, and in what is newer"
+      : "no garbage collection and exception references for WebAssembly, which stacks of fiberfill's own need. " +
+        "They are in Chrome and Edge 137, Firefox 131, Safari 18.4, Node 22 and Bun 1.2, and in what is newer";
+  throw new FiberError("no-jspi", `this engine has ${lacks}.`);
+}
+
+/** Returns the substrate for a guest. Rejects if it cannot be had, or if the guest was compiled for the other one. */
+export async function substrateOf(options: Options | undefined, { bytes }: Shape): Promise<Substrate> {
+  if (kindOf(options) === "jspi") return jspi;
+  if (!bytes) {
+    const text = 'this module was compiled for the engine\'s own stacks; compile it with { stacks: "unwind" }, too';
+    throw new FiberError("foreign-module", text);
+  }
+  const { unwinding } = await load(
+    "fiberfill-unwind.js",
+    SCRIPT_TAG ? undefined : () => import("./unwind.js"),
+    "stacks of its own need",
+  );
+  return unwinding({ soon, deadly, SuspendError });
+}

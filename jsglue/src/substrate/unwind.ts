@@ -1,0 +1,173 @@
+// Stacks of our own, for engines without JSPI, and for who asks: the guest, and what is generated for it, is rewritten
+// so that its functions can be left and entered again (package polyfill/lower). A stack that waits is a continuation,
+// some frames in the engine's heap; there is no limit to them but memory, and one that is dropped is garbage.
+//
+// Fibers go on in a loop here, on a flat stack: a fiber that waits has named the next one, which goes on when the first
+// has been left, without a microtask in between. The scheduler's turns bound that.
+
+import { shared } from "../lower/driver.js";
+import { instantiate } from "../lower/link.js";
+import { load, lower } from "../lower/rewriter.js";
+import { refuseWith, Waiting, waitTag } from "../lower/waits.js";
+import type { Runner, Stack, Substrate } from "./substrate.js";
+import fiberBytes from "../../lower/fiber.wasm";
+
+/** Where a fiber goes on. Nothing but fiber.wat looks into it. */
+type Continuation = object;
+
+/** jsglue/lower/fiber.wat */
+interface FiberModule {
+  begin(job: Function, runner: Runner): Continuation | null;
+  goOn(at: Continuation): Continuation | null;
+}
+
+/** What this substrate takes from the rest of fiberfill: the script tag loads it as a file of its own. */
+export interface Needs {
+  /** Calls fn in a microtask. */
+  soon(fn: () => void): void;
+  /** An error that ends the stack it is thrown on. */
+  deadly(): unknown;
+  /** Thrown where an import would have to wait and cannot. */
+  SuspendError: new (message?: string) => Error;
+}
+
+const LEFT = {}; // what leave returns
+
+// What the import of the stack that goes on next returns or throws.
+let outcome: unknown;
+let failed = false;
+
+class Unwound implements Stack {
+  #at: Continuation | undefined; // undefined: it has not begun
+  #outcome: unknown = undefined;
+  #failed = false;
+  #ended = false;
+
+  constructor(readonly runner: Runner) {
+    runner.stack = this;
+  }
+
+  leave(): unknown {
+    return LEFT;
+  }
+
+  goOn(value: unknown): void {
+    this.#outcome = value;
+    this.#failed = false;
+    ready(this);
+  }
+
+  fail(error: unknown): void {
+    this.#outcome = error;
+    this.#failed = true;
+    ready(this);
+  }
+
+  end(): void {
+    this.#ended = true;
+    ready(this);
+  }
+
+  /** Runs until it is left, or has ended. Returns what is to be done in the latter case. */
+  run(): (() => void) | undefined {
+    const { runner } = this;
+    if (this.#ended) {
+      this.#at = undefined;
+      const error = needs.deadly();
+      return () => runner.trapped(error);
+    }
+    try {
+      let at: Continuation | null;
+      if (this.#at) {
+        outcome = this.#outcome;
+        failed = this.#failed;
+        this.#outcome = undefined;
+        at = fiber.goOn(this.#at);
+      } else {
+        at = fiber.begin(runner.job, runner);
+      }
+      if (at) {
+        this.#at = at;
+        return undefined;
+      }
+      return () => runner.returned();
+    } catch (error) {
+      return () => runner.trapped(error);
+    }
+  }
+}
+
+const queue: Unwound[] = [];
+let running = false; // the loop is
+
+function ready(stack: Unwound): void {
+  if (queue.push(stack) === 1 && !running) needs.soon(loop);
+}
+
+function loop(): void {
+  running = true;
+  try {
+    for (let stack; (stack = queue.shift());) stack.run()?.();
+  } finally {
+    running = false;
+    if (queue.length > 0) needs.soon(loop); // something has thrown that nobody should
+  }
+}
+
+function begin(runner: Runner): void {
+  ready(new Unwound(runner));
+}
+
+function beginHere(runner: Runner): void {
+  const over = new Unwound(runner).run();
+  if (over) needs.soon(over);
+}
+
+function waits(fn: (...args: any[]) => unknown): Waiting {
+  return new Waiting(
+    (...args) => {
+      const answer = fn(...args);
+      if (answer === LEFT) return 1;
+      outcome = answer;
+      failed = false;
+      return 0;
+    },
+    () => {
+      const value = outcome;
+      outcome = undefined;
+      if (failed) throw value;
+      return value;
+    },
+  );
+}
+
+function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance {
+  return instantiate(lower(bytes, true) ?? bytes, imports, bytes);
+}
+
+let needs: Needs;
+let fiber: FiberModule;
+
+/** Loads the rewriter, and returns the substrate. Rejects if the engine lacks what frames are made of. */
+export async function unwinding(given: Needs): Promise<Substrate> {
+  await load();
+  if (!fiber) {
+    needs = given;
+    refuseWith(given.SuspendError);
+    shared();
+    fiber = instantiate(lower(fiberBytes, true)!, { host: { wait: waitTag() } }).exports as unknown as FiberModule;
+  }
+  return {
+    kind: "unwind",
+    begin,
+    beginHere,
+    waits,
+    instance,
+    async guest(_, { bytes }, imports, functions) {
+      const { lowered } = shared();
+      // Only what can reach a function that can be left is changed: what waits, and functions of other guests.
+      const marks = Uint8Array.from(functions, (fn) => (fn === undefined || lowered.has(fn as object) ? 1 : 0));
+      return instantiate(lower(bytes!, true, marks) ?? bytes!, imports);
+    },
+  };
+}
