@@ -6,6 +6,6 @@ export const WebAssembly = globalThis.WebAssembly;
 /** What is thrown where an import would have to wait and cannot. */
 export const SuspendError: new (message?: string) => Error =
   WebAssembly?.SuspendError ??
-  class extends Error {
+  class SuspendError extends Error {
     override readonly name = "SuspendError";
   };

@@ -8,6 +8,9 @@
 // Functions that are not exports of an instance made here, and modules that the parser cannot read, get the platform's
 // own promising and Suspending: they work as on raw JSPI. Calls of such functions still have shadow stacks of their
 // own.
+//
+// In an engine without JSPI the stacks are fiberfill's own (substrate/unwind.ts). An instance is rewritten when its
+// imports are known: if one of them is a Suspending, or may be left because it belongs to an instance that was.
 
 import { CANNOT_TELL, inspector } from "../turn/core.js";
 import type { Binding } from "../guest/binding.js";
@@ -20,9 +23,11 @@ import { visit } from "../guest/visitor.js";
 import { begin } from "../turn/spawn.js";
 import { ready } from "../turn/turn.js";
 import { inspect, type Shape } from "../guest/module.js";
-import { hasJSPI, kindOf } from "../substrate/choose.js";
+import { canUnwind, hasJSPI, kindOf, needs } from "../substrate/choose.js";
+import { jspi } from "../substrate/jspi.js";
+import { left, rewritten, unwindingNow } from "../substrate/unwind.js";
 import { shadowStack, type Options } from "../guest/options.js";
-import { WebAssembly as platform } from "../platform.js";
+import { SuspendError, WebAssembly as platform } from "../platform.js";
 import { Suspending as Mark } from "../guest/suspending.js";
 import { has, isObject, viewOf } from "../values.js";
 
@@ -37,12 +42,15 @@ interface Way {
 const ways = new WeakMap<Function, Way>();
 const functions = new WeakMap<object, Function>(); // by Suspending object
 
+const native = hasJSPI();
+const ours = !native && canUnwind();
+
 /** As specified for WebAssembly.promising. A call returns a Fiber, which is a Promise. */
 function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
-  kindOf({ stacks: "jspi" });
+  kindOf(undefined); // throws where no stack can wait
   const way = ways.get(fn);
   if (!way) {
-    const call = platform.promising(fn);
+    const call = native ? platform.promising(fn) : plainly(fn);
     return alike((...args) => visit(() => call(...args)), fn);
   }
   const { binding, thunks } = way.complete();
@@ -59,8 +67,15 @@ export function alike<T extends Function>(call: T, fn: Function): T {
   return Object.defineProperties(call, { name: { value: fn.name }, length: { value: fn.length } });
 }
 
+/** The same for a function that cannot wait. */
+function plainly(fn: Function): (...args: unknown[]) => Promise<unknown> {
+  // Throws if it is none of WebAssembly's.
+  new platform.Table({ element: "anyfunc", initial: 1 }).set(0, fn);
+  return async (...args) => fn(...args);
+}
+
 /** The platform's Suspending, which also remembers the function that it wraps. */
-const Suspending = hasJSPI()
+const Suspending = native
   ? new Proxy(platform.Suspending, {
       construct(target, args, newTarget): object {
         const mark = Reflect.construct(target, args, newTarget === Suspending ? target : newTarget);
@@ -69,8 +84,14 @@ const Suspending = hasJSPI()
       },
     })
   : class Suspending {
-      constructor() {
-        kindOf({ stacks: "jspi" });
+      constructor(fn: Function) {
+        kindOf(undefined);
+        if (typeof fn !== "function") throw new TypeError("WebAssembly.Suspending: argument 0 must be a function");
+        functions.set(this, fn);
+      }
+
+      get [Symbol.toStringTag](): string {
+        return "WebAssembly.Suspending";
       }
     };
 
@@ -97,6 +118,10 @@ function prepare(source: BufferSource, options: unknown): [BufferSource, Shape |
   const [shape, bytes] = inspect(inspector(view.length), view, chosen.pointer);
   if (typeof shape === "string") return [bytes as BufferSource, undefined];
   if (options !== undefined) shape.imports = allImports(shape.header);
+  if (ours) {
+    shape.bytes = bytes.slice();
+    shape.options = options;
+  }
   return [bytes as BufferSource, { ...shape, chosen }];
 }
 
@@ -139,7 +164,7 @@ const exports = alike(
 const Module: typeof platform.Module = new Proxy(platform.Module, {
   get: (target, name, receiver) => (name === "exports" ? exports : Reflect.get(target, name, receiver)),
   construct(target, args, newTarget): WebAssembly.Module {
-    const [source, shape] = isBuffer(args[0]) && hasJSPI() ? prepare(args[0], args[1]) : [args[0], undefined];
+    const [source, shape] = isBuffer(args[0]) && (native || ours) ? prepare(args[0], args[1]) : [args[0], undefined];
     return remember(
       Reflect.construct(target, [source, ...args.slice(1)], newTarget === Module ? target : newTarget),
       shape,
@@ -219,56 +244,72 @@ function meet(
   met(made, values, all);
 }
 
-/** Returns the imports to give to the platform, and a function that completes the instance. */
-function link(
-  module: WebAssembly.Module,
-  given: any,
-): [imports: any, made: (instance: WebAssembly.Instance) => WebAssembly.Instance] {
+interface Linked {
+  /** What the platform is to instantiate, with which imports. */
+  module: WebAssembly.Module;
+  imports: any;
+  /** Completes the instance. */
+  made(instance: WebAssembly.Instance): WebAssembly.Instance;
+}
+
+function link(module: WebAssembly.Module, given: any): Linked {
   const shape = module instanceof platform.Module ? shapes.get(module) : undefined;
-  if (!shape) return [given, (instance) => instance];
+  if (!shape) return { module, imports: given, made: (instance) => instance };
   const [table, values] = read(module, given, shape);
   const all = platform.Module.exports(module);
-  if (!values) return [table, (instance) => hide(instance, all, shape.own)];
+  if (!values) return { module, imports: table, made: (instance) => hide(instance, all, shape.own) };
   const waits = values.some((value) => value instanceof Mark);
   if (waits) ready();
   const keeps = keepsStacks(module);
   const options = { shadowStack: keeps ? { pointer: null } : shape.chosen! };
-  const newLink = () => new Link(inspector(), module, shape, values, options, undefined, true);
+  const leaves = ours && (waits || values.some((value) => left(value)));
+  const newLink = () => {
+    const substrate = ours ? unwindingNow(needs) : jspi;
+    return new Link(inspector(), module, shape, values, options, undefined, true, substrate);
+  };
   let link = waits ? newLink() : undefined;
   let border: ReturnType<Link["complete"]> | undefined;
-  return [
-    link ? link.imports : table,
-    (instance) => {
-      const { exports } = instance; // including those that hide removes
-      // Most instances of a page have nothing to do with fibers, so the border is made when promising is first called.
-      const complete = () => {
-        ready();
-        if (border) return border;
-        border = (link ??= newLink()).complete({ exports });
-        return border;
-      };
-      if (link) complete();
-      else if (!keeps && shape.stackPointer !== CANNOT_TELL)
-        meet(shape, all, values, exports, () => (link ??= newLink()).regions({ exports }));
-      all.forEach(({ name, kind }, k) => {
-        // An import that is exported again is another instance's function and runs on that instance's stack.
-        if (kind === "function" && !ways.has(exports[name] as Function))
-          ways.set(exports[name] as Function, { complete, k });
-      });
-      return hide(instance, all, shape.own);
-    },
-  ];
+  const made = (instance: WebAssembly.Instance): WebAssembly.Instance => {
+    const { exports } = instance; // including those that hide removes
+    // Most instances of a page have nothing to do with fibers, so the border is made when promising is first called.
+    const complete = () => {
+      ready();
+      if (border) return border;
+      border = (link ??= newLink()).complete({ exports });
+      return border;
+    };
+    if (link) complete();
+    else if (!keeps && shape.stackPointer !== CANNOT_TELL)
+      meet(shape, all, values, exports, () => (link ??= newLink()).regions({ exports }));
+    all.forEach(({ name, kind }, k) => {
+      // An import that is exported again is another instance's function and runs on that instance's stack.
+      if (kind === "function" && !ways.has(exports[name] as Function))
+        ways.set(exports[name] as Function, { complete, k });
+    });
+    return hide(instance, all, shape.own);
+  };
+  const imports = link ? link.imports : table;
+  if (!leaves) return { module, imports, made };
+  const kinds = shape.imports ?? platform.Module.imports(module);
+  const lowered = rewritten(
+    module,
+    shape,
+    imports,
+    values.filter((_, i) => kinds[i]!.kind === "function"),
+    (value) => value instanceof Mark,
+  );
+  return { ...lowered, made: (instance) => made((lowered.made(instance), instance)) };
 }
 
 const Instance: typeof platform.Instance = new Proxy(platform.Instance, {
   construct(target, [module, given], newTarget): WebAssembly.Instance {
-    const [imports, made] = link(module, given);
-    return made(Reflect.construct(target, [module, imports], newTarget === Instance ? target : newTarget));
+    const { module: linked, imports, made } = link(module, given);
+    return made(Reflect.construct(target, [linked, imports], newTarget === Instance ? target : newTarget));
   },
 });
 
 async function compile(source: BufferSource, ...rest: unknown[]): Promise<WebAssembly.Module> {
-  const [bytes, shape] = isBuffer(source) && hasJSPI() ? prepare(source, rest[0]) : [source, undefined];
+  const [bytes, shape] = isBuffer(source) && (native || ours) ? prepare(source, rest[0]) : [source, undefined];
   return remember(await (platform.compile as Function)(bytes, ...rest), shape);
 }
 
@@ -279,14 +320,14 @@ async function compileStreaming(
   const response = await source;
   const copy = has(Response, "ok", response) && response.ok && !response.bodyUsed ? response.clone() : undefined;
   const module: WebAssembly.Module = await (platform.compileStreaming as Function)(response, ...rest);
-  if (!copy || !hasJSPI()) return module;
+  if (!copy || !(native || ours)) return module;
   const [bytes, shape] = prepare(await copy.arrayBuffer(), rest[0]);
   return remember(shape ? await (platform.compile as Function)(bytes, ...rest) : module, shape);
 }
 
 async function instantiateModule(module: WebAssembly.Module, given: any): Promise<WebAssembly.Instance> {
-  const [imports, made] = link(module, given);
-  return made(await platform.instantiate(module, imports));
+  const { module: linked, imports, made } = link(module, given);
+  return made(await platform.instantiate(linked, imports));
 }
 
 async function instantiate(source: BufferSource | WebAssembly.Module, ...[given, ...rest]: any[]): Promise<unknown> {
@@ -319,7 +360,17 @@ export type Namespace = typeof globalThis.WebAssembly & {
   ): Promise<WebAssembly.WebAssemblyInstantiatedSource>;
 };
 
-const own = { promising, Suspending, Module, Instance, compile, compileStreaming, instantiate, instantiateStreaming };
+const own = {
+  promising,
+  Suspending,
+  SuspendError,
+  Module,
+  Instance,
+  compile,
+  compileStreaming,
+  instantiate,
+  instantiateStreaming,
+};
 
 /** The platform's namespace with the functions above in it, each as visible as the one that it replaces. */
 export const namespace = Object.create(

@@ -64,9 +64,7 @@ export class Binding {
       refused: (i: number) => {
         // The user's function may itself have thrown or rejected with one of these: that is no refusal.
         const error = caught();
-        return (
-          !always(i) && isA(error, SuspendError) && error !== this.thrown && error !== current?.outcome
-        );
+        return !always(i) && isA(error, SuspendError) && error !== this.thrown && error !== current?.outcome;
       },
       touched: () => {
         const call = running();

@@ -34,6 +34,8 @@ export interface Shape {
   small: boolean;
   /** Its bytes, as they have been compiled, if they are to be changed when its imports are known. */
   bytes?: Uint8Array;
+  /** What the platform was told when they were compiled, which is to be told again then. */
+  options?: unknown;
   /** All its imports, where the platform provides some itself, and lists the others only. */
   imports?: WebAssembly.ModuleImportDescriptor[];
   /** What has been chosen for its shadow stack when it was compiled by fiberfill/webassembly. */

@@ -47,5 +47,9 @@ export function waitImports(waits: Map<number, Waiting>): WebAssembly.Imports {
     begin[i] = waiting.begin;
     end[i] = waiting.end;
   }
-  return { host: { can: shared().driver.canWait, refuse, wait: waitTag() }, begin, end } as unknown as WebAssembly.Imports;
+  return {
+    host: { can: shared().driver.canWait, refuse, wait: waitTag() },
+    begin,
+    end,
+  } as unknown as WebAssembly.Imports;
 }

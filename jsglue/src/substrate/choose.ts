@@ -20,12 +20,18 @@ export function hasJSPI(): boolean {
 // (module (type (struct)) (global exnref (ref.null noexn)))
 const frames = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 3, 1, 95, 0, 6, 6, 1, 105, 0, 208, 116, 11);
 
+/** Whether it has what stacks of fiberfill's own are made of. */
+export const canUnwind = (): boolean => typeof WebAssembly === "object" && WebAssembly.validate(frames);
+
+/** What stacks of our own take from the rest of fiberfill. */
+export const needs = { soon, deadly, SuspendError };
+
 /** Throws, with the same words everywhere, in an engine where no stack can wait, or none of the engine's own. */
 export function kindOf(options: Options | undefined): Kind {
   const { stacks } = Object(options) as Options;
   if (stacks !== undefined && stacks !== "jspi" && stacks !== "unwind")
     throw new FiberError("bad-argument", `stacks is "jspi" or "unwind", got ${shown(stacks)}`);
-  const unwinds = typeof WebAssembly === "object" && WebAssembly.validate(frames);
+  const unwinds = canUnwind();
   const kind = stacks ?? (hasJSPI() || !unwinds ? "jspi" : "unwind");
   if (kind === "jspi" ? hasJSPI() : unwinds) return kind;
   const lacks =
@@ -49,5 +55,5 @@ export async function substrateOf(options: Options | undefined, { bytes }: Shape
     SCRIPT_TAG ? undefined : () => import("./unwind.js"),
     "stacks of its own need",
   );
-  return unwinding({ soon, deadly, SuspendError });
+  return unwinding(needs);
 }

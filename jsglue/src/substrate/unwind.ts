@@ -6,9 +6,11 @@
 // has been left, without a microtask in between. The scheduler's turns bound that.
 
 import { shared } from "../lower/driver.js";
-import { instantiate } from "../lower/link.js";
-import { load, lower } from "../lower/rewriter.js";
+import { instantiate, link } from "../lower/link.js";
+import { load, loadNow, lower } from "../lower/rewriter.js";
+import { WebAssembly } from "../platform.js";
 import { refuseWith, Waiting, waitTag } from "../lower/waits.js";
+import type { Shape } from "../guest/module.js";
 import type { Runner, Stack, Substrate } from "./substrate.js";
 import fiberBytes from "../../lower/fiber.wasm";
 
@@ -82,9 +84,9 @@ class Unwound implements Stack {
         outcome = this.#outcome;
         failed = this.#failed;
         this.#outcome = undefined;
-        at = fiber.goOn(this.#at);
+        at = fiber!.goOn(this.#at);
       } else {
-        at = fiber.begin(runner.job, runner);
+        at = fiber!.begin(runner.job, runner);
       }
       if (at) {
         this.#at = at;
@@ -146,28 +148,67 @@ function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssem
 }
 
 let needs: Needs;
-let fiber: FiberModule;
+let fiber: FiberModule | undefined;
 
 /** Loads the rewriter, and returns the substrate. Rejects if the engine lacks what frames are made of. */
 export async function unwinding(given: Needs): Promise<Substrate> {
   await load();
+  return unwindingNow(given);
+}
+
+/** The same at once. */
+export function unwindingNow(given: Needs): Substrate {
   if (!fiber) {
+    loadNow();
     needs = given;
     refuseWith(given.SuspendError);
-    shared();
-    fiber = instantiate(lower(fiberBytes, true)!, { host: { wait: waitTag() } }).exports as unknown as FiberModule;
+    const module = lower(fiberBytes, true)!;
+    fiber = instantiate(module, { host: { wait: waitTag() } }).exports as unknown as FiberModule;
   }
-  return {
-    kind: "unwind",
-    begin,
-    beginHere,
-    waits,
-    instance,
-    async guest(_, { bytes }, imports, functions) {
-      const { lowered } = shared();
-      // Only what can reach a function that can be left is changed: what waits, and functions of other guests.
-      const marks = Uint8Array.from(functions, (fn) => (fn === undefined || lowered.has(fn as object) ? 1 : 0));
-      return instantiate(lower(bytes!, true, marks) ?? bytes!, imports);
-    },
-  };
+  return substrate;
+}
+
+const substrate: Substrate = {
+  kind: "unwind",
+  begin,
+  beginHere,
+  waits,
+  instance,
+  async guest(module, shape, given, functions) {
+    const { module: lowered, imports, made } = rewritten(module, shape, given, functions, (fn) => fn === undefined);
+    const instance = await WebAssembly.instantiate(lowered, imports);
+    made(instance);
+    return instance;
+  },
+};
+
+/** Whether an import may have been rewritten: functions of such instances, tables with them. */
+export function left(value: unknown): boolean {
+  return fiber !== undefined && (value instanceof WebAssembly.Table || shared().lowered.has(Object(value)));
+}
+
+const cache = new WeakMap<WebAssembly.Module, Map<string, WebAssembly.Module>>();
+
+/**
+ * Rewrites a guest. Only what can reach a function that can be left is changed: imports that wait, and functions of
+ * instances that were rewritten.
+ */
+export function rewritten(
+  module: WebAssembly.Module,
+  { bytes, options }: Shape,
+  given: WebAssembly.Imports,
+  functions: readonly unknown[],
+  waits: (fn: unknown) => boolean,
+): { module: WebAssembly.Module; imports: WebAssembly.Imports; made: (instance: WebAssembly.Instance) => void } {
+  const all = shared().lowered;
+  const marks = Uint8Array.from(functions, (fn) => (waits(fn) || all.has(Object(fn)) ? 1 : 0));
+  let known = cache.get(module);
+  if (!known) cache.set(module, (known = new Map()));
+  let lowered = known.get(marks.join());
+  if (!lowered) {
+    lowered = new (WebAssembly.Module as any)(lower(bytes!, true, marks) ?? bytes, options) as WebAssembly.Module;
+    known.set(marks.join(), lowered);
+  }
+  const [imports, made] = link(lowered, given);
+  return { module: lowered, imports, made };
 }
