@@ -1,6 +1,5 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as --enable-reference-types --enable-gc --enable-exception-handling --enable-stack-switching fiber.wat
-;;   -o fiber.wasm
+;;   wasm-as -all fiber.wat -o fiber.wasm
 ;;
 ;; What begins a fiber on a stack of our own, and goes on with it (src/substrate/unwind.ts). It is lowered like any
 ;; guest. A job is a thunk (package jsglue/stubs): it is given the runner and lets no exception out. An import that
