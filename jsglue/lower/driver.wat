@@ -1,9 +1,10 @@
 ;; Recipe (Binaryen 132), in this folder:
 ;;   wasm-as --enable-reference-types --enable-gc --enable-exception-handling driver.wat -o driver.wasm
 ;;
-;; The driver: what runs saved frames. There is one in a realm, whatever number of lowered modules it serves.
-;; Package lower (../doc.go) says what the states are; this is the only code that changes them, beside sites.
-(module $driver
+;; What all lowered modules of a realm share: the state of the driver. Its code is in each of them
+;; (polyfill/lower/driver.wat, which says what the states are), because a call into another module costs as much as
+;; ten within one.
+(module $shared
   ;; Every lowered module begins with this group, so that its types are the same types to the engine.
   (rec
     ;; What a function leaves behind when it leaves its stack: a subtype of its own for each layout.
@@ -28,128 +29,28 @@
     ;; A reference to a continuation, good for one use: what every type (cont $ft) becomes a subtype of.
     (type $cont (sub (struct (field $stack (mut (ref null $stack)))))))
 
-  (type $nothing (func))
-  (import "host" "outermost" (func $host_outermost (param i32))) ;; calls $enter, and $reset should that not return
-  (import "host" "room" (func $host_room (result i32)))       ;; whether there is room for more frames
-  (import "host" "trap" (func $host_trap (param i32 (ref null $tag)))) ;; traps with a message
-
-  ;; bits of $site
-  ;; 1: the call lies in a try_table; 2: the frame is a stack
-
-  ;; Writing a reference costs a nanosecond or more, reading one next to nothing. So what is the same already is not
-  ;; written, and what nobody will look at before it is written again is not cleared, unless it would keep something
-  ;; alive.
-
   (global $state (export "state") (mut i32) (i32.const 0))      ;; 0: running; 1: frames are being saved
   (global $outcome (export "outcome") (mut i32) (i32.const 0))  ;; of a resume: 0 returned, k the k-th handler
-  ;; The frame saved last: who saves the next becomes its caller.
+  ;; The frame saved last: who saves the next becomes its caller. Null: there is none, or only the leaf.
   (global $last (export "last") (mut (ref null $frame)) (ref.null none))
   ;; While frames are being saved the stack that they belong to, which the first becomes the leaf of; then, until the
   ;; handler has taken it, the one that is captured.
   (global $captured (export "captured") (mut (ref null $stack)) (ref.null none))
   (global $exn (export "exn") (mut exnref) (ref.null noexn))    ;; what the frame that is entered throws where it stands
   (global $current (export "current") (mut (ref null $stack)) (ref.null none)) ;; the innermost stack that runs
-  (global $why (mut i32) (i32.const 0))     ;; frames are saved: 0 to suspend, 1 to switch, 2 to hand over
-  (global $leaving (mut i32) (i32.const 0)) ;; how many activations of $run have to end before it can be done
+  ;; While frames are being saved: 0 to suspend, 1 to switch, 2 to hand over; and how many activations of $run have to
+  ;; end before it can be done.
+  (global $why (export "why") (mut i32) (i32.const 0))
+  (global $leaving (export "leaving") (mut i32) (i32.const 0))
   (global $frames (export "frames") (mut i32) (i32.const 0)) ;; made since $look
-  (global $peer (mut (ref null $stack)) (ref.null none)) ;; what is switched to
-  (global $depth (mut i32) (i32.const 0))   ;; activations of $run below each other
-
-  (elem declare func $never)
-  (func $never (type $reenter) (unreachable))
+  (global $peer (export "peer") (mut (ref null $stack)) (ref.null none)) ;; what is switched to
+  (global $depth (export "depth") (mut i32) (i32.const 0))    ;; activations of $run below each other
+  (global $nested (export "nested") (mut i32) (i32.const 500)) ;; so many of them, at most
+  (global $deepest (export "deepest") (mut i32) (i32.const 200000)) ;; so many stacks: memory is not endless
 
   (func (export "newTag") (param i32) (result (ref $tag)) (struct.new $tag (local.get 0)))
   (func (export "tagNumber") (param (ref $tag)) (result i32) (struct.get $tag $number (local.get 0)))
   (func (export "boom") (unreachable))
-
-  (func $trap (param i32 (ref null $tag)) (call $host_trap (local.get 0) (local.get 1)) (unreachable))
-
-  ;; Asks now and then whether there is room for more frames: an engine may end the process when its heap is full.
-  (func $look
-    (if (i32.gt_u (global.get $frames) (i32.const 0x20000)) (then
-      (global.set $frames (i32.const 0))
-      (if (i32.eqz (call $host_room)) (then (call $trap (i32.const 7) (ref.null none)))))))
-
-  ;; Makes a continuation's inside; the frame is where it begins.
-  (func (export "new") (param $leaf (ref $frame)) (result (ref $stack))
-    (local $s (ref $stack))
-    (global.set $frames (i32.add (global.get $frames) (i32.const 2)))
-    (call $look)
-    (local.set $s (struct.new $stack (ref.null none) (ref.func $never) (i32.const 2) (local.get $leaf) (ref.null none)
-      (ref.null none) (ref.null none) (ref.null none) (i32.const 0)))
-    (struct.set $stack $inner (local.get $s) (local.get $s))
-    (struct.set $frame $caller (local.get $leaf) (local.get $s))
-    (local.get $s))
-
-  ;; Uses a reference up.
-  (func $take (param $k (ref null $cont)) (result (ref $stack))
-    (local $s (ref null $stack))
-    (if (ref.is_null (local.get $k)) (then (call $trap (i32.const 1) (ref.null none))))
-    (local.set $s (struct.get $cont $stack (local.get $k)))
-    (if (ref.is_null (local.get $s)) (then (call $trap (i32.const 2) (ref.null none))))
-    (struct.set $cont $stack (local.get $k) (ref.null none))
-    (ref.as_non_null (local.get $s)))
-
-  ;; cont.bind: pushes a frame that will put the bound values before the others.
-  (func (export "bind") (param $k (ref null $cont)) (param $f (ref $frame)) (result (ref $stack))
-    (local $s (ref $stack))
-    (local.set $s (call $take (local.get $k)))
-    (struct.set $frame $caller (local.get $f) (struct.get $stack $leaf (local.get $s)))
-    (struct.set $stack $leaf (local.get $s) (local.get $f))
-    (local.get $s))
-
-  ;; Finds the handler of a suspension, or traps. From here on everybody saves frames, until the activation of $run is
-  ;; reached that runs the handler's stack.
-  (func (export "suspend") (param $tag (ref $tag))
-    (local $s (ref null $stack)) (local $tags (ref null $tags)) (local $i i32) (local $n i32) (local $natives i32)
-    (call $look)
-    (local.set $s (global.get $current))
-    (loop $outwards
-      (if (ref.is_null (local.get $s)) (then (call $trap (i32.const 3) (local.get $tag))))
-      (block $not_here
-        (local.set $tags (br_on_null $not_here (struct.get $stack $suspends (local.get $s))))
-        (local.set $n (array.len (local.get $tags)))
-        (local.set $i (i32.const 0))
-        (loop $each
-          (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
-            (global.set $captured (local.get $s))
-            (global.set $leaving (local.get $natives))
-            (global.set $outcome (i32.add (local.get $i) (i32.const 1)))
-            (global.set $why (i32.const 0))
-            (global.set $state (i32.const 1))
-            (return)))
-          (local.set $i (i32.add (local.get $i) (i32.const 1)))
-          (br_if $each (i32.lt_u (local.get $i) (local.get $n)))))
-      (local.set $natives (i32.add (local.get $natives) (struct.get $stack $native (local.get $s))))
-      (local.set $s (struct.get $stack $parent (local.get $s)))
-      (br $outwards)))
-
-  ;; The same for a switch; returns the stack that the switching one will be.
-  (func (export "switch") (param $k (ref null $cont)) (param $tag (ref $tag)) (result (ref $stack))
-    (local $s (ref null $stack)) (local $tags (ref null $tags)) (local $i i32) (local $n i32) (local $natives i32)
-    (if (ref.is_null (local.get $k)) (then (call $trap (i32.const 1) (ref.null none))))
-    (if (ref.is_null (struct.get $cont $stack (local.get $k))) (then (call $trap (i32.const 2) (ref.null none))))
-    (local.set $s (global.get $current))
-    (loop $outwards
-      (if (ref.is_null (local.get $s)) (then (call $trap (i32.const 4) (local.get $tag))))
-      (block $not_here
-        (local.set $tags (br_on_null $not_here (struct.get $stack $switches (local.get $s))))
-        (local.set $n (array.len (local.get $tags)))
-        (local.set $i (i32.const 0))
-        (loop $each
-          (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
-            (global.set $peer (call $take (local.get $k)))
-            (global.set $captured (local.get $s))
-            (global.set $leaving (local.get $natives))
-            (global.set $why (i32.const 1))
-            (global.set $state (i32.const 1))
-            (return (ref.as_non_null (local.get $s)))))
-          (local.set $i (i32.add (local.get $i) (i32.const 1)))
-          (br_if $each (i32.lt_u (local.get $i) (local.get $n)))))
-      (local.set $natives (i32.add (local.get $natives) (struct.get $stack $native (local.get $s))))
-      (local.set $s (struct.get $stack $parent (local.get $s)))
-      (br $outwards))
-    (unreachable))
 
   ;; The tag by which imports wait (src/lower/waits.ts), and whether one could now: whether there is a handler for it,
   ;; and nothing in between that cannot be left.
@@ -166,73 +67,6 @@
       (local.set $s (struct.get $stack $parent (local.get $s)))
       (br $outwards)))
 
-  ;; resume. Returns with $state 0 and the outcome, or with $state 1: then the caller saves its frame.
-  (func (export "resume") (param $k (ref null $cont)) (param $suspends (ref null $tags))
-    (param $switches (ref null $tags))
-    (call $go (call $take (local.get $k)) (local.get $suspends) (local.get $switches)))
-
-  ;; resume_throw and resume_throw_ref: the same, but the innermost frame throws.
-  (func (export "resume_throw") (param $x exnref) (param $k (ref null $cont)) (param $suspends (ref null $tags))
-    (param $switches (ref null $tags))
-    (local $s (ref $stack))
-    (local.set $s (call $take (local.get $k)))
-    (if (ref.is_null (local.get $x)) (then (call $trap (i32.const 5) (ref.null none))))
-    (global.set $exn (local.get $x))
-    (call $go (local.get $s) (local.get $suspends) (local.get $switches)))
-
-  (func $go (param $s (ref $stack)) (param $suspends (ref null $tags)) (param $switches (ref null $tags))
-    (local $outer (ref null $stack)) (local $depth i32)
-    (local.set $outer (global.get $current))
-    (if (i32.eqz (ref.eq (local.get $suspends) (struct.get $stack $suspends (local.get $s))))
-      (then (struct.set $stack $suspends (local.get $s) (local.get $suspends))))
-    (if (i32.eqz (ref.eq (local.get $switches) (struct.get $stack $switches (local.get $s))))
-      (then (struct.set $stack $switches (local.get $s) (local.get $switches))))
-    (global.set $current (struct.get $stack $inner (local.get $s)))
-    (local.set $depth (global.get $depth))
-    (if (ref.is_null (local.get $outer)) (then
-      (struct.set $stack $native (local.get $s) (i32.const 1))
-      (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
-      (call $host_outermost (local.get $depth))
-      (global.set $depth (local.get $depth))
-      (return)))
-    (struct.set $stack $parent (local.get $s) (local.get $outer))
-    (if (i32.lt_u (local.get $depth) (global.get $nested)) (then
-      (struct.set $stack $native (local.get $s) (i32.const 1))
-      (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
-      (call $run (local.get $s))
-      (global.set $depth (local.get $depth))
-      (return)))
-    ;; Too deep for the engine's stack: the outermost activation is to do it.
-    (global.set $why (i32.const 2))
-    (global.set $leaving (i32.sub (call $natives (local.get $outer)) (i32.const 1)))
-    (global.set $captured (local.get $s))
-    (global.set $last (local.get $s))
-    (global.set $state (i32.const 1)))
-  (global $nested (export "nested") (mut i32) (i32.const 500)) ;; so many activations of $run below each other
-
-  (global $deepest (mut i32) (i32.const 200000)) ;; so many stacks below each other: memory is not endless
-
-  ;; Returns how many stacks from this one outwards have an activation of $run; traps if there are too many stacks.
-  (func $natives (param $s (ref null $stack)) (result i32)
-    (local $n i32) (local $all i32)
-    (loop $outwards
-      (local.set $all (i32.add (local.get $all) (i32.const 1)))
-      (if (i32.gt_u (local.get $all) (global.get $deepest)) (then (call $trap (i32.const 6) (ref.null none))))
-      (local.set $n (i32.add (local.get $n) (struct.get $stack $native (local.get $s))))
-      (local.set $s (struct.get $stack $parent (local.get $s)))
-      (br_if $outwards (i32.eqz (ref.is_null (local.get $s)))))
-    (local.get $n))
-
-  ;; The outermost activation of $run, called through JavaScript, which calls $reset if it does not return.
-  (func (export "enter")
-    (local $s (ref null $stack)) (local $next (ref null $stack))
-    (local.set $next (global.get $current))
-    (loop $outwards
-      (local.set $s (local.get $next))
-      (local.set $next (struct.get $stack $parent (local.get $s)))
-      (br_if $outwards (i32.eqz (ref.is_null (local.get $next)))))
-    (call $run (ref.as_non_null (local.get $s))))
-
   ;; After a trap or an exception has left the outermost resume.
   (func (export "reset") (param $depth i32)
     (global.set $state (i32.const 0))
@@ -243,97 +77,4 @@
     (global.set $peer (ref.null none))
     (global.set $captured (ref.null none))
     (global.set $last (ref.null none)))
-
-  ;; Runs a stack from its leaf on, frame by frame, until it has returned, has been captured, or one further out is
-  ;; meant.
-  (func $run (param $s (ref $stack))
-    (local $f (ref null $frame)) (local $next (ref null $frame))
-    (local $t (ref null $stack)) (local $c (ref null $stack))
-    (local $x exnref) ;; what the frames throw, each where it stands
-    (local.set $f (struct.get $stack $leaf (local.get $s)))
-    (local.set $x (global.get $exn))
-    (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
-    (loop $enter
-      (if (i32.and (struct.get $frame $site (local.get $f)) (i32.const 2)) (then
-        ;; a stack: all its frames have returned
-        (local.set $t (ref.cast (ref $stack) (local.get $f)))
-        (global.set $current (struct.get $stack $parent (local.get $t)))
-        (if (ref.eq (local.get $t) (local.get $s)) (then
-          (if (i32.eqz (ref.is_null (local.get $x))) (then (throw_ref (local.get $x))))
-          (global.set $outcome (i32.const 0))
-          (return)))
-        (global.set $outcome (i32.const 0))
-        (local.set $f (struct.get $frame $caller (local.get $f)))
-        (br $enter)))
-      (local.set $next (struct.get $frame $caller (local.get $f)))
-      (if (i32.eqz (ref.is_null (local.get $x))) (then
-        (if (i32.eqz (i32.and (struct.get $frame $site (local.get $f)) (i32.const 1))) (then
-          (local.set $f (local.get $next)) ;; nobody would catch it there
-          (br $enter)))
-        (global.set $exn (local.get $x))
-        (local.set $x (ref.null noexn))))
-      (block $caught (result exnref)
-        (try_table (catch_all_ref $caught)
-          (call_ref $reenter (ref.as_non_null (local.get $f)) (struct.get $frame $reenter (local.get $f))))
-        (local.set $f (local.get $next))
-        (br_if $enter (i32.eqz (global.get $state)))
-        ;; frames have been saved: those below follow
-        (if (i32.eqz (ref.eq (local.get $f) (struct.get $frame $caller (global.get $last))))
-          (then (struct.set $frame $caller (global.get $last) (local.get $f))))
-        (if (global.get $leaving) (then
-          (global.set $leaving (i32.sub (global.get $leaving) (i32.const 1)))
-          (struct.set $stack $native (local.get $s) (i32.const 0))
-          (global.set $last (local.get $s))
-          (return)))
-        (global.set $state (i32.const 0))
-        (global.set $last (ref.null none))
-        (local.set $t (global.get $captured))
-        (if (i32.eq (global.get $why) (i32.const 2)) (then
-          (global.set $captured (ref.null none))
-          (local.set $f (struct.get $stack $leaf (local.get $t)))
-          (local.set $x (global.get $exn)) ;; of a resume_throw
-          (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
-          (br $enter)))
-        (if (i32.eqz (ref.eq (struct.get $stack $inner (local.get $t)) (global.get $current)))
-          (then (struct.set $stack $inner (local.get $t) (global.get $current))))
-        (struct.set $stack $native (local.get $t) (i32.const 0))
-        (if (global.get $why) (then
-          ;; the peer takes the place of the one that switched
-          (local.set $c (global.get $peer))
-          (global.set $peer (ref.null none))
-          (global.set $captured (ref.null none))
-          (struct.set $stack $suspends (local.get $c) (struct.get $stack $suspends (local.get $t)))
-          (struct.set $stack $switches (local.get $c) (struct.get $stack $switches (local.get $t)))
-          (struct.set $stack $parent (local.get $c) (struct.get $stack $parent (local.get $t)))
-          (struct.set $stack $caller (local.get $c) (struct.get $stack $caller (local.get $t)))
-          (global.set $current (struct.get $stack $inner (local.get $c)))
-          (local.set $f (struct.get $stack $leaf (local.get $c)))
-          (call $detach (local.get $t))
-          (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
-          (struct.set $stack $native (local.get $c) (i32.const 1))
-          (local.set $s (ref.as_non_null (local.get $c)))
-          (br $enter)))
-        (local.set $f (struct.get $stack $caller (local.get $t)))
-        (global.set $current (struct.get $stack $parent (local.get $t)))
-        (call $detach (local.get $t))
-        (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
-        (return))
-      ;; the frame has thrown
-      (local.set $x)
-      (if (global.get $state) (then
-        ;; the engine's stack has overflowed while frames were being saved: what has been saved is lost
-        (global.set $state (i32.const 0))
-        (global.set $captured (ref.null none))
-        (global.set $peer (ref.null none))
-        (global.set $last (ref.null none))))
-      (local.set $f (local.get $next))
-      (br $enter))
-    (unreachable))
-
-  ;; Makes a suspended stack forget who resumed it.
-  (func $detach (param $t (ref null $stack))
-    (if (i32.eqz (ref.is_null (struct.get $stack $parent (local.get $t))))
-      (then (struct.set $stack $parent (local.get $t) (ref.null none))))
-    (if (i32.eqz (ref.is_null (struct.get $stack $caller (local.get $t))))
-      (then (struct.set $stack $caller (local.get $t) (ref.null none)))))
 )

@@ -5,10 +5,18 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
-// What the guest's own indices are in the output.
-func (l *lowering) typ(x uint32) uint32 { return x + baseTypes }
+// What the guest's own indices, or the driver's, are in the output.
+func (l *lowering) typ(x uint32) uint32 {
+	if l.move != nil {
+		return l.move.types[x]
+	}
+	return x + baseTypes
+}
 
 func (l *lowering) fun(x uint32) uint32 {
+	if l.move != nil {
+		return l.move.funcs[x]
+	}
 	if x < uint32(l.m.ImportedFuncs) {
 		return x
 	}
@@ -16,6 +24,9 @@ func (l *lowering) fun(x uint32) uint32 {
 }
 
 func (l *lowering) glob(x uint32) uint32 {
+	if l.move != nil {
+		return l.move.globals[x]
+	}
 	if x < uint32(l.m.ImportedGlobals) {
 		return x
 	}

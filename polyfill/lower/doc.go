@@ -75,6 +75,9 @@
 // there in order and read back on the other side, where references are cast to the type that validation has promised.
 // So the driver knows no types, and nothing is allocated.
 //
+// The driver (driver.wat) is part of every lowered module, because a call into another module costs as much as ten
+// within one. What they share is its state: globals, which it imports.
+//
 // # Continuations
 //
 // A type (cont $ft) becomes a structure below one that all have, with a field of type (ref null $ft), always null, for

@@ -50,7 +50,7 @@ func (l *lowering) saver(n int, leaf bool) uint32 {
 	e.i32(1)
 	e.Byte(wasm.OpI32Add)
 	e.Op(wasm.OpGlobalSet, l.hidden(globalFrames))
-	e.hang(frame, leaf)
+	e.hang(frame, leaf, false)
 	l.complete(f, e.function(nil))
 	return f
 }
@@ -62,19 +62,38 @@ func at(leaf bool) int {
 	return 0
 }
 
-// hang hangs in the frame in a local.
-func (e *emitter) hang(frame uint32, leaf bool) {
+// hang hangs in the frame in a local. While there is no other than the leaf, the driver's global for the last one is
+// null. What is used again may hang where it should already: then nothing is written, since that is not for free.
+func (e *emitter) hang(frame uint32, leaf, again bool) {
+	l := e.l
 	if leaf {
-		e.global(e.l.hidden(globalCaptured))
+		if again {
+			e.global(l.hidden(globalCaptured))
+			e.structGet(typeStack, 3)
+			e.get(frame)
+			e.Byte(wasm.OpRefEq)
+			e.iff()
+			e.Byte(wasm.OpReturn)
+			e.end()
+		}
+		e.global(l.hidden(globalCaptured))
 		e.get(frame)
 		e.structSet(typeStack, 3)
-	} else {
-		e.global(e.l.hidden(globalLast))
-		e.get(frame)
-		e.structSet(typeFrame, 0)
+		return
 	}
+	e.global(l.hidden(globalLast))
+	e.Byte(wasm.OpRefIsNull)
+	e.Raw("\x04\x63") // if (result (ref null …))
+	e.S32(typeFrame)
+	e.global(l.hidden(globalCaptured))
+	e.structGet(typeStack, 3)
+	e.Byte(wasm.OpElse)
+	e.global(l.hidden(globalLast))
+	e.Byte(wasm.OpEnd)
 	e.get(frame)
-	e.Op(wasm.OpGlobalSet, e.l.hidden(globalLast))
+	e.structSet(typeFrame, 0)
+	e.get(frame)
+	e.Op(wasm.OpGlobalSet, l.hidden(globalLast))
 }
 
 // saverType returns the type of a saver, with further parameters in the binary format.
@@ -128,7 +147,7 @@ func (l *lowering) resaver(n int, leaf bool) uint32 {
 		e.get(uint32(i))
 		e.structSet(l.layouts[n].index, uint32(i)+3)
 	}
-	e.hang(frame, leaf)
+	e.hang(frame, leaf, true)
 	l.complete(f, e.function(nil))
 	return f
 }
@@ -152,7 +171,7 @@ func (l *lowering) newCont(id validate.Heap) uint32 {
 	e.get(0)
 	e.Byte(wasm.OpRefAsNonNull)
 	e.structNew(l.layouts[n].index)
-	e.call(l.driver(driverNew))
+	e.call(l.entry(driverNew))
 	e.wrap(id)
 	l.complete(f, e.function(nil))
 	return f
@@ -234,7 +253,7 @@ func (l *lowering) bindCont(from, to validate.Heap) uint32 {
 		e.get(uint32(i))
 	}
 	e.structNew(t)
-	e.call(l.driver(driverBind))
+	e.call(l.entry(driverBind))
 	e.wrap(to)
 	l.complete(f, e.function(nil))
 	return f

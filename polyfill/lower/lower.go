@@ -73,7 +73,8 @@ type lowering struct {
 	registers     [classes]uint32 // how many there are of each class
 	firstRegister [classes]uint32 // index of the first global
 	hiddenGlobals uint32          // imported ones
-	driverTypes   [driverFuncs]uint32
+	driver        *lowering       // of the driver's code
+	move          *move           // of that: where it goes
 
 	made       []made
 	conts      []contFunc
@@ -258,9 +259,7 @@ func (l *lowering) prepare() {
 		next += l.registers[c]
 		l.hiddenGlobals += l.registers[c]
 	}
-	for i, t := range driverTypes {
-		l.driverTypes[i] = l.rawFuncType(t[0], t[1])
-	}
+	l.addDriver()
 }
 
 // functions writes the code of all functions.

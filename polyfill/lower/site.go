@@ -13,7 +13,7 @@ func (e *emitter) perform(in *ins) {
 	case wasm.OpSuspend:
 		e.toRegisters(l.t.Params(l.m.Tags[in.x].Type))
 		e.global(l.tag(in.x))
-		e.call(l.driver(driverSuspend))
+		e.call(l.entry(driverSuspend))
 	case wasm.OpSwitch:
 		from := l.m.TypeIDs[in.x]
 		params := l.t.Params(l.t.FuncOf(from))
@@ -22,7 +22,7 @@ func (e *emitter) perform(in *ins) {
 		e.toRegisters(params[:len(params)-1])
 		e.get(k)
 		e.global(l.tag(in.y))
-		e.call(l.driver(driverSwitch))
+		e.call(l.entry(driverSwitch))
 		e.wrap(last.Heap())
 		regs := l.assign(params)
 		e.Op(wasm.OpGlobalSet, regs[len(regs)-1])
@@ -32,17 +32,17 @@ func (e *emitter) perform(in *ins) {
 		e.toRegisters(l.t.Params(l.t.FuncOf(id)))
 		e.get(k)
 		e.handlers(in)
-		e.call(l.driver(driverResume))
+		e.call(l.entry(driverResume))
 	case wasm.OpResumeThrow:
 		id := l.m.TypeIDs[in.x]
 		k := e.takeCont(id)
 		e.exception(in.y)
 		e.get(k)
 		e.handlers(in)
-		e.call(l.driver(driverResumeThrow))
+		e.call(l.entry(driverResumeThrow))
 	case wasm.OpResumeThrowRef:
 		e.handlers(in)
-		e.call(l.driver(driverResumeThrow))
+		e.call(l.entry(driverResumeThrow))
 	default:
 		e.copy(in.op, int(in.at), int(in.end))
 	}

@@ -1,5 +1,6 @@
-// The driver: what runs saved frames (jsglue/lower/driver.wat), and what lowered modules share beside it. There is one
-// in a realm, also if several copies of fiberfill are: continuations of one pass through modules of another.
+// What lowered modules share: the state of the driver (jsglue/lower/driver.wat), whose code is in each of them, and
+// what it needs of JavaScript. There is one in a realm, also if several copies of fiberfill are: continuations of one
+// pass through modules of another.
 
 import driverBytes from "../../lower/driver.wasm";
 import { WebAssembly } from "../platform.js";
@@ -11,7 +12,6 @@ export const VERSION = 1;
 export interface Driver extends WebAssembly.Exports {
   newTag(name: number): object & WebAssembly.ExportValue;
   tagNumber(tag: object): number;
-  enter(): void;
   reset(depth: number): void;
   boom(): never;
   current: WebAssembly.Global;
@@ -29,6 +29,8 @@ export interface Identity {
 /** What all copies of fiberfill in a realm share. */
 export interface Shared {
   driver: Driver;
+  /** What the driver imports from JavaScript. */
+  host: Record<string, Function>;
   tags: WeakMap<object, Identity>;
   /** Functions that can be left: what they do when they return is understood by their callers. */
   lowered: WeakSet<object>;
@@ -65,7 +67,7 @@ function make(): Shared {
     room,
     // The one frame of JavaScript below everything that runs in a continuation: a trap passes by all of wasm.
     // Why: RATIONALE.md, "Why does the outermost resume go through JavaScript?".
-    outermost(depth: number): void {
+    outermost(depth: number, enter: () => void): void {
       try {
         enter();
       } catch (error) {
@@ -83,9 +85,8 @@ function make(): Shared {
       }
     },
   };
-  const driver = new WebAssembly.Instance(module, { host }).exports as Driver;
-  const { enter } = driver;
-  return { driver, tags: new WeakMap(), lowered: new WeakSet(), registers: new Map(), tagNames };
+  const driver = new WebAssembly.Instance(module).exports as Driver;
+  return { driver, host, tags: new WeakMap(), lowered: new WeakSet(), registers: new Map(), tagNames };
 }
 
 function message(code: number, tag: string | null | undefined): string {

@@ -91,8 +91,8 @@ export function link(
   if (bytes) wait(bytes, places, values);
   guard(module, places, values);
 
-  const { driver, lowered, tags } = shared();
-  const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver);
+  const { driver, host, lowered, tags } = shared();
+  const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver, host);
   ids.forEach(({ id }, k) => (hidden[`tag.${k}`] = id));
   found.registers.forEach((n, c) => {
     for (let k = 0; k < n; k++) hidden[`${CLASSES[c]}.${k}`] = register(CLASSES[c]!, k);

@@ -1,0 +1,116 @@
+package lower
+
+import (
+	_ "embed"
+
+	"github.com/fiberfill/fiberfill/internal/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm/validate"
+)
+
+// driverCode is driver.wat. It becomes part of every lowered module: a call from one module into another costs ten
+// times as much as one that stays inside.
+//
+//go:embed driver.wasm
+var driverCode []byte
+
+// Functions of the driver that are called where a guest has an instruction.
+const (
+	driverNew = iota
+	driverBind
+	driverSuspend
+	driverSwitch
+	driverResume
+	driverResumeThrow
+	driverEntries // how many there are
+)
+
+// Functions and globals that it imports, and so does a lowered module, behind the guest's own imports. The globals that
+// guests use themselves come first.
+const driverFuncs = 3
+
+const (
+	globalState = iota
+	globalOutcome
+	globalLast
+	globalCaptured
+	globalExn
+	globalFrames
+	driverGlobals = 13 // how many there are
+)
+
+// A move says what the indices of another module's code are in the output.
+type move struct{ types, funcs, globals []uint32 }
+
+// addDriver adds the driver's functions to those that the rewriter makes.
+func (l *lowering) addDriver() {
+	m, err := validate.Decode(driverCode, nil)
+	if err != nil {
+		panic(err.Error())
+	}
+	d := &lowering{m: m, t: m.Types, move: &move{}}
+	l.driver = d
+	d.index = make([]uint32, d.t.Len())
+	for i, id := range m.TypeIDs {
+		if i < baseTypes {
+			d.index[id] = uint32(i)
+		}
+	}
+	for i, id := range m.TypeIDs {
+		to := uint32(i)
+		if i >= baseTypes {
+			var w wasm.Writer
+			w.Byte(0x60)
+			d.values(&w, d.t.Params(id))
+			d.values(&w, d.t.Results(id))
+			to = l.types.add(w.B)
+		}
+		d.move.types = append(d.move.types, to)
+	}
+	for f := range m.Funcs {
+		to := uint32(l.m.ImportedFuncs + f)
+		if f >= m.ImportedFuncs {
+			to = l.reserve(d.move.types[m.Funcs[f].Decl])
+		}
+		d.move.funcs = append(d.move.funcs, to)
+	}
+	for g := range m.Globals {
+		d.move.globals = append(d.move.globals, l.hidden(g))
+	}
+	for f := m.ImportedFuncs; f < len(m.Funcs); f++ {
+		b := &d.body
+		b.Start(m, uint32(f))
+		e := d.hotCode.reset(d, nil)
+		locals := append([]validate.Type(nil), b.Locals[len(m.Params(uint32(f))):]...)
+		e.copyAll(b)
+		l.complete(d.move.funcs[f], e.function(locals))
+	}
+}
+
+// entry returns the index of one of the driver's functions.
+func (l *lowering) entry(k int) uint32 { return l.driver.move.funcs[l.driver.m.Exports[k].Index] }
+
+// hidden returns the index of one of its globals, tag that of a tag's identity.
+func (l *lowering) hidden(k int) uint32 { return uint32(l.m.ImportedGlobals + k) }
+
+func (l *lowering) tag(x uint32) uint32 { return l.hidden(driverGlobals) + x }
+
+// driverImports writes what it imports.
+func (l *lowering) driverImports(w *wasm.Writer) {
+	d := l.driver
+	for _, kind := range []byte{wasm.KindFunc, wasm.KindGlobal} {
+		for _, i := range d.m.Imports {
+			if i.Kind != kind {
+				continue
+			}
+			w.Name(Namespace)
+			w.Name(string(d.m.Text(i.Name)))
+			w.Byte(kind)
+			if kind == wasm.KindFunc {
+				w.U32(d.typ(d.m.Funcs[i.Index].Decl))
+				continue
+			}
+			d.value(w, d.m.Globals[i.Index].Type)
+			w.Byte(mut)
+		}
+	}
+}

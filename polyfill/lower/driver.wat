@@ -1,0 +1,306 @@
+;; Recipe (Binaryen 132), in this folder:
+;;   wasm-as --enable-reference-types --enable-gc --enable-exception-handling driver.wat -o driver.wasm
+;;
+;; The driver: what runs saved frames. Package lower puts it into every module that it lowers (driver.go), and all of
+;; them work on one state (jsglue/lower/driver.wat says what each global is). The package's comment says what the states
+;; of a stack are; this is the only code that changes them, beside sites.
+(module $driver
+  ;; Every lowered module begins with this group, so that its types are the same types to the engine.
+  (rec
+    ;; What a function leaves behind when it leaves its stack: a subtype of its own for each layout.
+    (type $frame (sub (struct
+      (field $caller (mut (ref null $frame)))
+      (field $reenter (ref $reenter))
+      (field $site (mut i32)))))                     ;; which call, times 4, and what follows in bits
+    (type $reenter (func (param (ref $frame))))
+    (type $tag (struct (field $number (mut i32))))   ;; one object for each tag: its identity
+    (type $tags (array (ref $tag)))
+    ;; What a continuation is inside: frames, and below them this, which is the prompt while it runs.
+    (type $stack (sub final $frame (struct
+      (field $caller (mut (ref null $frame)))        ;; the frame that resumed it, once that has been saved
+      (field $reenter (ref $reenter))
+      (field $site (mut i32))
+      (field $leaf (mut (ref null $frame)))          ;; suspended: where it goes on
+      (field $inner (mut (ref null $stack)))         ;; suspended: the innermost stack above this one, or itself
+      (field $parent (mut (ref null $stack)))        ;; running: the next prompt outwards
+      (field $suspends (mut (ref null $tags)))       ;; running: the tags of (on $tag $label), in order
+      (field $switches (mut (ref null $tags)))       ;; running: the tags of (on $tag switch)
+      (field $native (mut i32)))))                   ;; running: 1 if it has an activation of $run to itself
+    ;; A reference to a continuation, good for one use: what every type (cont $ft) becomes a subtype of.
+    (type $cont (sub (struct (field $stack (mut (ref null $stack)))))))
+
+  (import "fiberfill:lower" "outermost" (func $host_outermost (param i32 funcref))) ;; calls it, or $reset after a trap
+  (import "fiberfill:lower" "room" (func $host_room (result i32)))  ;; whether there is room for more frames
+  (import "fiberfill:lower" "trap" (func $host_trap (param i32 (ref null $tag)))) ;; traps with a message
+  (import "fiberfill:lower" "state" (global $state (mut i32)))
+  (import "fiberfill:lower" "outcome" (global $outcome (mut i32)))
+  (import "fiberfill:lower" "last" (global $last (mut (ref null $frame))))
+  (import "fiberfill:lower" "captured" (global $captured (mut (ref null $stack))))
+  (import "fiberfill:lower" "exn" (global $exn (mut exnref)))
+  (import "fiberfill:lower" "frames" (global $frames (mut i32)))
+  (import "fiberfill:lower" "current" (global $current (mut (ref null $stack))))
+  (import "fiberfill:lower" "why" (global $why (mut i32)))
+  (import "fiberfill:lower" "leaving" (global $leaving (mut i32)))
+  (import "fiberfill:lower" "peer" (global $peer (mut (ref null $stack))))
+  (import "fiberfill:lower" "depth" (global $depth (mut i32)))
+  (import "fiberfill:lower" "nested" (global $nested (mut i32)))
+  (import "fiberfill:lower" "deepest" (global $deepest (mut i32)))
+
+  ;; bits of $site
+  ;; 1: the call lies in a try_table; 2: the frame is a stack
+
+  ;; Writing a reference costs a nanosecond or more, reading one next to nothing. So what is the same already is not
+  ;; written, and what nobody will look at before it is written again is not cleared, unless it would keep something
+  ;; alive.
+
+  (elem declare func $never $enter)
+  (func $never (type $reenter) (unreachable))
+
+  (func $trap (param i32 (ref null $tag)) (call $host_trap (local.get 0) (local.get 1)) (unreachable))
+
+  ;; Asks now and then whether there is room for more frames: an engine may end the process when its heap is full.
+  (func $look
+    (if (i32.gt_u (global.get $frames) (i32.const 0x20000)) (then
+      (global.set $frames (i32.const 0))
+      (if (i32.eqz (call $host_room)) (then (call $trap (i32.const 7) (ref.null none)))))))
+
+  ;; Makes a continuation's inside; the frame is where it begins.
+  (func (export "new") (param $leaf (ref $frame)) (result (ref $stack))
+    (local $s (ref $stack))
+    (global.set $frames (i32.add (global.get $frames) (i32.const 2)))
+    (call $look)
+    (local.set $s (struct.new $stack (ref.null none) (ref.func $never) (i32.const 2) (local.get $leaf) (ref.null none)
+      (ref.null none) (ref.null none) (ref.null none) (i32.const 0)))
+    (struct.set $stack $inner (local.get $s) (local.get $s))
+    (struct.set $frame $caller (local.get $leaf) (local.get $s))
+    (local.get $s))
+
+  ;; Uses a reference up.
+  (func $take (param $k (ref null $cont)) (result (ref $stack))
+    (local $s (ref null $stack))
+    (if (ref.is_null (local.get $k)) (then (call $trap (i32.const 1) (ref.null none))))
+    (local.set $s (struct.get $cont $stack (local.get $k)))
+    (if (ref.is_null (local.get $s)) (then (call $trap (i32.const 2) (ref.null none))))
+    (struct.set $cont $stack (local.get $k) (ref.null none))
+    (ref.as_non_null (local.get $s)))
+
+  ;; cont.bind: pushes a frame that will put the bound values before the others.
+  (func (export "bind") (param $k (ref null $cont)) (param $f (ref $frame)) (result (ref $stack))
+    (local $s (ref $stack))
+    (local.set $s (call $take (local.get $k)))
+    (struct.set $frame $caller (local.get $f) (struct.get $stack $leaf (local.get $s)))
+    (struct.set $stack $leaf (local.get $s) (local.get $f))
+    (local.get $s))
+
+  ;; Finds the handler of a suspension, or traps. From here on everybody saves frames, until the activation of $run is
+  ;; reached that runs the handler's stack.
+  (func (export "suspend") (param $tag (ref $tag))
+    (local $s (ref null $stack)) (local $tags (ref null $tags)) (local $i i32) (local $n i32) (local $natives i32)
+    (call $look)
+    (local.set $s (global.get $current))
+    (loop $outwards
+      (if (ref.is_null (local.get $s)) (then (call $trap (i32.const 3) (local.get $tag))))
+      (block $not_here
+        (local.set $tags (br_on_null $not_here (struct.get $stack $suspends (local.get $s))))
+        (local.set $n (array.len (local.get $tags)))
+        (local.set $i (i32.const 0))
+        (loop $each
+          (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
+            (global.set $captured (local.get $s))
+            (global.set $leaving (local.get $natives))
+            (global.set $outcome (i32.add (local.get $i) (i32.const 1)))
+            (global.set $why (i32.const 0))
+            (global.set $state (i32.const 1))
+            (return)))
+          (local.set $i (i32.add (local.get $i) (i32.const 1)))
+          (br_if $each (i32.lt_u (local.get $i) (local.get $n)))))
+      (local.set $natives (i32.add (local.get $natives) (struct.get $stack $native (local.get $s))))
+      (local.set $s (struct.get $stack $parent (local.get $s)))
+      (br $outwards)))
+
+  ;; The same for a switch; returns the stack that the switching one will be.
+  (func (export "switch") (param $k (ref null $cont)) (param $tag (ref $tag)) (result (ref $stack))
+    (local $s (ref null $stack)) (local $tags (ref null $tags)) (local $i i32) (local $n i32) (local $natives i32)
+    (if (ref.is_null (local.get $k)) (then (call $trap (i32.const 1) (ref.null none))))
+    (if (ref.is_null (struct.get $cont $stack (local.get $k))) (then (call $trap (i32.const 2) (ref.null none))))
+    (local.set $s (global.get $current))
+    (loop $outwards
+      (if (ref.is_null (local.get $s)) (then (call $trap (i32.const 4) (local.get $tag))))
+      (block $not_here
+        (local.set $tags (br_on_null $not_here (struct.get $stack $switches (local.get $s))))
+        (local.set $n (array.len (local.get $tags)))
+        (local.set $i (i32.const 0))
+        (loop $each
+          (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
+            (global.set $peer (call $take (local.get $k)))
+            (global.set $captured (local.get $s))
+            (global.set $leaving (local.get $natives))
+            (global.set $why (i32.const 1))
+            (global.set $state (i32.const 1))
+            (return (ref.as_non_null (local.get $s)))))
+          (local.set $i (i32.add (local.get $i) (i32.const 1)))
+          (br_if $each (i32.lt_u (local.get $i) (local.get $n)))))
+      (local.set $natives (i32.add (local.get $natives) (struct.get $stack $native (local.get $s))))
+      (local.set $s (struct.get $stack $parent (local.get $s)))
+      (br $outwards))
+    (unreachable))
+
+  ;; resume. Returns with $state 0 and the outcome, or with $state 1: then the caller saves its frame.
+  (func (export "resume") (param $k (ref null $cont)) (param $suspends (ref null $tags))
+    (param $switches (ref null $tags))
+    (call $go (call $take (local.get $k)) (local.get $suspends) (local.get $switches)))
+
+  ;; resume_throw and resume_throw_ref: the same, but the innermost frame throws.
+  (func (export "resume_throw") (param $x exnref) (param $k (ref null $cont)) (param $suspends (ref null $tags))
+    (param $switches (ref null $tags))
+    (local $s (ref $stack))
+    (local.set $s (call $take (local.get $k)))
+    (if (ref.is_null (local.get $x)) (then (call $trap (i32.const 5) (ref.null none))))
+    (global.set $exn (local.get $x))
+    (call $go (local.get $s) (local.get $suspends) (local.get $switches)))
+
+  (func $go (param $s (ref $stack)) (param $suspends (ref null $tags)) (param $switches (ref null $tags))
+    (local $outer (ref null $stack)) (local $depth i32)
+    (local.set $outer (global.get $current))
+    (if (i32.eqz (ref.eq (local.get $suspends) (struct.get $stack $suspends (local.get $s))))
+      (then (struct.set $stack $suspends (local.get $s) (local.get $suspends))))
+    (if (i32.eqz (ref.eq (local.get $switches) (struct.get $stack $switches (local.get $s))))
+      (then (struct.set $stack $switches (local.get $s) (local.get $switches))))
+    (global.set $current (struct.get $stack $inner (local.get $s)))
+    (local.set $depth (global.get $depth))
+    (if (ref.is_null (local.get $outer)) (then
+      (struct.set $stack $native (local.get $s) (i32.const 1))
+      (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
+      (call $host_outermost (local.get $depth) (ref.func $enter))
+      (global.set $depth (local.get $depth))
+      (return)))
+    (struct.set $stack $parent (local.get $s) (local.get $outer))
+    (if (i32.lt_u (local.get $depth) (global.get $nested)) (then
+      (struct.set $stack $native (local.get $s) (i32.const 1))
+      (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
+      (call $run (local.get $s))
+      (global.set $depth (local.get $depth))
+      (return)))
+    ;; Too deep for the engine's stack: the outermost activation is to do it.
+    (global.set $why (i32.const 2))
+    (global.set $leaving (i32.sub (call $natives (local.get $outer)) (i32.const 1)))
+    (global.set $captured (local.get $s))
+    (global.set $last (local.get $s))
+    (global.set $state (i32.const 1)))
+  ;; Returns how many stacks from this one outwards have an activation of $run; traps if there are too many stacks.
+  (func $natives (param $s (ref null $stack)) (result i32)
+    (local $n i32) (local $all i32)
+    (loop $outwards
+      (local.set $all (i32.add (local.get $all) (i32.const 1)))
+      (if (i32.gt_u (local.get $all) (global.get $deepest)) (then (call $trap (i32.const 6) (ref.null none))))
+      (local.set $n (i32.add (local.get $n) (struct.get $stack $native (local.get $s))))
+      (local.set $s (struct.get $stack $parent (local.get $s)))
+      (br_if $outwards (i32.eqz (ref.is_null (local.get $s)))))
+    (local.get $n))
+
+  ;; The outermost activation of $run, called through JavaScript, which calls $reset if it does not return.
+  (func $enter
+    (local $s (ref null $stack)) (local $next (ref null $stack))
+    (local.set $next (global.get $current))
+    (loop $outwards
+      (local.set $s (local.get $next))
+      (local.set $next (struct.get $stack $parent (local.get $s)))
+      (br_if $outwards (i32.eqz (ref.is_null (local.get $next)))))
+    (call $run (ref.as_non_null (local.get $s))))
+
+  ;; Runs a stack from its leaf on, frame by frame, until it has returned, has been captured, or one further out is
+  ;; meant.
+  (func $run (param $s (ref $stack))
+    (local $f (ref null $frame)) (local $next (ref null $frame)) (local $last (ref null $frame))
+    (local $t (ref null $stack)) (local $c (ref null $stack))
+    (local $x exnref) ;; what the frames throw, each where it stands
+    (local.set $f (struct.get $stack $leaf (local.get $s)))
+    (local.set $x (global.get $exn))
+    (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
+    (loop $enter
+      (if (i32.and (struct.get $frame $site (local.get $f)) (i32.const 2)) (then
+        ;; a stack: all its frames have returned
+        (local.set $t (ref.cast (ref $stack) (local.get $f)))
+        (global.set $current (struct.get $stack $parent (local.get $t)))
+        (if (ref.eq (local.get $t) (local.get $s)) (then
+          (if (i32.eqz (ref.is_null (local.get $x))) (then (throw_ref (local.get $x))))
+          (global.set $outcome (i32.const 0))
+          (return)))
+        (global.set $outcome (i32.const 0))
+        (local.set $f (struct.get $frame $caller (local.get $f)))
+        (br $enter)))
+      (local.set $next (struct.get $frame $caller (local.get $f)))
+      (if (i32.eqz (ref.is_null (local.get $x))) (then
+        (if (i32.eqz (i32.and (struct.get $frame $site (local.get $f)) (i32.const 1))) (then
+          (local.set $f (local.get $next)) ;; nobody would catch it there
+          (br $enter)))
+        (global.set $exn (local.get $x))
+        (local.set $x (ref.null noexn))))
+      (block $caught (result exnref)
+        (try_table (catch_all_ref $caught)
+          (call_ref $reenter (ref.as_non_null (local.get $f)) (struct.get $frame $reenter (local.get $f))))
+        (local.set $f (local.get $next))
+        (br_if $enter (i32.eqz (global.get $state)))
+        ;; frames have been saved: those below follow
+        (local.set $last (global.get $last))
+        (if (ref.is_null (local.get $last))
+          (then (local.set $last (struct.get $stack $leaf (global.get $captured)))) ;; only the leaf
+          (else (global.set $last (ref.null none))))
+        (if (i32.eqz (ref.eq (local.get $f) (struct.get $frame $caller (local.get $last))))
+          (then (struct.set $frame $caller (local.get $last) (local.get $f))))
+        (if (global.get $leaving) (then
+          (global.set $leaving (i32.sub (global.get $leaving) (i32.const 1)))
+          (struct.set $stack $native (local.get $s) (i32.const 0))
+          (global.set $last (local.get $s))
+          (return)))
+        (global.set $state (i32.const 0))
+        (local.set $t (global.get $captured))
+        (if (i32.eq (global.get $why) (i32.const 2)) (then
+          (global.set $captured (ref.null none))
+          (local.set $f (struct.get $stack $leaf (local.get $t)))
+          (local.set $x (global.get $exn)) ;; of a resume_throw
+          (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
+          (br $enter)))
+        (if (i32.eqz (ref.eq (struct.get $stack $inner (local.get $t)) (global.get $current)))
+          (then (struct.set $stack $inner (local.get $t) (global.get $current))))
+        (struct.set $stack $native (local.get $t) (i32.const 0))
+        (if (global.get $why) (then
+          ;; the peer takes the place of the one that switched
+          (local.set $c (global.get $peer))
+          (global.set $peer (ref.null none))
+          (global.set $captured (ref.null none))
+          (struct.set $stack $suspends (local.get $c) (struct.get $stack $suspends (local.get $t)))
+          (struct.set $stack $switches (local.get $c) (struct.get $stack $switches (local.get $t)))
+          (struct.set $stack $parent (local.get $c) (struct.get $stack $parent (local.get $t)))
+          (struct.set $stack $caller (local.get $c) (struct.get $stack $caller (local.get $t)))
+          (global.set $current (struct.get $stack $inner (local.get $c)))
+          (local.set $f (struct.get $stack $leaf (local.get $c)))
+          (call $detach (local.get $t))
+          (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
+          (struct.set $stack $native (local.get $c) (i32.const 1))
+          (local.set $s (ref.as_non_null (local.get $c)))
+          (br $enter)))
+        (local.set $f (struct.get $stack $caller (local.get $t)))
+        (global.set $current (struct.get $stack $parent (local.get $t)))
+        (call $detach (local.get $t))
+        (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
+        (return))
+      ;; the frame has thrown
+      (local.set $x)
+      (if (global.get $state) (then
+        ;; the engine's stack has overflowed while frames were being saved: what has been saved is lost
+        (global.set $state (i32.const 0))
+        (global.set $captured (ref.null none))
+        (global.set $peer (ref.null none))
+        (global.set $last (ref.null none))))
+      (local.set $f (local.get $next))
+      (br $enter))
+    (unreachable))
+
+  ;; Makes a suspended stack forget who resumed it.
+  (func $detach (param $t (ref null $stack))
+    (if (i32.eqz (ref.is_null (struct.get $stack $parent (local.get $t))))
+      (then (struct.set $stack $parent (local.get $t) (ref.null none))))
+    (if (i32.eqz (ref.is_null (struct.get $stack $caller (local.get $t))))
+      (then (struct.set $stack $caller (local.get $t) (ref.null none)))))
+)
