@@ -3,12 +3,16 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+
+	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
 const checkUsage = "rebuild into a temporary file and fail if the committed one differs"
@@ -17,11 +21,10 @@ func coreCommand(flags *flag.FlagSet) func() error {
 	check := flags.Bool("check", false, checkUsage)
 	return func() error {
 		return errors.Join(
-			rebuild(binary{"jsglue/core/core.wasm", compileTinygo("./jsglue/core", "2")}, *check),
+			rebuild(binary{"jsglue/core/core.wasm", compileTinygo("./jsglue/core", "s")}, *check),
 			rebuild(binary{"jsglue/proposals/proposals.wasm", compileTinygo("./jsglue/proposals", "z")}, *check),
 			rebuild(binary{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors", "2")}, *check),
-			rebuild(binary{"jsglue/lower/lower.wasm",
-				compileTinygoFor("jsglue/lower/lower.json", "./jsglue/lower", "2")}, *check))
+			rebuild(binary{"jsglue/lower/lower.wasm", compileRewriter}, *check))
 	}
 }
 
@@ -63,42 +66,111 @@ func rebuild(b binary, check bool) error {
 	return nil
 }
 
-// compileTinygo is the recipe of the core and of the actors' rules: TinyGo compiles, Binaryen shrinks.
+// compileTinygo is the recipe of what scripts embed: TinyGo compiles, Binaryen shrinks.
 //
-// The core uses -opt=2, not -opt=z: on the same source in Node 26 that gives 11,702 bytes in brotli and 20 to 30 ns a
-// yield, against 10,377 bytes and 40 to 46 ns, and the script's budget has room for the difference. The proposals'
-// machine is called once a jump, which costs a promise and a stack switch anyway; there -opt=z saves 2.8 KB of 9.2. A
-// panic traps, because it is a bug in fiberfill and its message would cost kilobytes. Memory is not collected. The
-// scheduler allocates only tables that double and never shrink, so it never leaks more than it holds; the parser's
-// instance is thrown away once it has become large. The collector would be a quarter of the wasm that every page loads
-// and compiles before its first fiber.
+// The core uses -opt=s, and what every switch calls is inlined by name (//go:inline, at Queue.Push): in Node 26 a yield
+// takes as long as with -opt=2, a sleep 10 ns more, and the script tag is 425 bytes smaller in brotli. With -opt=z it
+// would be 220 bytes smaller still, and a yield take 6 ns more, of 33. The proposals' machine is called once a jump,
+// which costs a promise and a stack switch anyway; there -opt=z saves 2.8 KB of 9.2. A panic traps, because it is a bug
+// in fiberfill and its message would cost kilobytes. Memory is not collected. The scheduler allocates only tables that
+// double and never shrink, so it never leaks more than it holds; the parser's instance is thrown away once it has
+// become large. The collector would be a quarter of the wasm that every page loads and compiles before its first fiber.
+//
+// What TinyGo exports for its own runtime goes, and control flow is made anew before it is shrunk. Of the script tag
+// the former saves 160 bytes in brotli, the latter 40. Exports are marked by //export and not by //go:wasmexport, which
+// asks at each call whether the program has been initialized: 60 bytes, and a load and a branch in each step.
+// wasm-ctor-eval, which would run the initialization beforehand, saves nothing.
 func compileTinygo(program, opt string) func(out string) error {
-	return compileTinygoFor("jsglue/core/core.json", program, opt)
+	return func(out string) error {
+		compiled, own := out+".compiled", out+".own"
+		if err := tinygoBuild("jsglue/core/core.json", program, opt, compiled); err != nil {
+			return err
+		}
+		if err := dropRuntimeExports(compiled, own); err != nil {
+			return err
+		}
+		return optimise(own, out, "--flatten", "--rereloop", "-Oz", "-Oz")
+	}
 }
 
-// compileTinygoFor does the same for another target. The rewriter's has a larger stack, since it recurses into nested
-// blocks.
-func compileTinygoFor(target, program, opt string) func(out string) error {
-	return func(out string) error {
-		root, err := tinygo()
-		if err != nil {
-			return err
-		}
-		optimizer, err := npmTool("wasm-opt")
-		if err != nil {
-			return err
-		}
-		// Why: RATIONALE.md, "Why does the core not collect its garbage?".
-		compiled := out + ".compiled"
-		c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target="+target, "-o", compiled,
-			"-opt="+opt, "-no-debug", "-panic=trap", "-scheduler=none", "-gc=leaking", program)
-		// TinyGo runs wasm-opt itself, and must find the pinned one.
-		c.Env = append(os.Environ(), "TINYGOROOT="+root, "WASMOPT="+optimizer)
-		if err := run(c); err != nil {
-			return err
-		}
-		return shell(optimizer, "-Oz", "--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext",
-			"--enable-mutable-globals",
-			"--strip-debug", "--strip-producers", "--strip-target-features", compiled, "-o", out)
+// compileRewriter is the recipe of the rewriter, which is loaded when it is needed. It has a target of its own, with a
+// larger stack, since it recurses into nested blocks.
+func compileRewriter(out string) error {
+	compiled := out + ".compiled"
+	if err := tinygoBuild("jsglue/lower/lower.json", "./jsglue/lower", "2", compiled); err != nil {
+		return err
 	}
+	return optimise(compiled, out, "-Oz")
+}
+
+func tinygoBuild(target, program, opt, out string) error {
+	root, err := tinygo()
+	if err != nil {
+		return err
+	}
+	optimizer, err := npmTool("wasm-opt")
+	if err != nil {
+		return err
+	}
+	// Why: RATIONALE.md, "Why does the core not collect its garbage?".
+	c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target="+target, "-o", out,
+		"-opt="+opt, "-no-debug", "-panic=trap", "-scheduler=none", "-gc=leaking", program)
+	// TinyGo runs wasm-opt itself, and must find the pinned one.
+	c.Env = append(os.Environ(), "TINYGOROOT="+root, "WASMOPT="+optimizer)
+	return run(c)
+}
+
+// wasmFeatures are those that TinyGo's targets here use.
+var wasmFeatures = []string{"--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext",
+	"--enable-mutable-globals"}
+
+// optimise runs passes of wasm-opt.
+func optimise(in, out string, passes ...string) error {
+	optimizer, err := npmTool("wasm-opt")
+	if err != nil {
+		return err
+	}
+	args := slices.Concat(wasmFeatures, passes,
+		[]string{"--strip-debug", "--strip-producers", "--strip-target-features", in, "-o", out})
+	return shell(optimizer, args...)
+}
+
+// runtimeExports are functions that TinyGo exports from every program, for its own compiler.
+var runtimeExports = []string{"fminimum", "fminimumf", "fmaximum", "fmaximumf"}
+
+// dropRuntimeExports removes them, and what only they use.
+func dropRuntimeExports(in, out string) error {
+	tool, err := npmTool("wasm-metadce")
+	if err != nil {
+		return err
+	}
+	bin, err := os.ReadFile(in)
+	if err != nil {
+		return err
+	}
+	var module wasm.Module
+	if code := wasm.Parse(bin, &module); code != wasm.OK {
+		return fmt.Errorf("%s: code %d at byte %d", in, code, module.At)
+	}
+	type root struct {
+		Name   string `json:"name"`
+		Export string `json:"export"`
+		Root   bool   `json:"root"`
+	}
+	var roots []root
+	for _, e := range module.Exports {
+		if name := string(module.Name(e)); !slices.Contains(runtimeExports, name) {
+			roots = append(roots, root{name, name, true})
+		}
+	}
+	graph, err := json.Marshal(roots)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(out+".graph", graph, 0o644); err != nil {
+		return err
+	}
+	// It prints what it has removed.
+	_, err = output(tool, slices.Concat(wasmFeatures, []string{in, "--graph-file", out + ".graph", "-o", out})...)
+	return err
 }

@@ -16,29 +16,15 @@ func (m *Module) AppendExport(out []byte, name string, kind byte, index uint32) 
 func (m *Module) ExportSection(name string, kind byte, index uint32) (from, to int, section []byte) {
 	w := Writer{}
 	old := m.sections[SectionExport]
-	first := old.End // of the existing entries
-	r := Reader{Bin: m.bin, Pos: len(Preamble), End: len(m.bin)}
-	for from = r.Pos; r.More(); from = r.Pos {
-		id := r.Byte()
-		s := r.Name() // a section's contents, like a name, follow their size
-		if id == SectionExport {
-			r.Pos, to = s.Start, s.End
-			r.U32()
-			first = r.Pos
-			break
-		}
-		// Only sections up to globals and tags may stand before the exports; a custom section may stand anywhere, and
-		// where one may that is not known here nobody knows.
-		if old.End == 0 && id > SectionExport && id < SectionTag {
-			break
-		}
+	from, to = m.head, m.head
+	if old.End != 0 {
+		from, to = m.exportsAt, old.End
 	}
-	if to == 0 {
-		to = from
-	}
+	entries := Reader{Bin: m.bin, Pos: old.Start, End: old.End}
+	entries.U32() // how many there are
 	start := w.Section(SectionExport)
 	w.U32(uint32(len(m.Exports)) + 1)
-	w.Bytes(m.bin[first:old.End])
+	w.Bytes(m.bin[entries.Pos:old.End])
 	w.Name(name)
 	w.Op(kind, index)
 	w.Close(start)
@@ -56,27 +42,7 @@ func (m *Module) FreeName(name string) string {
 	return free
 }
 
-// Header returns a copy of what [Parse] reads of the binary, apart from its code: all that has to be kept beside a
-// compiled module. [Module.Growth] and, of a module stripped of names, [Module.StackPointer] need the code, and
-// [Module.AppendExport] the rest.
-func (m *Module) Header() []byte {
-	w := Writer{}
-	w.Raw(Preamble)
-	for id := byte(SectionType); id <= SectionExport; id++ {
-		if s := m.sections[id]; s.End != 0 && id != SectionTable {
-			start := w.Section(id)
-			w.Bytes(m.bin[s.Start:s.End])
-			w.Close(start)
-		}
-	}
-	if m.named >= 0 {
-		section := w.Section(SectionCustom)
-		w.Name("name")
-		sub := w.Section(nameGlobals)
-		w.Op(1, uint32(m.named))
-		w.Name(stackPointer)
-		w.Close(sub)
-		w.Close(section)
-	}
-	return w.B
-}
+// Header returns the beginning of the binary that ends with its exports: all that has to be kept beside a compiled
+// module. [Module.Growth] and, unless the pointer is exported, [Module.StackPointer] need what follows, and
+// [Module.AppendExport], too.
+func (m *Module) Header() []byte { return m.bin[:m.head] }

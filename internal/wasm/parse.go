@@ -29,6 +29,9 @@ type Module struct {
 	bin      []byte
 	sections [sectionIDs]Span // contents by section id; an absent one is empty
 
+	exportsAt int // where the export section begins, if there is one
+	head      int // where it ends, or else may be inserted
+
 	types       []uint32 // where each function type's parameters begin, 0 for any other type
 	typeEntries uint32   // entries of the type section; fewer than types where there are groups
 	firstType   int      // offset of the first of them
@@ -107,7 +110,7 @@ const (
 // is wrong and sets m.At, and m must not be used. It does not validate: an engine does that. It checks everything that
 // the rest of this package relies on, so that every failure is a code. It keeps bin.
 func Parse(bin []byte, m *Module) Code {
-	*m = Module{bin: bin, named: -1, shaped: unseen, told: -1}
+	*m = Module{bin: bin, head: len(Preamble), named: -1, shaped: unseen, told: -1}
 	r := Reader{Bin: bin, End: len(bin)}
 	for i := 0; i < len(Preamble); i++ {
 		if r.Byte() != Preamble[i] {
@@ -136,6 +139,12 @@ func Parse(bin []byte, m *Module) Code {
 				r.Fail(BadSection, at)
 			}
 			m.sections[id] = s
+			if id == SectionExport {
+				m.exportsAt = at
+			}
+			if id <= SectionExport || id == SectionTag {
+				m.head = s.End
+			}
 			if m.section(&r, id); r.More() {
 				r.Fail(BadSection, r.Pos)
 			}

@@ -184,9 +184,9 @@ func TestAppendExport(t *testing.T) {
 		{"behind a section that is not known here",
 			sections(SectionTag+1, "\x00", SectionGlobal, "\x00", SectionExport, exports),
 			sections(SectionTag+1, "\x00", SectionGlobal, "\x00", SectionExport, "\x02\x01a\x02\x00\x01b\x02\x00")},
-		{"behind custom sections", sections(SectionCustom, custom, SectionType, types, SectionCustom, custom,
-			SectionCode, code), sections(SectionCustom, custom, SectionType, types, SectionCustom, custom,
-			SectionExport, "\x01\x01b\x02\x00", SectionCode, code)},
+		{"among custom sections", sections(SectionCustom, custom, SectionType, types, SectionCustom, custom,
+			SectionCode, code), sections(SectionCustom, custom, SectionType, types,
+			SectionExport, "\x01\x01b\x02\x00", SectionCustom, custom, SectionCode, code)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := parse(t, c.bin).AppendExport([]byte("x"), "b", KindMemory, 0); !bytes.Equal(got[1:], c.want) {

@@ -21,7 +21,7 @@ func at(ms float64) wheel.Time { return wheel.Time(ms * float64(wheel.Millisecon
 
 // spawn returns the ID of a new actor, or a verdict with the sign changed.
 //
-//go:wasmexport spawn
+//export spawn
 func spawn(class int32, native bool, mailbox int32) int32 {
 	id, verdict := w.Spawn(wheel.Class(class), native, mailbox)
 	switch {
@@ -34,25 +34,25 @@ func spawn(class int32, native bool, mailbox int32) int32 {
 	return int32(id)
 }
 
-//go:wasmexport send
+//export send
 func send(to int32) int32 { return int32(w.Send(wheel.ID(to))) }
 
-//go:wasmexport stop
+//export stop
 func stop(id int32) int32 { return int32(w.Stop(wheel.ID(id))) }
 
-//go:wasmexport close
+//export close
 func closeAll() { w.Close() }
 
-//go:wasmexport newest
+//export newest
 func newest() int32 { return int32(w.Newest()) }
 
-//go:wasmexport begin
+//export begin
 func begin(now float64) { w.Begin(at(now)) }
 
 // next returns the ID of the actor to enter, the ID of the one to resume with the sign changed, or 0 when the step is
 // over.
 //
-//go:wasmexport next
+//export next
 func next() int32 {
 	what, id := w.Next()
 	if what == wheel.Resume {
@@ -61,15 +61,15 @@ func next() int32 {
 	return int32(id)
 }
 
-//go:wasmexport back
+//export back
 func back(alive bool) bool { return w.Back(alive) }
 
-//go:wasmexport more
+//export more
 func more() bool { return w.More() }
 
 // idle returns for how many milliseconds no step will do anything, or -1 if none ever will.
 //
-//go:wasmexport idle
+//export idle
 func idle(now, poll float64) float64 {
 	d, ok := w.Idle(at(now), at(poll))
 	if !ok {
@@ -80,32 +80,32 @@ func idle(now, poll float64) float64 {
 
 func ms(t wheel.Time) float64 { return float64(t) / float64(wheel.Millisecond) }
 
-//go:wasmexport running
+//export running
 func running() int32 { return int32(w.Running()) }
 
-//go:wasmexport sleep
+//export sleep
 func sleep(id, ms int32, now float64) int32 { return int32(w.Sleep(wheel.ID(id), ms, at(now))) }
 
-//go:wasmexport recv
+//export recv
 func recv(id int32) int32 { return int32(w.Recv(wheel.ID(id))) }
 
-//go:wasmexport wait
+//export wait
 func wait(id, timeoutMs int32, now float64) int32 {
 	return int32(w.Wait(wheel.ID(id), timeoutMs, at(now)))
 }
 
-//go:wasmexport waits
+//export waits
 func waits(id int32) uint32 { return w.Waits(wheel.ID(id)) }
 
-//go:wasmexport ready
+//export ready
 func ready(id int32, wait uint32) bool { return w.Ready(wheel.ID(id), wait) }
 
-//go:wasmexport result
+//export result
 func result(id int32) int32 { return w.Result(wheel.ID(id)) }
 
 // blocked returns whether an actor is blocked.
 //
-//go:wasmexport blocked
+//export blocked
 func blocked(id int32) bool {
 	info, _ := w.Info(wheel.ID(id))
 	return info.Blocked
@@ -113,7 +113,7 @@ func blocked(id int32) bool {
 
 // deadline returns the deadline of a blocked actor, or 0 if there is none.
 //
-//go:wasmexport deadline
+//export deadline
 func deadline(id int32) float64 {
 	info, _ := w.Info(wheel.ID(id))
 	return ms(info.Deadline)
@@ -121,7 +121,7 @@ func deadline(id int32) float64 {
 
 // mailbox returns how many messages wait for an actor, or -1 if the actor has ended.
 //
-//go:wasmexport mailbox
+//export mailbox
 func mailbox(id int32) int32 {
 	info, ok := w.Info(wheel.ID(id))
 	if !ok {
@@ -132,12 +132,12 @@ func mailbox(id int32) int32 {
 
 // live returns how many fibers have not ended.
 //
-//go:wasmexport live
+//export live
 func live() int32 { return int32(w.Fibers.Live()) }
 
 // active returns the reference of the fiber that runs, or 0.
 //
-//go:wasmexport active
+//export active
 func active() uint32 { return uint32(w.Fibers.Active()) }
 
 func main() {}

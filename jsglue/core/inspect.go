@@ -37,56 +37,77 @@ const slack = 128
 
 // input makes room for n bytes and returns where.
 //
-//go:wasmexport input
+//export input
 func input(n int32) uint32 {
 	source = make([]byte, n, n+slack)
 	return address(source)
 }
 
-// inspect parses the first n bytes of the input, a module or the header of one. It returns 0 or what is wrong with them
-// (wasm.Code); error_at tells where.
-//
-//go:wasmexport inspect
-func inspect(n int32) int32 { return int32(wasm.Parse(source[:n], &module)) }
+// found is what inspect tells.
+var found struct {
+	code, at int32 // 0, or what is wrong with the input (wasm.Code) and where
+	exports  int32 // how many
+	pointer  int32 // the global that holds the shadow stack's pointer, -1 if there is none, or wasm.CannotTell
+	growth   int32 // wasm.Growth
+	room     uint32
+}
 
-//go:wasmexport error_at
-func errorAt() int32 { return int32(module.At) }
-
-// stack_pointer returns the global that holds the shadow stack's pointer, -1 if there is none, or wasm.CannotTell.
+// inspect parses the first n bytes of the input, a module or the header of one, and returns where found is.
 //
-//go:wasmexport stack_pointer
-func stackPointer() int32 { return module.StackPointer() }
+//export inspect
+func inspect(n int32) uint32 {
+	found.code = int32(wasm.Parse(source[:n], &module))
+	found.at = int32(module.At)
+	if found.code == int32(wasm.OK) {
+		found.exports = int32(len(module.Exports))
+		found.pointer = module.StackPointer()
+		found.growth = int32(module.Growth())
+		found.room = module.Room()
+	}
+	return uint32(uintptr(unsafe.Pointer(&found)))
+}
 
-// mutable_i32 reports whether there is such a global.
-//
-//go:wasmexport mutable_i32
-func mutableI32(global uint32) bool { return module.MutableI32(global) }
-
-// exports returns how many exports there are.
-//
-//go:wasmexport exports
-func exports() int32 { return int32(len(module.Exports)) }
+// exposed is what expose tells: which exports are the pointer and memory 0, -1 for none; the size of the input now, and
+// of what has to be kept of it beside a compiled module, which is its beginning.
+var exposed struct{ pointer, memory, size, header int32 }
 
 // expose edits the input, which inspect has read, so that it exports a global, its shadow stack's pointer, its
-// allocator, and its memory, behind its own exports, and returns by how many bytes it is longer now: 0 if it does
-// export them already. The global may be -1: it has none, and needs no allocator. What is asked afterwards is answered
-// for the edited input.
+// allocator, and its memory, behind its own exports, if it does not export them already, and returns where exposed is.
+// The global may be negative: it has none, and needs no allocator. If the global could not hold a pointer, expose
+// returns 0.
 //
-//go:wasmexport expose
-func expose(sp int32) int32 {
-	before := len(source)
+//export expose
+func expose(sp int32) uint32 {
+	exposed.pointer = sp
 	if sp >= 0 {
+		if !module.MutableI32(uint32(sp)) {
+			return 0
+		}
 		if f := shadow.Hidden(&module); f >= 0 {
 			export(shadow.Exposed, wasm.KindFunc, uint32(f))
 		}
-		if exportOf(sp) < 0 {
-			export(exposedStackPointer, wasm.KindGlobal, uint32(sp))
+		exposed.pointer = exported(exposedStackPointer, wasm.KindGlobal, sp, true)
+	}
+	exposed.memory = exported(exposedMemory, wasm.KindMemory, 0, module.Memory.Exists && !module.Memory.Imported)
+	exposed.size = int32(len(source))
+	exposed.header = int32(len(module.Header()))
+	return uint32(uintptr(unsafe.Pointer(&exposed)))
+}
+
+// exported returns which export this is, or -1. With add, what is none yet becomes the last one.
+//
+//go:noinline
+func exported(name string, kind byte, index int32, add bool) int32 {
+	for i := range module.Exports {
+		if e := &module.Exports[i]; e.Kind == kind && int32(e.Index) == index {
+			return int32(i)
 		}
 	}
-	if module.Memory.Exists && !module.Memory.Imported && memoryExport() < 0 {
-		export(exposedMemory, wasm.KindMemory, 0)
+	if !add {
+		return -1
 	}
-	return int32(len(source) - before)
+	export(name, kind, uint32(index))
+	return int32(len(module.Exports)) - 1
 }
 
 //go:noinline
@@ -99,58 +120,23 @@ func export(name string, kind byte, index uint32) {
 	wasm.Parse(source, &module)
 }
 
-// header returns the size of what has to be kept of the input beside a compiled module.
-//
-//go:wasmexport header
-func header() int32 { return give(module.Header()) }
-
-// export_of returns which export a global is, or -1.
-//
-//go:wasmexport export_of
-func exportOf(global int32) int32 { return findExport(wasm.KindGlobal, global) }
-
-// memory_export returns which export is memory 0, or -1.
-//
-//go:wasmexport memory_export
-func memoryExport() int32 { return findExport(wasm.KindMemory, 0) }
-
-//go:noinline
-func findExport(kind byte, index int32) int32 {
-	for i := range module.Exports {
-		if e := &module.Exports[i]; e.Kind == kind && int32(e.Index) == index {
-			return int32(i)
-		}
-	}
-	return -1
-}
-
-// growth returns the wasm.Growth of the input, a whole module.
-//
-//go:wasmexport growth
-func growth() int32 { return int32(module.Growth()) }
-
-// room returns by how many pages the memory may grow.
-//
-//go:wasmexport room
-func room() uint32 { return module.Room() }
-
 // trampolines returns the size of module A for the marks, of which there are n, at the beginning of the input that was
 // made after inspect.
 //
-//go:wasmexport trampolines
+//export trampolines
 func trampolines(n int32, tail bool) int32 {
 	return give(stubs.AppendTrampolines(nil, &module, source[:n], tail))
 }
 
 // stubs returns the size of module B, likewise.
 //
-//go:wasmexport stubs
+//export stubs
 func appendStubs(n int32, pointer, regions bool) int32 {
 	opt := stubs.Options{StackPointer: pointer, Regions: regions}
 	return give(stubs.AppendStubs(nil, &module, source[:n], opt))
 }
 
-//go:wasmexport output
+//export output
 func output() uint32 { return address(result) }
 
 func give(b []byte) int32 {

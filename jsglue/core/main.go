@@ -22,56 +22,56 @@ import (
 
 var scheduler asyncio.Scheduler
 
-//go:wasmexport init
+//export init
 func initialise(budget float64, soft, hard int32) { scheduler.Init(budget, soft, hard) }
 
-//go:wasmexport limit
+//export limit
 func limit(soft, hard int32) { scheduler.Limit(soft, hard) }
 
-//go:wasmexport stalled
+//export stalled
 func stalled() bool { return scheduler.Stalled() }
 
-//go:wasmexport spawn
+//export spawn
 func spawn() uint32 { return uint32(scheduler.Spawn()) }
 
 // begin returns the new fiber; ask running whether it has started.
 //
-//go:wasmexport begin
+//export begin
 func begin() uint32 {
 	f, _ := scheduler.Begin()
 	return uint32(f)
 }
 
-//go:wasmexport running
+//export running
 func running() uint32 { return uint32(scheduler.Machine.Active()) }
 
-//go:wasmexport wait
+//export wait
 func wait(now float64) uint32 { return uint32(scheduler.Wait(now)) }
 
-//go:wasmexport sleep
+//export sleep
 func sleep(until, now float64) uint32 { return uint32(scheduler.Sleep(until, now)) }
 
-//go:wasmexport yield
+//export yield
 func yield(now float64) uint32 { return uint32(scheduler.Yield(now)) }
 
-//go:wasmexport finish
+//export finish
 func finish(trap bool, now float64) uint32 { return uint32(scheduler.Finish(trap, now)) }
 
-//go:wasmexport drop
+//export drop
 func drop(f uint32) bool { return scheduler.Drop(polyfill.Fiber(f)) }
 
-//go:wasmexport notify
+//export notify
 func notify(f, wait uint32) bool { return scheduler.Notify(polyfill.Fiber(f), wait) }
 
-//go:wasmexport wanted
+//export wanted
 func wanted() bool { return scheduler.Wanted() }
 
-//go:wasmexport turn
+//export turn
 func turn(now float64) uint32 { return uint32(scheduler.Turn(now)) }
 
 // deadline returns when the next turn is due, or a negative number.
 //
-//go:wasmexport deadline
+//export deadline
 func deadline() float64 {
 	at, ok := scheduler.Deadline()
 	if !ok {
@@ -82,19 +82,19 @@ func deadline() float64 {
 
 // live returns how many fibers are not over.
 //
-//go:wasmexport live
+//export live
 func live() int32 { return int32(scheduler.Machine.Live()) }
 
-//go:wasmexport log_start
+//export log_start
 func logStart() { scheduler.StartLog() }
 
-//go:wasmexport log_len
+//export log_len
 func logLen() int32 { return int32(len(scheduler.Log())) }
 
-//go:wasmexport log_event
+//export log_event
 func logEvent(i int32) int32 { return int32(scheduler.Log()[i].Event) }
 
-//go:wasmexport log_fiber
+//export log_fiber
 func logFiber(i int32) uint32 { return uint32(scheduler.Log()[i].Fiber) }
 
 func main() {}

@@ -56,7 +56,7 @@ var (
 
 // use chooses the system: 1 fibers1, 2 fibers2, 3 stacks, 4 cont.
 //
-//go:wasmexport use
+//export use
 func use(which int32) {
 	system = which
 	switch which {
@@ -71,7 +71,7 @@ func use(which int32) {
 	}
 }
 
-//go:wasmexport plan
+//export plan
 func plan() uintptr { return uintptr(unsafe.Pointer(next)) }
 
 // made leaves a number that an operation has made in the plan.
@@ -94,7 +94,7 @@ func event(t, payload uint32) polyfill.Event {
 
 // --- tags and tables
 
-//go:wasmexport tag
+//export tag
 func newTag(params, results uint32) int32 {
 	t := events.NewTag(types(params), types(results))
 	if t == 0 {
@@ -105,7 +105,7 @@ func newTag(params, results uint32) int32 {
 
 // tags returns where n tags are to be written, for table.
 //
-//go:wasmexport tags
+//export tags
 func tags(n int32) uintptr {
 	if int(n) >= len(list) {
 		list = make([]tag, n+1)
@@ -115,7 +115,7 @@ func tags(n int32) uintptr {
 
 // newTable makes the table of the first n of tags.
 //
-//go:wasmexport table
+//export table
 func newTable(n int32) int32 {
 	t, ok := events.NewTable(list[:n]...)
 	if !ok {
@@ -128,7 +128,7 @@ func newTable(n int32) int32 {
 
 // enter begins an entry. It returns the fiber that the entry is, 0 if it is below all fibers and has no reference.
 //
-//go:wasmexport enter
+//export enter
 func enter() uint32 {
 	if system != 3 {
 		return 0
@@ -139,7 +139,7 @@ func enter() uint32 {
 
 // leave ends an entry.
 //
-//go:wasmexport leave
+//export leave
 func leave() {
 	machine.Unwind()
 	if system == 3 {
@@ -150,7 +150,7 @@ func leave() {
 // host says that frames of the host are on the active fiber's stack (1), or no longer (-1). Only stacks bears them,
 // until an operation would park the stack.
 //
-//go:wasmexport host
+//export host
 func host(frames int32) int32 {
 	if system != 3 {
 		return int32(polyfill.HostFrames)
@@ -161,7 +161,7 @@ func host(frames int32) int32 {
 
 // returned is the end of the function of the active fiber, which has returned values of these types.
 //
-//go:wasmexport returned
+//export returned
 func returned(results uint32) int32 {
 	switch system {
 	case 1:
@@ -176,7 +176,7 @@ func returned(results uint32) int32 {
 
 // threw is the end of the function of the active fiber, which has let out an exception.
 //
-//go:wasmexport threw
+//export threw
 func threw() int32 {
 	switch system {
 	case 1:
@@ -191,26 +191,26 @@ func threw() int32 {
 
 // unwind is what follows a trap.
 //
-//go:wasmexport unwind
+//export unwind
 func unwind() { next.Unwind(machine) }
 
 // abandon replaces a plan that cannot be carried out because there is no stack for the fiber that should run.
 //
-//go:wasmexport abandon
+//export abandon
 func abandon() { next.Abandon(machine) }
 
 // end ends a suspended fiber on behalf of the embedder, and adds to Ends.
 //
-//go:wasmexport end
+//export end
 func end(f uint32) int32 { return int32(next.End(machine, fiber(f))) }
 
-//go:wasmexport state
+//export state
 func state(f uint32) int32 { return int32(machine.State(fiber(f))) }
 
 // explain writes the words for a trap of the last operation, and the rule behind them, and returns their length; they
 // are at text.
 //
-//go:wasmexport explain
+//export explain
 func explain(code int32) int32 {
 	t := polyfill.Trap(code)
 	var rule string
@@ -228,7 +228,7 @@ func explain(code int32) int32 {
 	return int32(len(text))
 }
 
-//go:wasmexport text
+//export text
 func textAt() *byte { return &text[0] }
 
 func main() {}

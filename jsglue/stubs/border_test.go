@@ -147,7 +147,7 @@ func TestSharedMemory(t *testing.T) {
 func TestOneFunctionForEachType(t *testing.T) {
 	guest := parse(t, read(t, filepath.Join("testdata", "border.wasm")))
 	b := AppendStubs(nil, guest, waits, Options{})
-	for _, name := range []string{"arg:7f", "result:7f", "arg:7e", "arg:7c"} {
+	for _, name := range []string{"arg:127", "result:127", "arg:126", "arg:124"} {
 		if n := strings.Count(string(b), name); n != 1 {
 			t.Errorf("%d functions are called %s, want 1", n, name)
 		}

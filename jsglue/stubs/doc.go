@@ -58,10 +58,10 @@
 //
 // A thunk is what a worker (jsglue/worker.wat) calls, with the runner: the JavaScript object that holds the arguments
 // of one call and gets its results. All thunks have that one type, so that one worker serves every export. The
-// functions that carry a value are imported once for each value type, whose bytes in hexadecimal digits end the name:
-// "arg:7f" takes the runner and the number of the parameter and returns an i32. The engine converts between JavaScript
-// and wasm as in any call; what cannot be converted is a TypeError that arrives in failed like every other exception.
-// It costs two calls for the thunk, and 5 to 6 ns for each argument and result.
+// functions that carry a value are imported once for each value type, whose first byte ends the name: "arg:127" (0x7f)
+// takes the runner and the number of the parameter and returns an i32. The engine converts between JavaScript and wasm
+// as in any call; what cannot be converted is a TypeError that arrives in failed like every other exception. It costs
+// two calls for the thunk, and 5 to 6 ns for each argument and result.
 //
 // # Module B: stubs
 //

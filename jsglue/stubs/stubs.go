@@ -146,13 +146,13 @@ func (b *builder) writeImports() {
 	b.firstArg = b.funcs
 	t := b.types + typeCount
 	for _, v := range b.args {
-		b.spelled("arg:", b.m.ValType(v))
+		b.carrier("arg:", v)
 		b.function(t)
 		t++
 	}
 	b.firstGive = b.funcs
 	for _, v := range b.gives {
-		b.spelled("result:", b.m.ValType(v))
+		b.carrier("result:", v)
 		b.function(t)
 		t++
 	}
@@ -295,16 +295,10 @@ func (l *list) next(r *wasm.Reader) uint32 {
 	return uint32(len(*l)) - 1
 }
 
-// spelled writes the import js.x, where x is a prefix and the bytes of a value type in hexadecimal digits.
+// carrier writes the import js.x, where x is a prefix and the first byte of the value type at an offset.
 //
 //go:noinline
-func (b *builder) spelled(prefix string, p []byte) {
-	const digits = "0123456789abcdef"
+func (b *builder) carrier(prefix string, at uint32) {
 	b.Name("js")
-	b.U32(uint32(len(prefix) + 2*len(p)))
-	b.Raw(prefix)
-	for _, v := range p {
-		b.Byte(digits[v>>4])
-		b.Byte(digits[v&15])
-	}
+	b.Numbered(prefix, uint32(b.m.ValType(at)[0]))
 }

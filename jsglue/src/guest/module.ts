@@ -171,38 +171,37 @@ export function inspect(
   pointer?: string | number | null,
 ): [Shape | string, Uint8Array] {
   const at = write(core, bytes);
-  const code = core.inspect(bytes.length);
-  const input = (longer: number): Uint8Array => new Uint8Array(core.memory.buffer, at, bytes.length + longer);
-  if (code !== 0)
+  const [code, where, own, found, growth, room] = numbers(core, core.inspect(bytes.length));
+  // Not before: what has been called may have grown the memory.
+  const input = (size: number) => new Uint8Array(core.memory.buffer, at, size);
+  if (code)
     return [
-      `fiberfill cannot read this module (reason ${code} at byte ${core.error_at()}), although the engine takes it`,
-      input(0),
+      `fiberfill cannot read this module (reason ${code} at byte ${where}), although the engine takes it`,
+      input(bytes.length),
     ];
-  if (typeof pointer === "number" && !core.mutable_i32(pointer)) {
+  const denied = pointer === null;
+  // One that is named is exported already: link.ts finds it.
+  const global = typeof pointer === "number" ? pointer : typeof pointer === "string" ? -1 : found;
+  const exposed = core.expose(denied ? Math.min(global, -1) : global);
+  if (!exposed) {
     throw new FiberError(
       "bad-argument",
       `shadowStack.pointer is ${pointer}, and the module has no mutable i32 global with this index`,
     );
   }
-  // One that is named is exported already: link.ts finds it.
-  const global = typeof pointer === "number" ? pointer : typeof pointer === "string" ? -1 : core.stack_pointer();
-  const denied = pointer === null;
-  const growth = core.growth();
-  const room = core.room();
-  const own = core.exports();
-  const longer = core.expose(denied ? -1 : global);
+  const [stackPointer, memory, size, header] = numbers(core, exposed);
   const shape = {
-    stackPointer: global < 0 ? global : denied ? -1 : core.export_of(global),
+    stackPointer,
     global,
-    memory: core.memory_export(),
+    memory,
     own,
     denied,
     growth,
     room,
     small: bytes.length <= SMALL,
-    header: output(core, core.header()),
+    header: input(header).slice(),
   };
-  return [shape, input(longer)]; // now: what has been called may have grown the memory
+  return [shape, input(size)];
 }
 
 /** Bytes for the core to read. */
@@ -217,6 +216,12 @@ export function output(core: Inspector, size: number): Uint8Array {
   const at = core.output() >>> 0;
   return new Uint8Array(core.memory.buffer).slice(at, at + size);
 }
+
+/** The numbers that the core has put at an address, one behind the other: the structs of jsglue/core. */
+export function numbers(core: Inspector, at: number): Words {
+  return new Int32Array(core.memory.buffer, at) as Iterable<number> as Words;
+}
+type Words = [number, number, number, number, number, number, number, number, number];
 
 /** Has the core know a module again. */
 export function recall(core: Inspector, { header }: Shape): void {

@@ -3,7 +3,7 @@
 
 import { FiberError } from "../errors.js";
 import type { Inspector } from "../turn/core.js";
-import { output } from "./module.js";
+import { numbers } from "./module.js";
 import type { Options, RegionSource } from "./options.js";
 
 /** How the shadow stacks of a guest's calls are kept. */
@@ -60,11 +60,11 @@ export function choose(
   { regions = undefined as RegionSource | undefined, size = 0 }: Options["shadowStack"] & {},
 ): Plan {
   const wanted = regions ? SOURCES.indexOf(regions) : 0;
-  const plan = new DataView(output(core, core.choose(pointer, growth, said, wanted, size, allocator)).buffer);
-  const word = (at: number) => plan.getInt32(at, true);
-  const reason = plan.getUint8(1);
-  const refusal = plan.getUint8(17);
-  const why = reason > 0 ? String.fromCharCode(...output(core, core.why(reason))) : undefined;
+  const [source, reason, bytes, malloc, params, wanders, refusal, text, length] = numbers(
+    core,
+    core.choose(pointer, growth, said, wanted, size, allocator),
+  );
+  const why = reason > 0 ? String.fromCharCode(...new Uint8Array(core.memory.buffer, text, length)) : undefined;
   const remedies = `${why}. What helps, the best first: ${
     reason <= BY_NAME + 2
       ? NAME
@@ -83,11 +83,11 @@ export function choose(
     throw new FiberError(refusal === NOWHERE ? "bad-guest" : "bad-argument", texts[refusal - 1]!);
   }
   return {
-    source: SOURCES[plan.getUint8(0)]!,
-    size: word(4),
-    malloc: word(8),
-    params: word(12),
-    wanders: plan.getUint8(16) > 0,
+    source: SOURCES[source]!,
+    size: bytes,
+    malloc,
+    params,
+    wanders: wanders > 0,
     why,
     told: reason > BY_NAME && !(said & DENIED && said & AT_ONCE) ? remedies : undefined,
   };

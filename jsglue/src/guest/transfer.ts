@@ -10,7 +10,7 @@ import { FiberError } from "../errors.js";
 import type { Call } from "./call.js";
 import { describe, viewOf } from "../values.js";
 
-/** The import of module B with this name: "arg:<type>" or "result:<type>", the type in hex. */
+/** The import of module B with this name: "arg:<type>" or "result:<type>", the first byte of the type. */
 export function transfer(name: string): Function {
   if (name.startsWith("result:")) return result;
   return arg[name] ?? reference;
@@ -23,7 +23,7 @@ function result(call: Call, i: number, value: unknown): void {
 }
 
 const arg: Record<string, (call: Call, i: number) => unknown> = {
-  "arg:7f": (call, i) => {
+  "arg:127": (call, i) => {
     const { length } = call;
     if (length >= 0) {
       call.length = -1;
@@ -33,12 +33,12 @@ const arg: Record<string, (call: Call, i: number) => unknown> = {
     if (bytes) return place(call, i, bytes);
     return number(call, i, "i32");
   },
-  "arg:7e": (call, i) => {
+  "arg:126": (call, i) => {
     const value = take(call, i);
     return typeof value === "bigint" || call.thunk.jspi ? value : wrong(call, i, "i64", value, "pass a BigInt");
   },
-  "arg:7d": (call, i) => number(call, i, "f32"),
-  "arg:7c": (call, i) => number(call, i, "f64"),
+  "arg:125": (call, i) => number(call, i, "f32"),
+  "arg:124": (call, i) => number(call, i, "f64"),
 };
 
 const reference = take;

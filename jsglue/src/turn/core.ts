@@ -43,18 +43,8 @@ export interface Inspector {
   memory: WebAssembly.Memory;
   input(n: number): number;
   inspect(n: number): number;
-  error_at(): number;
-  stack_pointer(): number;
-  mutable_i32(global: number): number;
-  exports(): number;
   expose(stackPointer: number): number;
-  header(): number;
-  export_of(global: number): number;
-  memory_export(): number;
-  growth(): number;
-  room(): number;
   choose(pointer: number, growth: number, bits: number, source: number, size: number, allocator: number): number;
-  why(why: number): number;
   size_like_own(base: number, room: number, fibers: number): number;
   mend(regions: number, overflowed: number, end: number): number;
   trampolines(marks: number, tail: boolean): number;
