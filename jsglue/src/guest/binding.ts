@@ -18,16 +18,17 @@ import { visiting } from "./visitor.js";
 const nothing = (): void => {};
 
 export class Binding {
-  memory: WebAssembly.Memory | undefined;
-  stackPointer: WebAssembly.Global | undefined;
+  memory: WebAssembly.Memory | undefined = undefined;
+  stackPointer: WebAssembly.Global | undefined = undefined;
   base = 0; // the stack pointer when no fiber runs
-  regions: Regions | undefined;
-  parked: WebAssembly.Global | undefined; // where the stack that has begun to wait last ends
-  low: WebAssembly.Global | undefined; // where the region of the running fiber begins: what stubs and thunks look at
-  machine: Machine | undefined; // of a guest with fibers of its own
-  stack: ShadowStack | undefined; // the one that stackPointer points to
+  regions: Regions | undefined = undefined;
+  parked: WebAssembly.Global | undefined = undefined; // where the stack that has begun to wait last ends
+  // Where the region of the running fiber begins: what stubs and thunks look at.
+  low: WebAssembly.Global | undefined = undefined;
+  machine: Machine | undefined = undefined; // of a guest with fibers of its own
+  stack: ShadowStack | undefined = undefined; // the one that stackPointer points to
   copies = false; // fibers have no regions on it
-  turns: Turns | undefined; // calls run one after another
+  turns: Turns | undefined = undefined; // calls run one after another
   plan!: Plan; // how their stacks are kept
   stacks!: Stacks; // the same, for users
   begun = 0; // so many calls have, and are not over
@@ -36,7 +37,7 @@ export class Binding {
 
   #told = false; // that calls cannot overlap as they should
 
-  thrown: unknown; // what a user's function threw last
+  thrown: unknown = undefined; // what a user's function threw last
 
   /** There can be nothing for overflow to tell. */
   sound(task: Call): boolean {
