@@ -11,7 +11,7 @@ import { substrateOf } from "../substrate/choose.js";
 import type { Options } from "../guest/options.js";
 import type { Stacks } from "../guest/stacks.js";
 import { WebAssembly } from "../platform.js";
-import { newMachine, systemOf, type GuestFiber } from "../proposals/load.js";
+import { newMachine, systemsOf, type GuestFiber } from "../proposals/load.js";
 import { Suspending, builtins, type ImportObject } from "../guest/suspending.js";
 import { describe, isModule, isObject } from "../values.js";
 
@@ -67,12 +67,16 @@ async function link(
   const imports = WebAssembly.Module.imports(module);
   // Each once, as the platform does: it may be a getter.
   const read = imports.map(({ module, name }) => given?.[module]?.[name]);
-  const system = systemOf(imports.filter((_, i) => read[i] === undefined).map(({ module }) => module));
-  const machine = system === undefined ? undefined : await newMachine(system);
+  const systems = systemsOf(imports.filter((_, i) => read[i] === undefined).map(({ module }) => module));
+  const machine = systems.length > 0 ? await newMachine(systems) : undefined;
   const values = imports.map(
     ({ module, name }, i) =>
       linked(read[i]) ??
-      (module === "fiberfill" ? builtins[name] : module === `fiberfill/${system}` ? machine!.imports[name] : undefined),
+      (module === "fiberfill"
+        ? builtins[name]
+        : module === `fiberfill/${systems[0]}`
+          ? machine!.imports[name]
+          : undefined),
   );
   // A global may have the value undefined. Any other import that has it is a mistake.
   const missing = imports.filter(

@@ -11,7 +11,7 @@ import { FiberError } from "../errors.js";
 import { counted } from "../substrate/javascriptcore.js";
 import { shadowStack, type Options } from "./options.js";
 import { WebAssembly } from "../platform.js";
-import { tableOf, type Machine } from "../proposals/load.js";
+import type { Machine } from "../proposals/load.js";
 import { ShadowStack, met, share } from "./shadowstack.js";
 import { Regions } from "./regions.js";
 import { SOFT } from "../turn/scheduler.js";
@@ -189,7 +189,7 @@ export class Link {
     binding.low = b["low"] as WebAssembly.Global | undefined;
     if (binding.low) binding.stack!.lows.push(binding.low);
     binding.machine = this.#machine;
-    this.#machine?.attach(binding, tableOf(guest, this.#exports));
+    this.#machine?.attach(binding, guest, this.#exports);
     const thunks = this.#exports.map(({ name, kind }, k) =>
       kind === "function"
         ? { name, job: b[`t${k}`] as Function, parameters: (guest.exports[name] as Function).length }

@@ -49,8 +49,15 @@ const newCore = reactor<Core>(coreBytes);
 let stacks = 0; // of guests' own fibers, in all instances
 
 /** Makes the machine of a guest of a system, which has this number. */
-export function machine(glue: Glue, system: string, number: number): Machine {
-  return new MachineOf(glue, system, number, newCore());
+export function machine(glue: Glue, [system, other]: readonly string[], number: number): Machine {
+  if (other !== undefined) {
+    throw new glue.FiberError(
+      "bad-guest",
+      `the module imports from fiberfill/${system} and from fiberfill/${other}: each is a machine of its own, and no ` +
+        "stack can belong to two; a guest uses one of them",
+    );
+  }
+  return new MachineOf(glue, system!, number, newCore());
 }
 
 export class MachineOf extends GuestSide implements Machine {
@@ -84,7 +91,12 @@ export class MachineOf extends GuestSide implements Machine {
     this.imports = systems[number - 1]!(this);
   }
 
-  attach(binding: Binding, table: WebAssembly.Table): void {
+  attach(
+    binding: Binding,
+    guest: { exports: WebAssembly.Exports },
+    exports: readonly WebAssembly.ModuleExportDescriptor[],
+  ): void {
+    const table = this.#functionsOf(guest, exports);
     this.#binding = binding;
     const sp = binding.stackPointer ?? new WebAssembly.Global({ value: "i32", mutable: true }, 0);
     const js = {
@@ -270,6 +282,24 @@ export class MachineOf extends GuestSide implements Machine {
     const fiber = this.#word(TOKEN);
     this.setRef(e, fiber, this.#word(TOKEN + 1));
     return fiber;
+  }
+
+  /** The table that the function pointers of the guest are indices of. */
+  #functionsOf(
+    guest: { exports: WebAssembly.Exports },
+    exports: readonly WebAssembly.ModuleExportDescriptor[],
+  ): WebAssembly.Table {
+    const tables = exports.filter(({ kind }) => kind === "table");
+    const found =
+      tables.find(({ name }) => name === "__indirect_function_table") ?? (tables.length === 1 ? tables[0] : undefined);
+    if (!found) {
+      throw new this.glue.FiberError(
+        "bad-guest",
+        "a guest with fibers of its own exports the table of its functions as __indirect_function_table, or as its " +
+          `only table, and this one exports ${tables.length} tables; clang does it with -Wl,--export-table`,
+      );
+    }
+    return guest.exports[found.name] as WebAssembly.Table;
   }
 
   /** A list of tags in memory, as a table. */

@@ -38,8 +38,12 @@ export interface Machine extends Turns {
   readonly imports: Record<string, Suspending | Function>;
   /** Why the entry that runs is to be ended by a trap, if one of its operations was refused. */
   readonly failure: FiberError | undefined;
-  /** The guest exists: its border, and the table that its function pointers are indices of. */
-  attach(binding: Binding, table: WebAssembly.Table): void;
+  /** The guest exists: its border and its exports. Throws a FiberError if they lack what its fibers need. */
+  attach(
+    binding: Binding,
+    guest: { exports: WebAssembly.Exports },
+    exports: readonly WebAssembly.ModuleExportDescriptor[],
+  ): void;
   /** A call begins, on its own stack. */
   start(task: Call): void;
   fibers(): GuestFiber[];
@@ -68,45 +72,26 @@ export const glue = {
 };
 export type Glue = typeof glue;
 
-/** The name of the system that a guest imports from, undefined if it has no fibers of its own. */
-export function systemOf(modules: string[]): string | undefined {
-  const [system, other] = new Set(
-    modules.filter((name) => name.startsWith(MODULE)).map((name) => name.slice(MODULE.length)),
-  );
-  if (system !== undefined && other !== undefined) {
-    throw new FiberError(
-      "bad-guest",
-      `the module imports from ${MODULE}${system} and from ${MODULE}${other}: each is a machine of its own, and no ` +
-        "stack can belong to two; a guest uses one of them",
-    );
-  }
-  return system !== undefined && SYSTEMS.includes(system) ? system : undefined;
+/** The systems that a guest imports from, the first one a known one; none if it has no fibers of its own. */
+export function systemsOf(modules: string[]): string[] {
+  const names = new Set(modules.filter((name) => name.startsWith(MODULE)).map((name) => name.slice(MODULE.length)));
+  const known = SYSTEMS.find((system) => names.delete(system));
+  return known ? [known, ...names] : [];
 }
 
 // Whether this is the script tag's bundle, said by the build tool.
 declare const SCRIPT_TAG: boolean;
 
-/** Makes the machine of a guest. Rejects with a FiberError if its code cannot be loaded. */
-export async function newMachine(system: string): Promise<Machine> {
+/**
+ * Makes the machine of a guest. Rejects with a FiberError if its code cannot be loaded, or if a guest imports from more
+ * than one system.
+ */
+export async function newMachine(systems: string[]): Promise<Machine> {
+  const [system] = systems as [string];
   const { machine } = await load(
     "fiberfill-proposals.js",
     SCRIPT_TAG ? undefined : () => import("./jumps.js"),
     `guests that import ${MODULE}${system} need`,
   );
-  return machine(glue, system, SYSTEMS.indexOf(system) + 1);
-}
-
-/** The table that the function pointers of a guest are indices of. */
-export function tableOf(guest: WebAssembly.Instance, exports: WebAssembly.ModuleExportDescriptor[]): WebAssembly.Table {
-  const tables = exports.filter(({ kind }) => kind === "table");
-  const found =
-    tables.find(({ name }) => name === "__indirect_function_table") ?? (tables.length === 1 ? tables[0] : undefined);
-  if (!found) {
-    throw new FiberError(
-      "bad-guest",
-      "a guest with fibers of its own exports the table of its functions as __indirect_function_table, or as its " +
-        `only table, and this one exports ${tables.length} tables; clang does it with -Wl,--export-table`,
-    );
-  }
-  return guest.exports[found.name] as WebAssembly.Table;
+  return machine(glue, systems, SYSTEMS.indexOf(system) + 1);
 }
