@@ -372,12 +372,15 @@ const own = {
   instantiateStreaming,
 };
 
-/** The platform's namespace with the functions above in it, each as visible as the one that it replaces. */
-export const namespace = Object.create(
-  Object.getPrototypeOf(platform),
-  Object.getOwnPropertyDescriptors(platform),
-) as Namespace;
-for (const [name, value] of Object.entries(own)) {
-  const { enumerable = false } = Object.getOwnPropertyDescriptor(platform, name) ?? {};
-  Object.defineProperty(namespace, name, { value, writable: true, enumerable, configurable: true });
+/** A namespace with other functions in it, each as visible as the one that it replaces. */
+export function extended<T extends object>(base: T, own: object): T {
+  const made = Object.create(Object.getPrototypeOf(base), Object.getOwnPropertyDescriptors(base));
+  for (const [name, value] of Object.entries(own)) {
+    const { enumerable = false } = Object.getOwnPropertyDescriptor(base, name) ?? {};
+    Object.defineProperty(made, name, { value, writable: true, enumerable, configurable: true });
+  }
+  return made;
 }
+
+/** The platform's namespace with the functions above in it. */
+export const namespace = extended(platform as object, own) as Namespace;

@@ -6,7 +6,7 @@ import { running, thrown, type Call } from "./call.js";
 import { SuspendError } from "../platform.js";
 import type { Machine } from "../proposals/load.js";
 import type { Region, Regions } from "./regions.js";
-import type { Turns } from "./serial.js";
+import type { Serial } from "./serial.js";
 import { begins, below, depths, ends, goesOn, overrun, settle, shared, type ShadowStack } from "./shadowstack.js";
 import type { Plan, Stacks } from "./stacks.js";
 import { caught } from "../substrate/jspi.js";
@@ -28,7 +28,7 @@ export class Binding {
   machine: Machine | undefined = undefined; // of a guest with fibers of its own
   stack: ShadowStack | undefined = undefined; // the one that stackPointer points to
   copies = false; // fibers have no regions on it
-  turns: Turns | undefined = undefined; // calls run one after another
+  turns: Serial | undefined = undefined; // calls run one after another
   plan!: Plan; // how their stacks are kept
   stacks!: Stacks; // the same, for users
   begun = 0; // so many calls have, and are not over

@@ -133,6 +133,7 @@ export class Call extends Task implements Owner, Holder {
     const { binding } = this;
     if (this.frames.length > 0) ends(this);
     if (this.stack) binding.begun--;
+    if (binding.turns?.entry === this) binding.machine?.over(this);
     binding.turns?.over(this);
     if (this.region) binding.regions!.give(this.region);
     this.region = undefined;

@@ -160,7 +160,7 @@ export class Link {
     // Without a wait a call needs no stack of its own: it is over before another starts.
     const { source, why } = (binding.plan = this.#separate ? this.#plan : { ...this.#plan, ...nothing });
     binding.copies = source === "copy" && !!stackPointer;
-    binding.turns = this.#machine ?? (source === "serial" ? new Serial() : undefined);
+    if (this.#machine || source === "serial") binding.turns = new Serial();
     if (stackPointer && (source === "copy" || source === "serial")) share();
     binding.stacks = {
       source,

@@ -3,29 +3,22 @@
 import { proceed } from "../turn/spawn.js";
 import type { Call } from "./call.js";
 
-/** Whose turn it is. */
-export interface Turns {
+export class Serial {
   /** The call whose turn it is. */
-  readonly entry: Call | undefined;
-  /** Whether a call has to wait, because another one is not over; it is told to `proceed` then. */
-  defers(task: Call): boolean;
-  /** A call is over. */
-  over(task: Call): void;
-}
-
-export class Serial implements Turns {
   entry: Call | undefined = undefined;
   #queue: Call[] = [];
 
-  defers(task: Call): boolean {
-    if (this.entry) this.#queue.push(task);
-    else this.entry = task;
-    return this.entry !== task;
+  /** Whether a call has to wait, because another one is not over; it is told to `proceed` then. */
+  defers(call: Call): boolean {
+    if (this.entry) this.#queue.push(call);
+    else this.entry = call;
+    return this.entry !== call;
   }
 
-  over(task: Call): void {
-    if (task !== this.entry) {
-      this.#queue = this.#queue.filter((other) => other !== task);
+  /** A call is over. */
+  over(call: Call): void {
+    if (call !== this.entry) {
+      this.#queue = this.#queue.filter((other) => other !== call);
       return;
     }
     this.entry = this.#queue.shift();

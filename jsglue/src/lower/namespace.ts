@@ -1,7 +1,7 @@
 // The namespace of fiberfill/webassembly, which takes modules with stack-switching instructions, too: what the engine
 // refuses is lowered, if that is why. Everything else goes on as it is.
 
-import { alike, namespace } from "../api/webassembly.js";
+import { alike, extended, namespace } from "../api/webassembly.js";
 import { WebAssembly as platform } from "../platform.js";
 import { has, isObject, viewOf } from "../values.js";
 import { checkTags, customSections, exports, imports, isLowered, link } from "./link.js";
@@ -202,11 +202,5 @@ interface Lowering {
   compileStreaming(source: Response | PromiseLike<Response>, options?: LowerOptions): Promise<WebAssembly.Module>;
 }
 
-/** The namespace of api/webassembly.ts with the functions above in it, each as visible as the one it replaces. */
-export const WebAssembly = Object.create(
-  Object.getPrototypeOf(namespace),
-  Object.getOwnPropertyDescriptors(namespace),
-) as typeof namespace & Lowering;
-for (const [name, value] of Object.entries(replaced)) {
-  Object.defineProperty(WebAssembly, name, { ...Object.getOwnPropertyDescriptor(namespace, name), value });
-}
+/** The namespace of api/webassembly.ts with the functions above in it. */
+export const WebAssembly = extended(namespace, replaced) as typeof namespace & Lowering;

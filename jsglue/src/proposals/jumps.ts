@@ -1,9 +1,9 @@
 // The machine of one guest that has fibers of its own: package jsglue/proposals decides, this performs. It is loaded by
 // load.ts, and takes from the rest of fiberfill what that hands over.
 //
-// Every fiber has a stack of its own, and parents are only data in the machine. So all operations that
-// enter another fiber are one jump: the issuer waits on a promise, the one that runs next gets what was sent and its
-// promise is resolved. What is sent goes from the sender's event to the receiver's, both in the guest's memory.
+// Every fiber has a stack of its own, and parents are only data in the machine. So all operations that enter another
+// fiber are one jump: the issuer waits on a promise, the one that runs next gets what was sent and its promise is
+// resolved. What is sent goes from the sender's event to the receiver's, both in the guest's memory.
 //
 // To the scheduler all this is one fiber, the call of an export (the entry): it runs from the first jump to the last,
 // and when one of its fibers waits for an import, it waits, and that fiber's stack is what goes on. Another entry
@@ -14,34 +14,20 @@
 // issuer of an operation that traps is ended by throwing that error at it.
 // Why: RATIONALE.md, "Why is a guest's own fiber not a fiber of the scheduler?".
 
-import bytes from "../../fiber.wasm";
 import coreBytes from "../../proposals/proposals.wasm";
 import type { Binding } from "../guest/binding.js";
 import { INDEX } from "../turn/core.js";
+import { linkBody } from "./body.js";
 import { Coroutine } from "./coroutine.js";
 import { Elsewhere } from "./elsewhere.js";
 import type { FiberError } from "../errors.js";
 import type { Call } from "../guest/call.js";
-import { WebAssembly } from "../platform.js";
 import type { Glue, GuestFiber, Machine } from "./load.js";
+import { EXCEPTION, Plan, QUESTION } from "./plan.js";
 import { reactor } from "../reactor.js";
 import type { Suspending } from "../guest/suspending.js";
 import { GuestSide, SIZE } from "./guestside.js";
 import { systems, type Core } from "./systems.js";
-
-// The words of the plan; see jsglue/proposals/main.go. Those from LABEL on are laid out as an event is.
-const TO = 1;
-const DELIVERS = 2;
-const LABEL = 3;
-const TYPES = 5;
-const MADE = 6;
-const TOKEN = 7;
-const ENDS = 9;
-const ENDS_LENGTH = 10;
-
-// What a plan delivers, beside values, and nothing.
-const EXCEPTION = 1;
-const QUESTION = 3;
 
 const STATES = ["over", "suspended", "active", "busy", "carried", "over"] as const; // of package polyfill
 
@@ -63,10 +49,8 @@ export function machine(glue: Glue, [system, other]: readonly string[], number: 
 export class MachineOf extends GuestSide implements Machine {
   readonly imports: Record<string, Suspending | Function>;
   failure: FiberError | undefined = undefined;
-  entry: Call | undefined = undefined;
 
   #begun = false; // the entry has
-  #queue: Call[] = [];
   #root!: Coroutine;
   #current!: Coroutine; // whose stack runs, or is about to
   #table: (Coroutine | undefined)[] = []; // by the index of the reference
@@ -74,8 +58,7 @@ export class MachineOf extends GuestSide implements Machine {
 
   #binding!: Binding;
   #job!: Function;
-  #words!: Int32Array; // the core's memory
-  #plan: number; // where the plan lies in it
+  readonly #plan: Plan;
   #operation = "";
 
   constructor(
@@ -86,8 +69,7 @@ export class MachineOf extends GuestSide implements Machine {
   ) {
     super();
     core.use(number);
-    this.#words = new Int32Array(core.memory.buffer);
-    this.#plan = core.plan() / 4;
+    this.#plan = new Plan(core);
     this.imports = systems[number - 1]!(this);
   }
 
@@ -98,43 +80,16 @@ export class MachineOf extends GuestSide implements Machine {
   ): void {
     const table = this.#functionsOf(guest, exports);
     this.#binding = binding;
-    const sp = binding.stackPointer ?? new WebAssembly.Global({ value: "i32", mutable: true }, 0);
-    const js = {
-      base: binding.base,
-      arg: (c: Coroutine, i: number) => {
-        return i === 0 ? c.self : i === 1 ? c.env : i === 2 ? c.first : c.body;
-      },
-      returned: (c: Coroutine, types: number) => {
-        c.results = types;
-      },
-      failed: (c: Coroutine) => {
-        c.threw = true;
-        c.thrown = this.glue.thrown(this.entry!);
-      },
-    };
-    try {
-      const { exports } = binding.substrate.instance(bytes, {
-        guest: { table, sp },
-        worker: { exn: this.glue.workerModule().exn },
-        js,
-      } as unknown as WebAssembly.Imports);
-      this.found(binding, table, exports["kind"] as (i: number) => number);
-      this.#job = exports["fiber"] as Function;
-    } catch (error) {
-      throw new this.glue.FiberError(
-        "bad-guest",
-        `the guest's table or stack pointer cannot be used for fibers: ${this.glue.words(error)}`,
-        { cause: error },
-      );
-    }
+    const { fiber, kind } = linkBody(this.glue, binding, table, () => this.glue.thrown(this.entry!));
+    this.found(binding, table, kind);
+    this.#job = fiber;
   }
 
   // --- entries
 
-  defers(task: Call): boolean {
-    if (this.entry) this.#queue.push(task);
-    else this.entry = task;
-    return this.entry !== task;
+  /** The call of an export that is under way. */
+  get entry(): Call | undefined {
+    return this.#binding?.turns!.entry; // none while the guest's start function runs
   }
 
   start(task: Call): void {
@@ -146,10 +101,6 @@ export class MachineOf extends GuestSide implements Machine {
   }
 
   over(task: Call): void {
-    if (task !== this.entry) {
-      this.#queue = this.#queue.filter((other) => other !== task);
-      return;
-    }
     if (this.#begun) {
       task.runner = task;
       this.core.leave();
@@ -158,8 +109,6 @@ export class MachineOf extends GuestSide implements Machine {
     }
     this.#begun = false;
     this.failure = undefined;
-    this.entry = this.#queue.shift();
-    if (this.entry) this.glue.proceed(this.entry);
   }
 
   fibers(): GuestFiber[] {
@@ -233,12 +182,6 @@ export class MachineOf extends GuestSide implements Machine {
     return this.#begun && this.glue.current() === this.entry;
   }
 
-  /** A word of the plan. */
-  #word(i: number): number {
-    if (this.#words.length === 0) this.#words = new Int32Array(this.core.memory.buffer); // it has grown
-    return this.#words[this.#plan + i]!;
-  }
-
   /** Does nothing if the core has not refused the operation. */
   check(trap: number): void {
     if (trap === 0) return;
@@ -274,13 +217,13 @@ export class MachineOf extends GuestSide implements Machine {
 
   /** What an operation has made. */
   get made(): number {
-    return this.#word(MADE);
+    return this.#plan.made;
   }
 
   /** The fiber of which an operation has made a single-use reference, which is put into an event. */
   refer(e: number): number {
-    const fiber = this.#word(TOKEN);
-    this.setRef(e, fiber, this.#word(TOKEN + 1));
+    const fiber = this.#plan.token(0);
+    this.setRef(e, fiber, this.#plan.token(1));
     return fiber;
   }
 
@@ -338,16 +281,13 @@ export class MachineOf extends GuestSide implements Machine {
 
   /** Ends the stacks of the fibers that the plan has ended. */
   reap(): void {
-    const count = this.#word(ENDS_LENGTH);
-    const at = this.#word(ENDS) / 4;
-    for (let i = 0; i < count; i++) {
-      const c = this.of(this.#words[at + i]!);
+    for (const reference of this.#plan.takeEnds()) {
+      const c = this.of(reference);
       if (c === this.#root) continue; // it is the entry
       c.dead = true;
       this.#drop(c);
       if (c.started && !c.over) c.runner.stack!.end(); // the issuer's does not wait yet, so this does nothing to it
     }
-    this.#words[this.#plan + ENDS_LENGTH] = 0;
   }
 
   // --- the jump
@@ -355,7 +295,7 @@ export class MachineOf extends GuestSide implements Machine {
   /** The same as {@link go} for an operation that makes a fiber and enters it. */
   begin(trap: number, body: number, env: number, e: number): number | Promise<number> {
     if (trap === 0) {
-      const self = this.#word(TO);
+      const self = this.#plan.to;
       this.add(self, self, body, env);
     }
     return this.go(trap, e);
@@ -376,8 +316,8 @@ export class MachineOf extends GuestSide implements Machine {
       if (issuer === this.#root) stack!.end();
       return parked;
     }
-    const target = this.of(this.#word(TO));
-    const throws = this.#word(DELIVERS) === EXCEPTION;
+    const target = this.of(this.#plan.to);
+    const throws = this.#plan.delivers === EXCEPTION;
     if (target === issuer && !throws) return this.#deliver(target, e);
     const depths = this.#binding.depths();
     if (depths) (issuer.elsewhere ??= new Elsewhere()).leaves(this.entry!, depths);
@@ -394,8 +334,8 @@ export class MachineOf extends GuestSide implements Machine {
 
   /** What the filters say that the plan is to ask, until it is one to carry out. Returns the trap. */
   ask(trap: number, e: number): number {
-    while (trap === 0 && this.#word(DELIVERS) === QUESTION) {
-      const { admits, admitsEnv } = this.of(this.#word(TO));
+    while (trap === 0 && this.#plan.delivers === QUESTION) {
+      const { admits, admitsEnv } = this.of(this.#plan.to);
       const what = `the filter of a resume, asked by ${this.system}.${this.#operation}`;
       trap = this.core.cont_answer(this.call(what, admits, admitsEnv, e));
     }
@@ -452,10 +392,10 @@ export class MachineOf extends GuestSide implements Machine {
 
   /** Writes what was sent with the event at `from` into the one with which c waits. Returns the label. */
   #deliver(c: Coroutine, from: number): number {
-    this.copyValues(c.event, from, this.#word(TYPES), c.bound);
+    this.copyValues(c.event, from, this.#plan.types, c.bound);
     c.bound = undefined;
-    this.setHead(c.event, this.#words, this.#plan + LABEL);
-    return this.#word(LABEL);
+    this.setHead(c.event, this.#plan.words, this.#plan.event);
+    return this.#plan.label;
   }
 
   #enter(c: Coroutine, label: number): void {
@@ -472,7 +412,7 @@ export class MachineOf extends GuestSide implements Machine {
 
   #raise(c: Coroutine, error: unknown): void {
     this.#switch(c);
-    if (this.#word(TOKEN) !== 0) this.refer(c.event); // to the thrower (C-THROW-3)
+    if (this.#plan.token(0) !== 0) this.refer(c.event); // to the thrower (C-THROW-3)
     c.bound = undefined;
     this.entry!.outcome = error; // the stub must not take a SuspendError that is the user's for the engine's
     c.runner.stack!.fail(error);
@@ -507,7 +447,7 @@ export class MachineOf extends GuestSide implements Machine {
     if (trap !== 0) {
       this.#die(this.#refusal(this.#explain(trap)));
     } else {
-      const target = this.of(this.#word(TO));
+      const target = this.of(this.#plan.to);
       const moved = this.#moved(target);
       if (moved) this.#die(moved);
       else if (c.threw) this.#raise(target, c.thrown);

@@ -5,10 +5,8 @@
 import { FiberError, words } from "../errors.js";
 import type { Binding } from "../guest/binding.js";
 import { thrown, trapError, type Call } from "../guest/call.js";
-import type { Turns } from "../guest/serial.js";
 import { inJavaScript } from "../substrate/javascriptcore.js";
 import { settings } from "../turn/scheduler.js";
-import { proceed } from "../turn/spawn.js";
 import { current } from "../turn/turn.js";
 import { load } from "../load.js";
 import { Jump, type Suspending } from "../guest/suspending.js";
@@ -32,8 +30,8 @@ export interface GuestFiber {
   release(): void;
 }
 
-/** The machine of one guest, whose calls go one after another. */
-export interface Machine extends Turns {
+/** The machine of one guest. */
+export interface Machine {
   /** The operations, by the name of their import. */
   readonly imports: Record<string, Suspending | Function>;
   /** Why the entry that runs is to be ended by a trap, if one of its operations was refused. */
@@ -46,6 +44,8 @@ export interface Machine extends Turns {
   ): void;
   /** A call begins, on its own stack. */
   start(task: Call): void;
+  /** The call whose turn it was is over. */
+  over(task: Call): void;
   fibers(): GuestFiber[];
 }
 
@@ -62,7 +62,6 @@ export const glue = {
   words,
   Jump,
   current: () => current,
-  proceed,
   stackLimit: () => settings.hard,
   deadly,
   inJavaScript,

@@ -1,0 +1,42 @@
+// What runs on the stack of a guest's own fiber: fiber.wasm calls the fiber's function, and tells what it returns or
+// throws.
+
+import bytes from "../../fiber.wasm";
+import type { Binding } from "../guest/binding.js";
+import { WebAssembly } from "../platform.js";
+import type { Coroutine } from "./coroutine.js";
+import type { Glue } from "./load.js";
+
+interface Body {
+  /** The job of a fiber's stack. */
+  fiber: Function;
+  /** Of which type a function of the table is. */
+  kind(i: number): number;
+}
+
+/** Links fiber.wasm to a guest. thrown returns what a fiber's function has thrown. */
+export function linkBody(glue: Glue, binding: Binding, table: WebAssembly.Table, thrown: () => unknown): Body {
+  const sp = binding.stackPointer ?? new WebAssembly.Global({ value: "i32", mutable: true }, 0);
+  const js = {
+    base: binding.base,
+    arg: (c: Coroutine, i: number) => (i === 0 ? c.self : i === 1 ? c.env : i === 2 ? c.first : c.body),
+    returned: (c: Coroutine, types: number) => {
+      c.results = types;
+    },
+    failed: (c: Coroutine) => {
+      c.threw = true;
+      c.thrown = thrown();
+    },
+  };
+  const { exn } = glue.workerModule();
+  const imports = { guest: { table, sp }, worker: { exn }, js } as unknown as WebAssembly.Imports;
+  try {
+    return binding.substrate.instance(bytes, imports).exports as unknown as Body;
+  } catch (error) {
+    throw new glue.FiberError(
+      "bad-guest",
+      `the guest's table or stack pointer cannot be used for fibers: ${glue.words(error)}`,
+      { cause: error },
+    );
+  }
+}
