@@ -330,20 +330,26 @@ async function instantiateModule(module: WebAssembly.Module, given: any): Promis
   return made(await platform.instantiate(linked, imports));
 }
 
-async function instantiate(source: BufferSource | WebAssembly.Module, ...[given, ...rest]: any[]): Promise<unknown> {
-  if (!(source instanceof platform.Module) && !isBuffer(source))
-    return (platform.instantiate as Function)(source, given, ...rest);
-  if (source instanceof platform.Module) return instantiateModule(source, given);
-  const module = await compile(source, ...rest);
-  return { module, instance: await instantiateModule(module, given) };
-}
-
-async function instantiateStreaming(
-  source: Response | PromiseLike<Response>,
-  ...[given, ...rest]: any[]
-): Promise<unknown> {
-  const module = await compileStreaming(source, ...rest);
-  return { module, instance: await instantiateModule(module, given) };
+/** instantiate and instantiateStreaming of a namespace with these functions. */
+export function instantiations(
+  compile: (source: BufferSource, ...rest: unknown[]) => Promise<WebAssembly.Module>,
+  compileStreaming: (source: Response | PromiseLike<Response>, ...rest: unknown[]) => Promise<WebAssembly.Module>,
+  instantiateModule: (module: WebAssembly.Module, given: any) => Promise<WebAssembly.Instance>,
+) {
+  async function instantiate(source: BufferSource | WebAssembly.Module, ...[given, ...rest]: any[]): Promise<unknown> {
+    if (source instanceof platform.Module) return instantiateModule(source, given);
+    if (!isBuffer(source)) return (platform.instantiate as Function)(source, given, ...rest);
+    const module = await compile(source, ...rest);
+    return { module, instance: await instantiateModule(module, given) };
+  }
+  async function instantiateStreaming(
+    source: Response | PromiseLike<Response>,
+    ...[given, ...rest]: any[]
+  ): Promise<unknown> {
+    const module = await compileStreaming(source, ...rest);
+    return { module, instance: await instantiateModule(module, given) };
+  }
+  return { instantiate, instantiateStreaming };
 }
 
 /** The platform's namespace, and what JSPI adds to it. */
@@ -368,8 +374,7 @@ const own = {
   Instance,
   compile,
   compileStreaming,
-  instantiate,
-  instantiateStreaming,
+  ...instantiations(compile, compileStreaming, instantiateModule),
 };
 
 /** A namespace with other functions in it, each as visible as the one that it replaces. */

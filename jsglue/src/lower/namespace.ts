@@ -1,7 +1,7 @@
 // The namespace of fiberfill/webassembly, which takes modules with stack-switching instructions, too: what the engine
 // refuses is lowered, if that is why. Everything else goes on as it is.
 
-import { alike, extended, namespace } from "../api/webassembly.js";
+import { alike, extended, instantiations, namespace } from "../api/webassembly.js";
 import { WebAssembly as platform } from "../platform.js";
 import { has, isObject, viewOf } from "../values.js";
 import { checkTags, customSections, exports, imports, isLowered, link } from "./link.js";
@@ -59,10 +59,6 @@ function rewrite(bytes: Uint8Array, all: boolean): Uint8Array | undefined {
   const lowered = lower(bytes, all);
   if (lowered) shared(); // an engine that cannot run it says so now
   return lowered;
-}
-
-function isBuffer(source: unknown): source is BufferSource {
-  return ArrayBuffer.isView(source) || has(ArrayBuffer, "byteLength", source);
 }
 
 const statics: Record<PropertyKey, unknown> = Object.create(null);
@@ -175,22 +171,12 @@ async function instantiateModule(module: WebAssembly.Module, given: any): Promis
   return instance;
 }
 
-async function instantiate(source: BufferSource | WebAssembly.Module, ...[given, ...rest]: any[]): Promise<unknown> {
-  if (source instanceof platform.Module) return instantiateModule(source, given);
-  if (!isBuffer(source)) return (namespace.instantiate as Function)(source, given, ...rest);
-  const module = await compile(source, ...rest);
-  return { module, instance: await instantiateModule(module, given) };
-}
-
-async function instantiateStreaming(
-  source: Response | PromiseLike<Response>,
-  ...[given, ...rest]: any[]
-): Promise<unknown> {
-  const module = await compileStreaming(source, ...rest);
-  return { module, instance: await instantiateModule(module, given) };
-}
-
-const functions = { validate, compile, compileStreaming, instantiate, instantiateStreaming };
+const functions = {
+  validate,
+  compile,
+  compileStreaming,
+  ...instantiations(compile, compileStreaming, instantiateModule),
+};
 for (const [name, fn] of Object.entries(functions)) alike(fn, (platform as any)[name]);
 const replaced = { Module, Instance, ...functions };
 
