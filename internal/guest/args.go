@@ -120,7 +120,8 @@ func (c *Call) place() ([]uint64, error) {
 			return nil, errors.New("it was given a text, and fiberfill knows of no stack in the guest's memory to " +
 				"put it on; if there is one, name by --stack-pointer what points to it")
 		}
-		low := uint32(0)
+		// Where the guest's own stack ends nobody can tell: what lies below is the program's data.
+		low := c.high - min(c.high, g.plan.Size)
 		if c.region != nil {
 			low = c.region.low
 		}

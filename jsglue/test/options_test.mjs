@@ -488,3 +488,19 @@ test("an async function that is no marked import is refused, by name", async () 
   });
   await fiberfill.instantiate(bytes, { env: { wait: () => Promise.resolve() } }); // nobody can tell
 });
+
+test("bytes for a call on the guest's own stack do not run over what lies below it", async () => {
+  const global = "(global $sp (mut i32) (i32.const 131072))";
+  const memory = '(memory (export "memory") 4) (data (i32.const 60000) "data")';
+  const more = `(func (export "take") (param i32 i32) (result i32)
+    (call $wait (i32.const 0)) (i32.load (i32.const 60000)))`;
+  const { exports } = await fiberfill.instantiate(
+    assemble(wat({ global, memory, more })),
+    suspending(async () => {}),
+    { shadowStack: { regions: "serial" } },
+  );
+  const data = await exports.take(new Uint8Array(60000));
+  assert.equal(data, 0x61746164);
+  await assert.rejects(exports.take(new Uint8Array(80000)), { code: "bad-argument", message: /do not fit/ });
+  assert.equal(await exports.take(new Uint8Array(100)), data);
+});

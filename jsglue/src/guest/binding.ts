@@ -102,7 +102,9 @@ export class Binding {
    */
   makeRoom({ high, region, encoded }: Call): number {
     const top = 16 * Math.floor((high - encoded.size) / 16);
-    if (!this.memory || !this.stackPointer || top < (region?.low ?? 0) + 1024) return 0;
+    // Where the guest's own stack ends nobody can tell: what lies below is the program's data.
+    const low = region?.low ?? Math.max(0, high - this.plan.size);
+    if (!this.memory || !this.stackPointer || top < low + 1024) return 0;
     this.stackPointer.value = top;
     return top;
   }

@@ -107,8 +107,11 @@ export class Call extends Task implements Owner, Holder {
   beginHere(caller: Call | undefined): void {
     const back = this.binding.below();
     this.alone = !caller || caller.away;
-    this.binding.substrate.beginHere(this);
-    back();
+    try {
+      this.binding.substrate.beginHere(this);
+    } finally {
+      back();
+    }
   }
 
   returned(): void {
