@@ -52,20 +52,7 @@
   (func (export "tagNumber") (param (ref $tag)) (result i32) (struct.get $tag $number (local.get 0)))
   (func (export "boom") (unreachable))
 
-  ;; The tag by which imports wait (src/lower/waits.ts), and whether one could now: whether there is a handler for it,
-  ;; and nothing in between that cannot be left.
-  (global $wait (export "wait") (mut (ref null $tag)) (ref.null none))
-  (func (export "canWait") (result i32)
-    (local $s (ref null $stack)) (local $tags (ref null $tags))
-    (local.set $s (global.get $current))
-    (loop $outwards (result i32)
-      (if (ref.is_null (local.get $s)) (then (return (i32.const 0))))
-      (block $not_here
-        (local.set $tags (br_on_null $not_here (struct.get $stack $suspends (local.get $s))))
-        (if (ref.eq (array.get $tags (local.get $tags) (i32.const 0)) (global.get $wait))
-          (then (return (i32.const 1)))))
-      (local.set $s (struct.get $stack $parent (local.get $s)))
-      (br $outwards)))
+  (global $wait (export "wait") (mut (ref null $tag)) (ref.null none)) ;; what imports that wait suspend with
 
   ;; After a trap or an exception has left the outermost resume.
   (func (export "reset") (param $depth i32)

@@ -5,8 +5,7 @@
 //
 // The other side is jsglue/src/lower/rewriter.ts. input makes room for the module's bytes, marks for a byte for each
 // function that it imports, if it is known which may be left; lower returns one of the outcomes below; output and
-// output_len say where the new module lies, or a sentence that says what is wrong. waits makes the module of the marked
-// imports, lowered, instead.
+// output_len say where the new module lies, or a sentence that says what is wrong.
 package main
 
 import (
@@ -38,20 +37,16 @@ func marks(n int32) uint32 {
 	return address(imports)
 }
 
-// run lowers the input; with all it changes functions that use none of the instructions, too.
+// run lowers the input; with all it changes functions that use none of the instructions, too. With stubs it is module B
+// of package jsglue/stubs, whose imports from "wait" wait.
 //
 //go:wasmexport lower
-func run(all bool) int32 {
-	return outcome(lower.Module(source, lower.Options{All: all, Imports: imports}))
-}
-
-//go:wasmexport waits
-func waits() int32 {
-	module, err := lower.Waits(source, imports)
-	if err != nil {
-		return outcome(lower.Result{}, err)
+func run(all, stubs bool) int32 {
+	opt := lower.Options{All: all, Imports: imports}
+	if stubs {
+		opt.Wait = "wait"
 	}
-	return outcome(lower.Module(module, lower.Options{Imports: []byte{}}))
+	return outcome(lower.Module(source, opt))
 }
 
 func outcome(r lower.Result, err *validate.Error) int32 {

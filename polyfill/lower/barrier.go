@@ -2,20 +2,30 @@ package lower
 
 import (
 	"github.com/fiberfill/fiberfill/internal/wasm"
+	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
 // barriers returns a module with a function for each function that the guest imports, of the same type, which calls it
 // where nothing can be suspended: what stands behind it may be JavaScript, or a module that has not been lowered. It
-// imports the functions under their numbers from "i", and exports its own under the same numbers.
+// imports the functions under their numbers from "i", and exports its own under the same numbers. Behind them follow the
+// begin and the end of each import that waits.
 func (l *lowering) barriers() []byte {
 	types := typeList{first: uint32(len(l.m.TypeIDs)) + baseTypes}
 	l.types, types = types, l.types
 	defer func() { l.types = types }()
 
-	n := uint32(l.m.ImportedFuncs)
+	var list []barred
+	for f := range uint32(l.m.ImportedFuncs) {
+		list = append(list, barred{l.m.Params(f), l.m.Results(f), l.typ(l.m.Funcs[f].Decl)})
+	}
+	for _, f := range l.waits {
+		list = append(list, barred{l.m.Params(f), answer, l.funcType(l.m.Params(f), answer)},
+			barred{nil, l.m.Results(f), l.funcType(nil, l.m.Results(f))})
+	}
+	n := uint32(len(list))
 	bodies := make([][]byte, n)
-	for f := range bodies {
-		bodies[f] = l.barrier(uint32(f))
+	for f, b := range list {
+		bodies[f] = l.barrier(uint32(f), b)
 	}
 	var w wasm.Writer
 	w.Raw(wasm.Preamble)
@@ -31,7 +41,7 @@ func (l *lowering) barriers() []byte {
 			w.Name("i")
 			w.Numbered("", f)
 			w.Byte(wasm.KindFunc)
-			w.U32(l.typ(l.m.Funcs[f].Decl))
+			w.U32(list[f].typ)
 		}
 		w.Name(Namespace)
 		w.Name("current")
@@ -40,7 +50,7 @@ func (l *lowering) barriers() []byte {
 	section(wasm.SectionFunc, func() {
 		w.U32(n)
 		for f := uint32(0); f < n; f++ {
-			w.U32(l.typ(l.m.Funcs[f].Decl))
+			w.U32(list[f].typ)
 		}
 	})
 	section(wasm.SectionExport, func() {
@@ -61,11 +71,17 @@ func (l *lowering) barriers() []byte {
 	return w.B
 }
 
+// A barred is a function behind a barrier.
+type barred struct {
+	params, results []validate.Type
+	typ             uint32 // its index
+}
+
 // barrier writes one of these functions. The driver's global current, the only one here, is put back however the call
 // ends but by a trap.
-func (l *lowering) barrier(f uint32) []byte {
+func (l *lowering) barrier(f uint32, b barred) []byte {
 	const current = 0
-	params, results := l.m.Params(f), l.m.Results(f)
+	params, results := b.params, b.results
 	e := l.helper(len(params))
 	saved := e.first
 	push := func() {

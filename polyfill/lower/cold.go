@@ -307,6 +307,10 @@ func (c *coldEmitter) construct(in *ins, i int) {
 // coldSite writes a site; its operands are in temps.
 func (c *coldEmitter) coldSite(in *ins) {
 	e, s, l := &c.emitter, c.s, c.l
+	if k := l.waiting(in.op, in.x); k >= 0 {
+		c.coldWait(k, in)
+		return
+	}
 	own, taken := s.own(in), s.taken(in)
 	results := e.results(in)
 	inRegisters := leaves(in.op) || isResume(in.op)
@@ -323,11 +327,11 @@ func (c *coldEmitter) coldSite(in *ins) {
 	e.reload(useOperand, int(in.height)+len(own), taken)
 	e.perform(in)
 	if leaves(in.op) {
-		e.left(in, own)
+		e.left(in, own, true)
 	} else {
 		e.global(l.hidden(globalState))
 		e.iff()
-		e.left(in, own)
+		e.left(in, own, false)
 		e.end()
 		if !inRegisters {
 			e.Op(wasm.OpBr, uint32(e.depth-done))
@@ -336,17 +340,7 @@ func (c *coldEmitter) coldSite(in *ins) {
 	e.end()
 	e.Raw("\x41\x00") // i32.const 0
 	e.set(c.site)
-	if in.caught {
-		e.global(l.hidden(globalExn))
-		e.Byte(wasm.OpRefIsNull)
-		e.Byte(wasm.OpI32Eqz)
-		e.iff()
-		e.global(l.hidden(globalExn))
-		e.Raw("\xd0\x74") // ref.null noexn
-		e.Op(wasm.OpGlobalSet, l.hidden(globalExn))
-		e.Byte(wasm.OpThrowRef)
-		e.end()
-	}
+	c.thrown(in)
 	if isResume(in.op) {
 		e.answer(in)
 	}
@@ -354,6 +348,23 @@ func (c *coldEmitter) coldSite(in *ins) {
 	if !inRegisters {
 		e.end()
 	}
+}
+
+// thrown throws what the function was entered with to throw, if the site lies in a try_table.
+func (c *coldEmitter) thrown(in *ins) {
+	if !in.caught {
+		return
+	}
+	e, exn := &c.emitter, c.l.hidden(globalExn)
+	e.global(exn)
+	e.Byte(wasm.OpRefIsNull)
+	e.Byte(wasm.OpI32Eqz)
+	e.iff()
+	e.global(exn)
+	e.Raw("\xd0\x74") // ref.null noexn
+	e.Op(wasm.OpGlobalSet, exn)
+	e.Byte(wasm.OpThrowRef)
+	e.end()
 }
 
 // tail writes a tail call, whose results go to registers here. It must not happen inside of a try_table.

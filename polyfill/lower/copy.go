@@ -20,7 +20,7 @@ func (l *lowering) fun(x uint32) uint32 {
 	if x < uint32(l.m.ImportedFuncs) {
 		return x
 	}
-	return x + driverFuncs
+	return x + driverFuncs + l.waitFuncs()
 }
 
 func (l *lowering) glob(x uint32) uint32 {

@@ -21,12 +21,14 @@ const (
 	driverSwitch
 	driverResume
 	driverResumeThrow
+	driverMayWait
+	driverLeave
 	driverEntries // how many there are
 )
 
 // Functions and globals that it imports, and so does a lowered module, behind the guest's own imports. The globals that
 // guests use themselves come first.
-const driverFuncs = 3
+const driverFuncs = 4
 
 const (
 	globalState = iota
@@ -35,7 +37,7 @@ const (
 	globalCaptured
 	globalExn
 	globalFrames
-	driverGlobals = 13 // how many there are
+	driverGlobals = 14 // how many there are
 )
 
 // A move says what the indices of another module's code are in the output.

@@ -32,6 +32,7 @@
   (import "fiberfill:lower" "outermost" (func $host_outermost (param i32 funcref))) ;; calls it, or $reset after a trap
   (import "fiberfill:lower" "room" (func $host_room (result i32)))  ;; whether there is room for more frames
   (import "fiberfill:lower" "trap" (func $host_trap (param i32 (ref null $tag)))) ;; traps with a message
+  (import "fiberfill:lower" "refuse" (func $host_refuse)) ;; throws: an import would have to wait, and cannot
   (import "fiberfill:lower" "state" (global $state (mut i32)))
   (import "fiberfill:lower" "outcome" (global $outcome (mut i32)))
   (import "fiberfill:lower" "last" (global $last (mut (ref null $frame))))
@@ -45,6 +46,7 @@
   (import "fiberfill:lower" "depth" (global $depth (mut i32)))
   (import "fiberfill:lower" "nested" (global $nested (mut i32)))
   (import "fiberfill:lower" "deepest" (global $deepest (mut i32)))
+  (import "fiberfill:lower" "wait" (global $wait (mut (ref null $tag))))
 
   ;; bits of $site
   ;; 1: the call lies in a try_table; 2: the frame is a stack
@@ -94,7 +96,7 @@
 
   ;; Finds the handler of a suspension, or traps. From here on everybody saves frames, until the activation of $run is
   ;; reached that runs the handler's stack.
-  (func (export "suspend") (param $tag (ref $tag))
+  (func $suspend (export "suspend") (param $tag (ref $tag))
     (local $s (ref null $stack)) (local $tags (ref null $tags)) (local $i i32) (local $n i32) (local $natives i32)
     (call $look)
     (local.set $s (global.get $current))
@@ -303,4 +305,19 @@
       (then (struct.set $stack $parent (local.get $t) (ref.null none))))
     (if (i32.eqz (ref.is_null (struct.get $stack $caller (local.get $t))))
       (then (struct.set $stack $caller (local.get $t) (ref.null none)))))
+
+  ;; What an import that waits begins with: throws if it could not, as nothing handles the tag by which it would suspend,
+  ;; or as something lies in between that cannot be left.
+  (func (export "mayWait")
+    (local $s (ref null $stack)) (local $tags (ref null $tags))
+    (local.set $s (global.get $current))
+    (loop $outwards
+      (if (ref.is_null (local.get $s)) (then (call $host_refuse)))
+      (block $not_here
+        (local.set $tags (br_on_null $not_here (struct.get $stack $suspends (local.get $s))))
+        (if (ref.eq (array.get $tags (local.get $tags) (i32.const 0)) (global.get $wait)) (then (return))))
+      (local.set $s (struct.get $stack $parent (local.get $s)))
+      (br $outwards)))
+
+  (func (export "leave") (call $suspend (ref.as_non_null (global.get $wait))))
 )

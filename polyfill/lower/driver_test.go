@@ -18,7 +18,7 @@ func TestDriver(t *testing.T) {
 	if m.ImportedFuncs != driverFuncs || len(m.Globals) != driverGlobals || m.ImportedGlobals != driverGlobals {
 		t.Errorf("it imports %d functions and %d of %d globals", m.ImportedFuncs, m.ImportedGlobals, len(m.Globals))
 	}
-	for k, want := range []string{"new", "bind", "suspend", "switch", "resume", "resume_throw"} {
+	for k, want := range []string{"new", "bind", "suspend", "switch", "resume", "resume_throw", "mayWait", "leave"} {
 		if name := string(m.Text(m.Exports[k].Name)); name != want {
 			t.Errorf("its function %d is %s, want %s", k, name, want)
 		}

@@ -78,10 +78,14 @@ func (e *emitter) finish() {
 
 // hotSite writes a site.
 func (e *emitter) hotSite(in *ins) {
+	if k := e.l.waiting(in.op, in.x); k >= 0 {
+		e.hotWait(k, in)
+		return
+	}
 	own := e.s.own(in)
 	e.perform(in)
 	if leaves(in.op) {
-		e.left(in, own)
+		e.left(in, own, true)
 		return
 	}
 	var results []valType // that are on the stack
@@ -101,7 +105,7 @@ func (e *emitter) hotSite(in *ins) {
 			e.Byte(wasm.OpDrop)
 		}
 	}
-	e.left(in, own)
+	e.left(in, own, false)
 	e.end()
 	if isResume(in.op) {
 		e.answer(in)

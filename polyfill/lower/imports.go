@@ -6,6 +6,7 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 // tag, and the registers.
 func (l *lowering) hiddenImports(w *wasm.Writer) {
 	l.driverImports(w)
+	l.waitImports(w)
 	for k := range l.m.Tags {
 		w.Name(Namespace)
 		w.Numbered("tag.", uint32(k))
@@ -26,7 +27,7 @@ func (l *lowering) hiddenImports(w *wasm.Writer) {
 }
 
 // hiddenCount returns how many imports these are.
-func (l *lowering) hiddenCount() uint32 { return driverFuncs + l.hiddenGlobals }
+func (l *lowering) hiddenCount() uint32 { return driverFuncs + l.waitFuncs() + l.hiddenGlobals }
 
 // addGlobal adds a global, given as its type and the initial value in the binary format, and returns its index; if it
 // is to be shared, one with the same contents will do.

@@ -75,6 +75,8 @@ type lowering struct {
 	hiddenGlobals uint32          // imported ones
 	driver        *lowering       // of the driver's code
 	move          *move           // of that: where it goes
+	waits         []uint32        // the imports that wait
+	waitTypes     []uint32        // of begin and end of each
 
 	made       []made
 	conts      []contFunc
@@ -100,6 +102,8 @@ type Options struct {
 	// Imports has a byte for each function that is imported: 1 if it may be left. Those beyond its end may not. If it
 	// is nil, all may, except what the engine provides itself.
 	Imports []byte
+	// Wait is the name of the module whose functions are imports that wait, if there are any.
+	Wait string
 }
 
 // Module lowers a module. It returns the error of a module that is not valid.
@@ -109,6 +113,11 @@ func Module(bin []byte, opt Options) (Result, *validate.Error) {
 		return Result{}, err
 	}
 	l := &lowering{m: m, t: m.Types}
+	for _, i := range m.Imports {
+		if opt.Wait != "" && i.Kind == wasm.KindFunc && string(m.Text(i.Module)) == opt.Wait {
+			l.waits = append(l.waits, i.Index)
+		}
+	}
 	if err := l.graph(opt.sources(m)); err != nil {
 		return Result{}, err
 	}
@@ -259,6 +268,7 @@ func (l *lowering) prepare() {
 		next += l.registers[c]
 		l.hiddenGlobals += l.registers[c]
 	}
+	l.prepareWaits()
 	l.addDriver()
 }
 

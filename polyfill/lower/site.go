@@ -155,7 +155,7 @@ func (e *emitter) results(in *ins) []validate.Type {
 
 // left writes what a site does when frames are being saved: it saves this one and returns. own are the operands below
 // those of the site; in the function they are on the stack, in the cold one in temps.
-func (e *emitter) left(in *ins, own []validate.Type) {
+func (e *emitter) left(in *ins, own []validate.Type, leaf bool) {
 	l, s := e.l, e.s
 	if e.cold {
 		for i, t := range own {
@@ -179,9 +179,9 @@ func (e *emitter) left(in *ins, own []validate.Type) {
 	e.Op(wasm.OpRefFunc, e.self)
 	if e.cold {
 		e.get(e.mine(n))
-		e.call(l.resaver(n, leaves(in.op)))
+		e.call(l.resaver(n, leaf))
 	} else {
-		e.call(l.saver(n, leaves(in.op)))
+		e.call(l.saver(n, leaf))
 		e.dummies(s.results)
 	}
 	e.Byte(wasm.OpReturn)

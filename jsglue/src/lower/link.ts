@@ -2,8 +2,7 @@
 // functions that cannot be left.
 
 import { WebAssembly } from "../platform.js";
-import { waitsOf } from "./rewriter.js";
-import { Waiting, waitImports } from "./waits.js";
+import { Waiting } from "./waits.js";
 import { isObject } from "../values.js";
 import { anyTags, CLASSES, register, shared, VERSION, type Identity } from "./driver.js";
 
@@ -67,13 +66,11 @@ export const isLowered = (module: unknown): module is WebAssembly.Module =>
 
 /**
  * Returns what the engine is to be given for imports of a module, and what is to be done with the instance. Throws a
- * LinkError where an import's tag has other results than it should. bytes is the module before it was lowered; only
- * then functions among the imports may be such that wait.
+ * LinkError where an import's tag has other results than it should. Functions among the imports may be Waiting.
  */
 export function link(
   module: WebAssembly.Module,
   given: any,
-  bytes?: Uint8Array,
 ): [imports: any, made: (instance: WebAssembly.Instance) => void] {
   const found = about(module)!;
   if (!isObject(given) && (given !== undefined || found.imports.length > 0)) return [given, () => {}];
@@ -88,11 +85,26 @@ export function link(
   });
   const ids = identities(found, values);
   const places = found.imports.flatMap(([, , kind], i) => (kind === FUNCTION ? [i] : []));
-  if (bytes) wait(bytes, places, values);
-  guard(module, places, values);
+  // As a value, and not called, an import that waits is only there for start functions, where nothing can.
+  const waits = places.flatMap((place, i) => {
+    const value = values[place];
+    if (!(value instanceof Waiting)) return [];
+    values[place] = shared().host["refuse"];
+    return [[i, value] as const];
+  });
+  const halves = guard(
+    module,
+    places,
+    values,
+    waits.flatMap(([, { begin, end }]) => [begin, end]),
+  );
 
   const { driver, host, lowered, tags } = shared();
   const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver, host);
+  waits.forEach(([i], k) => {
+    hidden[`begin.${i}`] = halves[2 * k];
+    hidden[`end.${i}`] = halves[2 * k + 1];
+  });
   ids.forEach(({ id }, k) => (hidden[`tag.${k}`] = id));
   found.registers.forEach((n, c) => {
     for (let k = 0; k < n; k++) hidden[`${CLASSES[c]}.${k}`] = register(CLASSES[c]!, k);
@@ -157,33 +169,21 @@ function identities(found: About, values: unknown[]): Identity[] {
   return list;
 }
 
-/** Puts a function that can be left in the place of each import that waits. */
-function wait(bytes: Uint8Array, places: number[], values: unknown[]): void {
-  const waits = new Map<number, Waiting>();
-  places.forEach((place, i) => {
-    const value = values[place];
-    if (value instanceof Waiting) waits.set(i, value);
-  });
-  if (waits.size === 0) return;
-  const marks = Uint8Array.from(places, (_, i) => (waits.has(i) ? 1 : 0));
-  const { exports } = instantiate(waitsOf(bytes, marks), waitImports(waits));
-  for (const i of waits.keys()) values[places[i]!] = exports[i];
-}
-
 /** Instantiates a module from what the rewriter has made of it. */
-export function instantiate(lowered: Uint8Array, given: any, bytes?: Uint8Array): WebAssembly.Instance {
+export function instantiate(lowered: Uint8Array, given: any): WebAssembly.Instance {
   const module = new WebAssembly.Module(lowered as BufferSource);
-  const [imports, made] = link(module, given, bytes);
+  const [imports, made] = link(module, given);
   const instance = new WebAssembly.Instance(module, imports);
   made(instance);
   return instance;
 }
 
-/** Puts a barrier in front of each imported function that cannot be left. */
-function guard(module: WebAssembly.Module, places: number[], values: unknown[]): void {
+/** Puts a barrier in front of each imported function that cannot be left. Returns more functions behind barriers. */
+function guard(module: WebAssembly.Module, places: number[], values: unknown[], more: Function[]): unknown[] {
   const { driver, lowered } = shared();
-  const functions = places.map((i) => values[i] as Function);
-  if (functions.every((fn) => lowered.has(fn))) return;
+  const own = places.map((i) => values[i] as Function);
+  const functions = [...own, ...more];
+  if (functions.every((fn) => lowered.has(fn))) return more;
   let barriers: WebAssembly.Instance;
   try {
     barriers = new WebAssembly.Instance(barriersOf(module), {
@@ -191,11 +191,12 @@ function guard(module: WebAssembly.Module, places: number[], values: unknown[]):
       [NAMESPACE]: { current: driver.current },
     });
   } catch {
-    return; // an import is not what it should be: the engine will say so of the module itself
+    return more; // an import is not what it should be: the engine will say so of the module itself
   }
-  functions.forEach((fn, k) => {
+  own.forEach((fn, k) => {
     if (!lowered.has(fn)) values[places[k]!] = barriers.exports[k];
   });
+  return more.map((_, k) => barriers.exports[own.length + k]);
 }
 
 const compiled = new WeakMap<WebAssembly.Module, WebAssembly.Module>();

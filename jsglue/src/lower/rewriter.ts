@@ -8,8 +8,7 @@ interface Rewriter {
   memory: WebAssembly.Memory;
   input(n: number): number;
   marks(n: number): number;
-  lower(all: boolean): number;
-  waits(): number;
+  lower(all: boolean, stubs: boolean): number;
   output(): number;
   output_len(): number;
 }
@@ -77,22 +76,9 @@ function missing(url: URL, error: unknown): never {
  * Lowers a module, in an instance that is thrown away. Returns undefined if there is nothing to lower. Throws a
  * CompileError that says what is wrong with the module, or what in it cannot be lowered. The rewriter must be loaded.
  * `all` has functions changed that use none of the instructions; marks says which imported functions may be left, by a
- * byte for each: all of them, if it is not given.
+ * byte for each: all of them, if it is not given. With stubs it is a module B, whose imports from "wait" are Waiting.
  */
-export function lower(bytes: Uint8Array, all: boolean, marks?: Uint8Array): Uint8Array | undefined {
-  return run(bytes, marks, (rewriter) => rewriter.lower(all));
-}
-
-/** Makes the module of a module's imports that wait, lowered (package polyfill/lower, Waits). */
-export function waitsOf(bytes: Uint8Array, marks: Uint8Array): Uint8Array {
-  return run(bytes, marks, (rewriter) => rewriter.waits())!;
-}
-
-function run(
-  bytes: Uint8Array,
-  marks: Uint8Array | undefined,
-  ask: (rewriter: Rewriter) => number,
-): Uint8Array | undefined {
+export function lower(bytes: Uint8Array, all: boolean, marks?: Uint8Array, stubs = false): Uint8Array | undefined {
   const { exports } = new WebAssembly.Instance(program!, {});
   (exports["_initialize"] as () => void)();
   const rewriter = exports as unknown as Rewriter;
@@ -102,7 +88,7 @@ function run(
     const at = rewriter.marks(marks.length) >>> 0;
     new Uint8Array(rewriter.memory.buffer).set(marks, at);
   }
-  const outcome = ask(rewriter);
+  const outcome = rewriter.lower(all, stubs);
   const output = rewriter.output() >>> 0;
   const result = new Uint8Array(rewriter.memory.buffer, output, rewriter.output_len());
   switch (outcome) {

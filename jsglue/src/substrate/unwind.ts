@@ -9,7 +9,7 @@ import { shared } from "../lower/driver.js";
 import { instantiate, link } from "../lower/link.js";
 import { load, loadNow, lower } from "../lower/rewriter.js";
 import { WebAssembly } from "../platform.js";
-import { refuseWith, Waiting, waitTag } from "../lower/waits.js";
+import { Waiting, waitTag } from "../lower/waits.js";
 import type { Shape } from "../guest/module.js";
 import type { Runner, Stack, Substrate } from "./substrate.js";
 import fiberBytes from "../../lower/fiber.wasm";
@@ -144,7 +144,7 @@ function waits(fn: (...args: any[]) => unknown): Waiting {
 }
 
 function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance {
-  return instantiate(lower(bytes, true) ?? bytes, imports, bytes);
+  return instantiate(lower(bytes, true, undefined, true) ?? bytes, imports);
 }
 
 let needs: Needs;
@@ -161,7 +161,7 @@ export function unwindingNow(given: Needs): Substrate {
   if (!fiber) {
     loadNow();
     needs = given;
-    refuseWith(given.SuspendError);
+    shared().refusal = given.SuspendError;
     const module = lower(fiberBytes, true)!;
     fiber = instantiate(module, { host: { wait: waitTag() } }).exports as unknown as FiberModule;
   }
