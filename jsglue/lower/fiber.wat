@@ -11,13 +11,30 @@
   (type $waiting (cont $wait))
   (import "host" "wait" (tag $wait (type $wait)))
 
-  ;; Both return where the fiber goes on, or null if its job has returned.
-  (func (export "begin") (param $job (ref $job)) (param $runner externref) (result (ref null $waiting))
-    (block $waits (result (ref $waiting))
-      (resume $fresh (on $wait $waits) (local.get $runner) (cont.new $fresh (local.get $job)))
-      (return (ref.null $waiting))))
+  ;; Where the fibers that wait go on, each in a slot of its own: for an engine to take a continuation from JavaScript
+  ;; would cost more than all the rest.
+  (table $slots (export "slots") 0 (ref null $waiting))
 
-  (func (export "goOn") (param $at (ref $waiting)) (result (ref null $waiting))
-    (block $waits (result (ref $waiting))
-      (resume $waiting (on $wait $waits) (local.get $at))
-      (return (ref.null $waiting)))))
+  ;; Both return whether the fiber waits; if not, its job has returned.
+  (func (export "begin") (param $job (ref $job)) (param $runner externref) (param $slot i32) (result i32)
+    (local $at (ref null $waiting))
+    (local.set $at
+      (block $waits (result (ref $waiting))
+        (resume $fresh (on $wait $waits) (local.get $runner) (cont.new $fresh (local.get $job)))
+        (return (i32.const 0))))
+    (table.set $slots (local.get $slot) (local.get $at))
+    (i32.const 1))
+
+  (func (export "goOn") (param $slot i32) (result i32)
+    (local $at (ref null $waiting))
+    (local.set $at
+      (block $waits (result (ref $waiting))
+        (resume $waiting (on $wait $waits) (table.get $slots (local.get $slot)))
+        (call $drop (local.get $slot))
+        (return (i32.const 0))))
+    (table.set $slots (local.get $slot) (local.get $at))
+    (i32.const 1))
+
+  (func $drop (export "drop") (param $slot i32) (table.set $slots (local.get $slot) (ref.null $waiting)))
+
+  (func (export "grow") (param $n i32) (drop (table.grow $slots (ref.null $waiting) (local.get $n)))))

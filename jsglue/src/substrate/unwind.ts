@@ -14,13 +14,12 @@ import type { Shape } from "../guest/module.js";
 import type { Runner, Stack, Substrate } from "./substrate.js";
 import fiberBytes from "../../lower/fiber.wasm";
 
-/** Where a fiber goes on. Nothing but fiber.wat looks into it. */
-type Continuation = object;
-
 /** jsglue/lower/fiber.wat */
 interface FiberModule {
-  begin(job: Function, runner: Runner): Continuation | null;
-  goOn(at: Continuation): Continuation | null;
+  begin(job: Function, runner: Runner, slot: number): number;
+  goOn(slot: number): number;
+  drop(slot: number): void;
+  grow(n: number): void;
 }
 
 /** What this substrate takes from the rest of fiberfill: the script tag loads it as a file of its own. */
@@ -39,8 +38,20 @@ const LEFT = {}; // what leave returns
 let outcome: unknown;
 let failed = false;
 
+const free: number[] = []; // slots
+let slots = 0;
+
+function slot(): number {
+  if (free.length === 0) {
+    const n = Math.max(16, slots);
+    fiber!.grow(n);
+    for (slots += n; free.length < n;) free.push(slots - 1 - free.length);
+  }
+  return free.pop()!;
+}
+
 class Unwound implements Stack {
-  #at: Continuation | undefined; // undefined: it has not begun
+  #slot = -1; // where it goes on; -1: it has not begun, or has ended
   #outcome: unknown = undefined;
   #failed = false;
   #ended = false;
@@ -74,45 +85,58 @@ class Unwound implements Stack {
   run(): (() => void) | undefined {
     const { runner } = this;
     if (this.#ended) {
-      this.#at = undefined;
+      if (this.#slot >= 0) fiber!.drop(this.#slot);
       const error = needs.deadly();
-      return () => runner.trapped(error);
+      return this.#over(() => runner.trapped(error));
     }
     try {
-      let at: Continuation | null;
-      if (this.#at) {
+      if (this.#slot < 0) {
+        if (fiber!.begin(runner.job, runner, (this.#slot = slot()))) return undefined;
+      } else {
         outcome = this.#outcome;
         failed = this.#failed;
         this.#outcome = undefined;
-        at = fiber!.goOn(this.#at);
-      } else {
-        at = fiber!.begin(runner.job, runner);
+        if (fiber!.goOn(this.#slot)) return undefined;
       }
-      if (at) {
-        this.#at = at;
-        return undefined;
-      }
-      return () => runner.returned();
+      return this.#over(() => runner.returned());
     } catch (error) {
-      return () => runner.trapped(error);
+      fiber!.drop(this.#slot);
+      return this.#over(() => runner.trapped(error));
     }
+  }
+
+  #over(then: () => void): () => void {
+    if (this.#slot >= 0) free.push(this.#slot);
+    this.#slot = -1;
+    return then;
   }
 }
 
-const queue: Unwound[] = [];
+// Who goes on next. The scheduler names one fiber at a time, so it is hardly ever more than one.
+let first: Unwound | undefined;
+const others: Unwound[] = [];
 let running = false; // the loop is
 
 function ready(stack: Unwound): void {
-  if (queue.push(stack) === 1 && !running) needs.soon(loop);
+  if (first) {
+    others.push(stack);
+    return;
+  }
+  first = stack;
+  if (!running) needs.soon(loop);
 }
 
 function loop(): void {
   running = true;
   try {
-    for (let stack; (stack = queue.shift());) stack.run()?.();
+    for (let stack; (stack = first);) {
+      first = others.length > 0 ? others.shift() : undefined;
+      const over = stack.run();
+      if (over) over();
+    }
   } finally {
     running = false;
-    if (queue.length > 0) needs.soon(loop); // something has thrown that nobody should
+    if (first) needs.soon(loop); // something has thrown that nobody should
   }
 }
 
