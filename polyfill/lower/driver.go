@@ -9,6 +9,7 @@ import (
 
 // driverCode is driver.wat. It becomes part of every lowered module: a call from one module into another costs ten
 // times as much as one that stays inside.
+// Why: RATIONALE.md, "Why is the driver's code in every lowered module?".
 //
 //go:embed driver.wasm
 var driverCode []byte

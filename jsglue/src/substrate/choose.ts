@@ -12,9 +12,17 @@ import type { Kind, Substrate } from "./substrate.js";
 
 declare const SCRIPT_TAG: boolean;
 
+// Node 24 has an earlier JSPI, in which guests hang.
+const { node = "" } = (globalThis as { process?: { versions?: Record<string, string> } }).process?.versions ?? {};
+
 /** Whether the engine has what is used here of JSPI. */
 export function hasJSPI(): boolean {
-  return typeof WebAssembly === "object" && "Suspending" in WebAssembly && "promising" in WebAssembly;
+  return (
+    typeof WebAssembly === "object" &&
+    "Suspending" in WebAssembly &&
+    "promising" in WebAssembly &&
+    (!node.startsWith("24.") || "Bun" in globalThis)
+  );
 }
 
 // (module (type (struct)) (global exnref (ref.null noexn)))

@@ -4,6 +4,7 @@
 //
 // Fibers go on in a loop here, on a flat stack: a fiber that waits has named the next one, which goes on when the first
 // has been left, without a microtask in between. The scheduler's turns bound that.
+// Why: RATIONALE.md, "Why do fibers on stacks of our own go on in a loop?".
 
 import { shared } from "../lower/driver.js";
 import { instantiate, link } from "../lower/link.js";
