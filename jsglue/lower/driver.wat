@@ -34,7 +34,8 @@
   ;; The frame saved last: who saves the next becomes its caller. Null: there is none, or only the leaf.
   (global $last (export "last") (mut (ref null $frame)) (ref.null none))
   ;; While frames are being saved the stack that they belong to, which the first becomes the leaf of; then, until the
-  ;; handler has taken it, the one that is captured.
+  ;; handler has taken it, the one that is captured. Null: the innermost, then the one that was resumed. So it is not
+  ;; written in most cases: a reference to a new object in a global costs 6 ns.
   (global $captured (export "captured") (mut (ref null $stack)) (ref.null none))
   (global $exn (export "exn") (mut exnref) (ref.null noexn))    ;; what the frame that is entered throws where it stands
   (global $current (export "current") (mut (ref null $stack)) (ref.null none)) ;; the innermost stack that runs

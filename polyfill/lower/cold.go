@@ -338,6 +338,15 @@ func (c *coldEmitter) coldSite(in *ins) {
 		}
 	}
 	e.end()
+	if isResume(in.op) {
+		e.get(c.site)
+		e.iff()
+		e.global(l.hidden(globalCaptured))
+		e.set(e.taken())
+		e.Raw("\xd0\x71") // ref.null none
+		e.Op(wasm.OpGlobalSet, l.hidden(globalCaptured))
+		e.end()
+	}
 	e.Raw("\x41\x00") // i32.const 0
 	e.set(c.site)
 	c.thrown(in)

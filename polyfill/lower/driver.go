@@ -38,6 +38,7 @@ const (
 	globalCaptured
 	globalExn
 	globalFrames
+	globalCurrent
 	driverGlobals = 14 // how many there are
 )
 

@@ -108,7 +108,7 @@
         (local.set $i (i32.const 0))
         (loop $each
           (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
-            (global.set $captured (local.get $s))
+            (call $capture (local.get $s))
             (global.set $leaving (local.get $natives))
             (global.set $outcome (i32.add (local.get $i) (i32.const 1)))
             (global.set $why (i32.const 0))
@@ -135,7 +135,7 @@
         (loop $each
           (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
             (global.set $peer (call $take (local.get $k)))
-            (global.set $captured (local.get $s))
+            (call $capture (local.get $s))
             (global.set $leaving (local.get $natives))
             (global.set $why (i32.const 1))
             (global.set $state (i32.const 1))
@@ -147,14 +147,15 @@
       (br $outwards))
     (unreachable))
 
-  ;; resume. Returns with $state 0 and the outcome, or with $state 1: then the caller saves its frame.
+  ;; resume. Returns with $state 0, the outcome, and the stack that has been captured, if one has; or with $state 1:
+  ;; then the caller saves its frame.
   (func (export "resume") (param $k (ref null $cont)) (param $suspends (ref null $tags))
-    (param $switches (ref null $tags))
+    (param $switches (ref null $tags)) (result (ref null $stack))
     (call $go (call $take (local.get $k)) (local.get $suspends) (local.get $switches)))
 
   ;; resume_throw and resume_throw_ref: the same, but the innermost frame throws.
   (func (export "resume_throw") (param $x exnref) (param $k (ref null $cont)) (param $suspends (ref null $tags))
-    (param $switches (ref null $tags))
+    (param $switches (ref null $tags)) (result (ref null $stack))
     (local $s (ref $stack))
     (local.set $s (call $take (local.get $k)))
     (if (ref.is_null (local.get $x)) (then (call $trap (i32.const 5) (ref.null none))))
@@ -162,6 +163,7 @@
     (call $go (local.get $s) (local.get $suspends) (local.get $switches)))
 
   (func $go (param $s (ref $stack)) (param $suspends (ref null $tags)) (param $switches (ref null $tags))
+    (result (ref null $stack))
     (local $outer (ref null $stack)) (local $depth i32)
     (local.set $outer (global.get $current))
     (if (i32.eqz (ref.eq (local.get $suspends) (struct.get $stack $suspends (local.get $s))))
@@ -175,20 +177,40 @@
       (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
       (call $host_outermost (local.get $depth) (ref.func $enter))
       (global.set $depth (local.get $depth))
-      (return)))
+      (return (call $taken (local.get $s)))))
     (struct.set $stack $parent (local.get $s) (local.get $outer))
     (if (i32.lt_u (local.get $depth) (global.get $nested)) (then
       (struct.set $stack $native (local.get $s) (i32.const 1))
       (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
       (call $run (local.get $s))
       (global.set $depth (local.get $depth))
-      (return)))
+      (return (call $taken (local.get $s)))))
     ;; Too deep for the engine's stack: the outermost activation is to do it.
     (global.set $why (i32.const 2))
     (global.set $leaving (i32.sub (call $natives (local.get $outer)) (i32.const 1)))
     (global.set $captured (local.get $s))
     (global.set $last (local.get $s))
-    (global.set $state (i32.const 1)))
+    (global.set $state (i32.const 1))
+    (ref.null none))
+
+  ;; Returns the stack that has been captured: the one that has been resumed, unless $captured says another.
+  (func $taken (param $s (ref null $stack)) (result (ref null $stack))
+    (if (i32.or (global.get $state) (ref.is_null (global.get $captured))) (then (return (local.get $s))))
+    (local.set $s (global.get $captured))
+    (global.set $captured (ref.null none))
+    (local.get $s))
+
+  ;; Notes whose frames are to be saved. Where something is left of what an overflow has cut short, it is cleared.
+  (func $capture (param $s (ref null $stack))
+    (if (ref.eq (local.get $s) (global.get $current))
+      (then (if (i32.eqz (ref.is_null (global.get $captured))) (then (global.set $captured (ref.null none)))))
+      (else (global.set $captured (local.get $s))))
+    (if (i32.eqz (ref.is_null (global.get $last))) (then (global.set $last (ref.null none)))))
+
+  ;; While frames are being saved: returns the stack that they belong to.
+  (func $target (result (ref null $stack))
+    (if (result (ref null $stack)) (ref.is_null (global.get $captured))
+      (then (global.get $current)) (else (global.get $captured))))
   ;; Returns how many stacks from this one outwards have an activation of $run; traps if there are too many stacks.
   (func $natives (param $s (ref null $stack)) (result i32)
     (local $n i32) (local $all i32)
@@ -214,8 +236,9 @@
   ;; meant.
   (func $run (param $s (ref $stack))
     (local $f (ref null $frame)) (local $next (ref null $frame)) (local $last (ref null $frame))
-    (local $t (ref null $stack)) (local $c (ref null $stack))
+    (local $first (ref null $stack)) (local $t (ref null $stack)) (local $c (ref null $stack))
     (local $x exnref) ;; what the frames throw, each where it stands
+    (local.set $first (local.get $s))
     (local.set $f (struct.get $stack $leaf (local.get $s)))
     (local.set $x (global.get $exn))
     (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
@@ -246,7 +269,7 @@
         ;; frames have been saved: those below follow
         (local.set $last (global.get $last))
         (if (ref.is_null (local.get $last))
-          (then (local.set $last (struct.get $stack $leaf (global.get $captured)))) ;; only the leaf
+          (then (local.set $last (struct.get $stack $leaf (call $target)))) ;; only the leaf
           (else (global.set $last (ref.null none))))
         (if (i32.eqz (ref.eq (local.get $f) (struct.get $frame $caller (local.get $last))))
           (then (struct.set $frame $caller (local.get $last) (local.get $f))))
@@ -256,9 +279,9 @@
           (global.set $last (local.get $s))
           (return)))
         (global.set $state (i32.const 0))
-        (local.set $t (global.get $captured))
+        (local.set $t (call $target))
+        (if (i32.eqz (ref.is_null (global.get $captured))) (then (global.set $captured (ref.null none))))
         (if (i32.eq (global.get $why) (i32.const 2)) (then
-          (global.set $captured (ref.null none))
           (local.set $f (struct.get $stack $leaf (local.get $t)))
           (local.set $x (global.get $exn)) ;; of a resume_throw
           (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
@@ -270,7 +293,6 @@
           ;; the peer takes the place of the one that switched
           (local.set $c (global.get $peer))
           (global.set $peer (ref.null none))
-          (global.set $captured (ref.null none))
           (struct.set $stack $suspends (local.get $c) (struct.get $stack $suspends (local.get $t)))
           (struct.set $stack $switches (local.get $c) (struct.get $stack $switches (local.get $t)))
           (struct.set $stack $parent (local.get $c) (struct.get $stack $parent (local.get $t)))
@@ -285,6 +307,7 @@
         (local.set $f (struct.get $stack $caller (local.get $t)))
         (global.set $current (struct.get $stack $parent (local.get $t)))
         (call $detach (local.get $t))
+        (if (i32.eqz (ref.eq (local.get $t) (local.get $first))) (then (global.set $captured (local.get $t))))
         (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
         (return))
       ;; the frame has thrown

@@ -37,7 +37,7 @@ func TestDriver(t *testing.T) {
 			types[string(shared.Text(e.Name))] = shared.Globals[e.Index]
 		}
 	}
-	names := []string{"state", "outcome", "last", "captured", "exn", "frames"}
+	names := []string{"state", "outcome", "last", "captured", "exn", "frames", "current"}
 	for _, i := range m.Imports {
 		if i.Kind != wasm.KindGlobal {
 			continue

@@ -39,6 +39,7 @@ const (
 	useOperand use = iota
 	useParam       // of a construct, at its beginning
 	useCont        // of a resume or switch
+	useTaken       // by a resume
 )
 
 // An operand is one on the stack.

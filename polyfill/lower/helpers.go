@@ -68,7 +68,7 @@ func (e *emitter) hang(frame uint32, leaf, again bool) {
 	l := e.l
 	if leaf {
 		if again {
-			e.global(l.hidden(globalCaptured))
+			e.target()
 			e.structGet(typeStack, 3)
 			e.get(frame)
 			e.Byte(wasm.OpRefEq)
@@ -76,7 +76,7 @@ func (e *emitter) hang(frame uint32, leaf, again bool) {
 			e.Byte(wasm.OpReturn)
 			e.end()
 		}
-		e.global(l.hidden(globalCaptured))
+		e.target()
 		e.get(frame)
 		e.structSet(typeStack, 3)
 		return
@@ -85,7 +85,7 @@ func (e *emitter) hang(frame uint32, leaf, again bool) {
 	e.Byte(wasm.OpRefIsNull)
 	e.Raw("\x04\x63") // if (result (ref null …))
 	e.S32(typeFrame)
-	e.global(l.hidden(globalCaptured))
+	e.target()
 	e.structGet(typeStack, 3)
 	e.Byte(wasm.OpElse)
 	e.global(l.hidden(globalLast))
@@ -94,6 +94,19 @@ func (e *emitter) hang(frame uint32, leaf, again bool) {
 	e.structSet(typeFrame, 0)
 	e.get(frame)
 	e.Op(wasm.OpGlobalSet, l.hidden(globalLast))
+}
+
+// target pushes the stack that frames are saved of.
+func (e *emitter) target() {
+	captured := e.l.hidden(globalCaptured)
+	e.global(captured)
+	e.Byte(wasm.OpRefIsNull)
+	e.Raw("\x04\x63") // if (result (ref null …))
+	e.S32(typeStack)
+	e.global(e.l.hidden(globalCurrent))
+	e.Byte(wasm.OpElse)
+	e.global(captured)
+	e.Byte(wasm.OpEnd)
 }
 
 // saverType returns the type of a saver, with further parameters in the binary format.

@@ -77,6 +77,7 @@ type lowering struct {
 	move          *move           // of that: where it goes
 	waits         []uint32        // the imports that wait
 	waitTypes     []uint32        // of begin and end of each
+	stack         validate.Heap   // stands for the driver's type here
 
 	made       []made
 	conts      []contFunc
@@ -269,6 +270,8 @@ func (l *lowering) prepare() {
 		l.hiddenGlobals += l.registers[c]
 	}
 	l.prepareWaits()
+	l.stack = validate.Heap(len(l.index))
+	l.index = append(l.index, typeStack)
 	l.addDriver()
 }
 

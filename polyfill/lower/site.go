@@ -33,6 +33,7 @@ func (e *emitter) perform(in *ins) {
 		e.get(k)
 		e.handlers(in)
 		e.call(l.entry(driverResume))
+		e.set(e.taken())
 	case wasm.OpResumeThrow:
 		id := l.m.TypeIDs[in.x]
 		k := e.takeCont(id)
@@ -40,9 +41,11 @@ func (e *emitter) perform(in *ins) {
 		e.get(k)
 		e.handlers(in)
 		e.call(l.entry(driverResumeThrow))
+		e.set(e.taken())
 	case wasm.OpResumeThrowRef:
 		e.handlers(in)
 		e.call(l.entry(driverResumeThrow))
+		e.set(e.taken())
 	default:
 		e.copy(in.op, int(in.at), int(in.end))
 	}
@@ -54,6 +57,9 @@ func (e *emitter) takeCont(id validate.Heap) uint32 {
 	e.set(k)
 	return k
 }
+
+// taken returns the local for the stack that has been captured when a resume comes back.
+func (e *emitter) taken() uint32 { return e.temp(useTaken, 0, validate.RefNull(e.l.stack)) }
 
 // wrap makes a continuation reference of the stack on top.
 func (e *emitter) wrap(id validate.Heap) {
@@ -127,10 +133,8 @@ func (e *emitter) answer(in *ins) {
 		}
 		label := e.s.label(e.within[len(e.within)-1-int(h.Label)])
 		e.fromRegisters(e.l.t.Params(e.l.m.Tags[h.Tag].Type))
-		e.global(e.l.hidden(globalCaptured))
+		e.get(e.taken())
 		e.wrap(label[len(label)-1].Heap())
-		e.Raw("\xd0\x71") // ref.null none
-		e.Op(wasm.OpGlobalSet, e.l.hidden(globalCaptured))
 		e.Op(wasm.OpBr, e.label(h.Label))
 	}
 	e.end()
