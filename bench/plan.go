@@ -3,10 +3,10 @@ package bench
 import "slices"
 
 // contestants, in the order of the tables. The names are the files of js/contestants.
-var contestants = []string{"fiberfill", "raw", "ring", "asyncify", "await", "channels"}
+var contestants = []string{"fiberfill", "raw", "ring", "asyncify", "await", "channels", "unwound"}
 
 var (
-	callers = []string{"fiberfill", "raw", "asyncify", "await", "channels"} // a ring makes no difference to starting
+	callers = []string{"fiberfill", "raw", "asyncify", "await", "channels", "unwound"} // a ring makes no difference to starting
 	widths  = []int{1, 10, 100}
 	waves   = []int{1, 10, 100, 1000, 10000}
 	fetches = []int{1000, 10000}
@@ -19,9 +19,9 @@ const inFlight = 1000
 func quickPlan() []Group {
 	const steps = 50_000
 	return []Group{
-		{"switch-10", 7, switching(10, steps, "fiberfill", "ring")},
+		{"switch-10", 7, switching(10, steps, "fiberfill", "ring", "unwound")},
 		{"switch-100", 7, switching(100, steps, "fiberfill", "ring")},
-		{"start-1000", 7, starting(1000, "fiberfill", "raw")},
+		{"start-1000", 7, starting(1000, "fiberfill", "raw", "unwound", "asyncify")},
 		{"start-10000", 5, starting(10000, "fiberfill", "raw")},
 		{"compute", 3, []Job{computing("fiberfill", "raw")}},
 		{"fetch", 1, []Job{fetching("fiberfill", "await")}},

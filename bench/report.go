@@ -48,7 +48,7 @@ var engines = []string{"chromium", "node", "firefox"}
 var labels = map[string]string{
 	"chromium": "Chromium", "firefox": "Firefox", "node": "Node", "native": "Native",
 	"fiberfill": "fiberfill", "raw": "raw JSPI", "ring": "raw JSPI, fair ring", "asyncify": "Asyncify",
-	"await": "async/await", "channels": "Go channels", "go": "Go", "wazero": "wazero",
+	"await": "async/await", "channels": "Go channels", "unwound": "own stacks", "go": "Go", "wazero": "wazero",
 	"flagged": "Node", "lowered": "rewritten by fiberfill", "wasmfx": "by flag", "asyncified": "Asyncify",
 }
 

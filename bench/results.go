@@ -109,6 +109,8 @@ var ratios = []struct {
 	{"fetch-1000", "chromium", [2]string{"fetch-1000", "fiberfill"}, [2]string{"fetch-1000", "await"}},
 	{"fetch-10000", "chromium", [2]string{"fetch-10000", "fiberfill"}, [2]string{"fetch-10000", "await"}},
 	{"compute", "chromium", [2]string{"compute", "fiberfill"}, [2]string{"compute", "raw"}},
+	{"unwound-switch-10", "chromium", [2]string{"switch-10", "unwound"}, [2]string{"switch-1", "raw"}},
+	{"unwound-start-1000", "chromium", [2]string{"start-1000", "unwound"}, [2]string{"start-1000", "asyncify"}},
 	{"cont-native-0", flagged, [2]string{"cont-0", "wasmfx"}, [2]string{"cont-0", "lowered"}},
 	{"cont-native-10", flagged, [2]string{"cont-10", "wasmfx"}, [2]string{"cont-10", "lowered"}},
 	{"cont-native-50", flagged, [2]string{"cont-50", "wasmfx"}, [2]string{"cont-50", "lowered"}},

@@ -83,7 +83,7 @@ func benchCommand(flags *flag.FlagSet) func() error {
 // prepareBench writes a folder with everything that a page or Node needs to run the benchmark. It builds the script
 // itself, so that the benchmark measures the work tree.
 func prepareBench() error {
-	if err := errors.Join(build(scriptTag), build(scriptProposals)); err != nil {
+	if err := errors.Join(build(scriptTag), build(scriptProposals), build(scriptUnwind)); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(benchDir); err != nil {
@@ -92,10 +92,13 @@ func prepareBench() error {
 	if err := os.CopyFS(benchDir, os.DirFS("bench/js")); err != nil {
 		return err
 	}
-	for _, t := range []target{scriptTag, scriptProposals} {
+	for _, t := range []target{scriptTag, scriptProposals, scriptUnwind} {
 		if err := copyFile(filepath.Join(benchDir, filepath.Base(t.out)), t.out); err != nil {
 			return err
 		}
+	}
+	if err := copyFile(filepath.Join(benchDir, "fiberfill-lower.wasm"), "jsglue/lower/lower.wasm"); err != nil {
+		return err
 	}
 	// This makes the files modules in Node, too, wherever the folder is copied.
 	if err := writeFile(filepath.Join(benchDir, "package.json"), []byte(`{"type":"module"}`+"\n")); err != nil {

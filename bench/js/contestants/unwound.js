@@ -1,0 +1,11 @@
+// fiberfill on stacks of its own: the built script, the guest rewritten when it is instantiated.
+
+import { bytes, script } from "../host.js";
+
+export async function open({ wait }) {
+  await script("fiberfill.js");
+  const { fiberfill } = globalThis;
+  const imports = { env: { wait: fiberfill.suspending(wait) } };
+  const { exports } = await fiberfill.instantiate(await bytes("guest.wasm"), imports, { stacks: "unwind" });
+  return { turns: exports.turns, call: exports.call, compute: exports.compute };
+}
