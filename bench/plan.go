@@ -6,7 +6,7 @@ import "slices"
 var contestants = []string{"fiberfill", "raw", "ring", "asyncify", "await", "channels", "unwound"}
 
 var (
-	callers = []string{"fiberfill", "raw", "asyncify", "await", "channels", "unwound"} // a ring makes no difference to starting
+	callers = []string{"fiberfill", "raw", "asyncify", "await", "channels", "unwound"} // a ring starts as raw does
 	widths  = []int{1, 10, 100}
 	waves   = []int{1, 10, 100, 1000, 10000}
 	fetches = []int{1000, 10000}
