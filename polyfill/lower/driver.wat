@@ -329,8 +329,8 @@
     (if (i32.eqz (ref.is_null (struct.get $stack $caller (local.get $t))))
       (then (struct.set $stack $caller (local.get $t) (ref.null none)))))
 
-  ;; What an import that waits begins with: throws if it could not, as nothing handles the tag by which it would suspend,
-  ;; or as something lies in between that cannot be left.
+  ;; What an import that waits begins with: throws if it could not, as nothing handles the tag by which it would
+  ;; suspend, or as something lies in between that cannot be left.
   (func (export "mayWait")
     (local $s (ref null $stack)) (local $tags (ref null $tags))
     (local.set $s (global.get $current))
