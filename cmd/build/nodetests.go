@@ -30,6 +30,11 @@ func nodeTests(seen func(nodeEvent), folder string, flags ...string) (tally, err
 	if err != nil {
 		return tally{}, err
 	}
+	return runNode(node, seen, files, flags...)
+}
+
+// runNode runs node --test on files.
+func runNode(node string, seen func(nodeEvent), files []string, flags ...string) (tally, error) {
 	dir, err := os.MkdirTemp("", "fiberfill-node-*")
 	if err != nil {
 		return tally{}, err

@@ -24,14 +24,18 @@ func testCommand(*flag.FlagSet) func() error {
 			return err
 		}
 		// The build comes first, since the tests use the built files, as a page does.
-		return runTests([]runner{
+		runners := []runner{
 			{"build", func() (tally, error) { return checked(demo) }},
 			{"checks", func() (tally, error) { return checked(formatted, narrow, vetted, typed) }},
 			{"go test", func() (tally, error) { return goTests(table.native) }},
 			{"in wasm", func() (tally, error) { return wasmTests(table.wasm) }},
 			{"node --test", func() (tally, error) { return nodeTests(table.node, "") }},
 			{"rules", func() (tally, error) { return checked(table.print) }},
-		})
+		}
+		for _, u := range unwoundEngines {
+			runners = append(runners, runner{string(u), func() (tally, error) { return unwoundTests(u) }})
+		}
+		return runTests(runners)
 	}
 }
 

@@ -47,7 +47,9 @@ export async function play(fiberfill, module, scenario, events, told) {
     } catch (error) {
       await told?.(`${step.call}: trap`, 0, -1);
       seen.traps =
-        error.code === "trap" && "traps" in step && error.message.includes(step.traps) ? step.traps : String(error);
+        error.code === "trap" && "traps" in step && error.message.toLowerCase().includes(step.traps.toLowerCase())
+          ? step.traps
+          : String(error);
     }
     if ("log" in step) seen.log = log.join(", ");
     if ("live" in step) seen.live = guest.fibers().map(({ state }) => state);

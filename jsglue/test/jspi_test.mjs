@@ -170,7 +170,8 @@ test("a start function that calls a Suspending import throws SuspendError", asyn
     () => wasm.instantiate(guest, { env: { wait } }),
     async () => new wasm.Instance(new wasm.Module(guest), { env: { wait } }),
   ];
-  for (const way of [...ways(platform), ...ways(WebAssembly)]) await assert.rejects(way, WebAssembly.SuspendError);
+  const all = [platform, WebAssembly].filter((wasm) => "Suspending" in wasm);
+  for (const way of all.flatMap(ways)) await assert.rejects(way, WebAssembly.SuspendError);
 });
 
 test("a trap rejects with the engine's own error, and the others go on", async () => {
@@ -196,7 +197,7 @@ test("a trap and an endless recursion after a wait also reject with the engine's
   for (const fn of [deeper, recursion]) {
     await assert.rejects(
       WebAssembly.promising(fn)(),
-      (error) => error.constructor === RangeError && error.message === "Maximum call stack size exceeded",
+      (error) => error.constructor === RangeError && /^Maximum call stack size exceeded\.?$/.test(error.message),
     );
   }
 });
@@ -243,8 +244,8 @@ test("a Promise with a then of its own that calls back at once, or throws, is aw
   for (const then of thens) {
     const wait = new WebAssembly.Suspending(() => Object.assign(Promise.resolve(7), { then }));
     const { instance } = await WebAssembly.instantiate(guest, { env: { wait } });
-    for (const fn of [instance.exports.run, instance.exports.table.get(0)])
-      assert.equal(await WebAssembly.promising(fn)(), 7);
+    const others = "Suspending" in platform ? [instance.exports.table.get(0)] : []; // these wait on the platform's stacks
+    for (const fn of [instance.exports.run, ...others]) assert.equal(await WebAssembly.promising(fn)(), 7);
   }
 });
 

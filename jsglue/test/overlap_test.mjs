@@ -273,7 +273,7 @@ test("the guest notices when its calls share a stack, as on raw JSPI", async () 
 
 // --- eight at once, a hundred thousand times
 
-const ROUNDS = 100_000;
+const ROUNDS = Number(process.env.FIBERFILL_ROUNDS ?? 100_000);
 
 for (const [m, regions] of modes.entries()) {
   test(`${regions}: random interleavings of 8 calls with 3 waits each (FIBERFILL_SEED=${seed})`, async (t) => {

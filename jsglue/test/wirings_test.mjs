@@ -2,6 +2,8 @@
 // fiberfill's own instantiate. Programs are made at random (wirings.mjs) and played on both. Wirings that were wrong
 // once are here by name. Run over web/dist/npm in Node 26.
 //
+// Where JSPI is hidden from fiberfill (without_jspi.mjs), its stacks are its own, and raw JSPI is still the platform's.
+//
 // FIBERFILL_SEED is the seed of the first program, FIBERFILL_WIRINGS the number of programs.
 
 import assert from "node:assert/strict";
@@ -20,12 +22,17 @@ const namespace = (platform) => ({
   promising: (fn) => platform.promising(fn),
   instantiate: (module, imports) => new platform.Instance(new platform.Module(module), imports),
 });
-const raw = namespace(WebAssembly);
+const platform = { ...globalThis[Symbol.for("fiberfill.test.jspi")] };
+for (const name of Object.getOwnPropertyNames(WebAssembly)) platform[name] ??= WebAssembly[name];
+const raw = namespace(platform);
+const unwinds = !("Suspending" in WebAssembly);
 
 const compared = "calls that raw JSPI gets right are right on fiberfill/webassembly, serial ones always";
 test(`${COUNT} programs from seed ${SEED}: ${compared}`, async () => {
   for (let seed = SEED; seed < SEED + COUNT; seed++) {
     const made = program(seed);
+    // On stacks of fiberfill's own, promising takes only exports: others are refused when they would wait.
+    if (unwinds && made.entries.some(({ f }) => f === 3)) continue;
     const modules = made.instances.map((_, i) => bytes(made, i));
     const theirs = await play(made, raw, modules);
     const calls = await play(made, namespace(ours), modules);
@@ -152,16 +159,16 @@ const wirings = {
 };
 
 for (const [what, wire] of Object.entries(wirings)) {
-  for (const [whose, platform] of [
-    ["raw JSPI", WebAssembly],
+  for (const [whose, one] of [
+    ["raw JSPI", platform],
     ["fiberfill/webassembly", ours],
   ]) {
     test(`${what}: serial calls keep their frames beside plain ones: on ${whose}`, async () => {
       const pending = [];
-      const make = (text, imports) => new platform.Instance(new platform.Module(assemble(text)), imports);
-      const wait = new platform.Suspending((v) => new Promise((resolve) => pending.push({ v, resolve })));
+      const make = (text, imports) => new one.Instance(new one.Module(assemble(text)), imports);
+      const wait = new one.Suspending((v) => new Promise((resolve) => pending.push({ v, resolve })));
       const [{ exports }, library] = wire(make, wait);
-      const run = platform.promising(exports.run);
+      const run = one.promising(exports.run);
       for (let v = 1; v < 4; v++) {
         let ended = false;
         const call = run(v).finally(() => (ended = true));

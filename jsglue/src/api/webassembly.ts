@@ -10,7 +10,8 @@
 // own.
 //
 // In an engine without JSPI the stacks are fiberfill's own (substrate/unwind.ts). An instance is rewritten when its
-// imports are known: if one of them is a Suspending, or may be left because it belongs to an instance that was.
+// imports are known: if one of them is a Suspending, or may be left because it belongs to an instance that was, or if
+// functions that wait may come into a table later.
 
 import { CANNOT_TELL, inspector } from "../turn/core.js";
 import type { Binding } from "../guest/binding.js";
@@ -244,6 +245,12 @@ function meet(
   met(made, values, all);
 }
 
+/** Whether others may put functions into a table of a module. */
+function sharesTable(module: WebAssembly.Module): boolean {
+  const { imports, exports } = platform.Module;
+  return [...imports(module), ...exports(module)].some(({ kind }) => kind === "table");
+}
+
 interface Linked {
   /** What the platform is to instantiate, with which imports. */
   module: WebAssembly.Module;
@@ -262,7 +269,7 @@ function link(module: WebAssembly.Module, given: any): Linked {
   if (waits) ready();
   const keeps = keepsStacks(module);
   const options = { shadowStack: keeps ? { pointer: null } : shape.chosen! };
-  const leaves = ours && (waits || values.some((value) => left(value)));
+  const leaves = ours && (waits || values.some(left) || sharesTable(module));
   const newLink = () => {
     const substrate = ours ? unwindingNow(needs) : jspi;
     return new Link(inspector(), module, shape, values, options, undefined, true, substrate);
@@ -291,14 +298,16 @@ function link(module: WebAssembly.Module, given: any): Linked {
   const imports = link ? link.imports : table;
   if (!leaves) return { module, imports, made };
   const kinds = shape.imports ?? platform.Module.imports(module);
-  const lowered = rewritten(
-    module,
-    shape,
-    imports,
-    values.filter((_, i) => kinds[i]!.kind === "function"),
-    (value) => value instanceof Mark,
-  );
-  return { ...lowered, made: (instance) => made((lowered.made(instance), instance)) };
+  const functions = values.filter((_, i) => kinds[i]!.kind === "function");
+  unwindingNow(needs);
+  try {
+    const lowered = rewritten(module, shape, imports, functions, (value) => value instanceof Mark);
+    return { ...lowered, made: (instance) => made((lowered.made(instance), instance)) };
+  } catch (error) {
+    // What cannot be rewritten runs as it is if it may never wait. If it does, below its frames, that is refused.
+    if (waits || !(error instanceof platform.CompileError)) throw error;
+    return { module, imports, made };
+  }
 }
 
 const Instance: typeof platform.Instance = new Proxy(platform.Instance, {

@@ -130,14 +130,15 @@ function ready(stack: Unwound): void {
 function loop(): void {
   running = true;
   try {
-    for (let stack; (stack = first);) {
+    // Who awaits a fiber that has ended comes before the next one: it may cancel that, or start others.
+    for (let stack, over; !over && (stack = first);) {
       first = others.length > 0 ? others.shift() : undefined;
-      const over = stack.run();
+      over = stack.run();
       if (over) over();
     }
   } finally {
     running = false;
-    if (first) needs.soon(loop); // something has thrown that nobody should
+    if (first) needs.soon(loop);
   }
 }
 
