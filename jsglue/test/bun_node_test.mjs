@@ -1,5 +1,5 @@
-// For bun test --preload: the node:test of Bun 1.2 calls a test passed before its Promise has settled, so that files are
-// given what bun:test has in its place.
+// For bun test --preload: the node:test of Bun 1.2 calls a test passed before its Promise has settled. Files are given
+// what bun:test has in its place.
 
 import { afterEach, describe, mock, spyOn, test } from "bun:test";
 

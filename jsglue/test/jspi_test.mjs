@@ -244,7 +244,8 @@ test("a Promise with a then of its own that calls back at once, or throws, is aw
   for (const then of thens) {
     const wait = new WebAssembly.Suspending(() => Object.assign(Promise.resolve(7), { then }));
     const { instance } = await WebAssembly.instantiate(guest, { env: { wait } });
-    const others = "Suspending" in platform ? [instance.exports.table.get(0)] : []; // these wait on the platform's stacks
+    // What is no export waits on the platform's stacks.
+    const others = "Suspending" in platform ? [instance.exports.table.get(0)] : [];
     for (const fn of [instance.exports.run, ...others]) assert.equal(await WebAssembly.promising(fn)(), 7);
   }
 });
