@@ -7,8 +7,8 @@ import (
 
 // barriers returns a module with a function for each function that the guest imports, of the same type, which calls it
 // where nothing can be suspended: what stands behind it may be JavaScript, or a module that has not been lowered. It
-// imports the functions under their numbers from "i", and exports its own under the same numbers. Behind them follow the
-// begin and the end of each import that waits.
+// imports the functions under their numbers from "i", and exports its own under the same numbers. Behind them follow
+// the begin and the end of each import that waits.
 func (l *lowering) barriers() []byte {
 	types := typeList{first: uint32(len(l.m.TypeIDs)) + baseTypes}
 	l.types, types = types, l.types
