@@ -6,7 +6,9 @@ import { WebAssembly } from "../platform.js";
 
 /** An import that waits. */
 export class Waiting {
-  /** begin returns 1 if the stack is to be left, 0 if end has the answer; end returns the import's results, or throws. */
+  /**
+   * begin returns 1 if the stack is to be left, 0 if end has the answer. end returns the import's results, or throws.
+   */
   constructor(
     readonly begin: (...args: any[]) => number,
     readonly end: () => unknown,
