@@ -1,17 +1,15 @@
 package wasm
 
-// scan goes once through the code and notes what cannot be told from the sections before it.
+// scan reads the code once and notes what the sections before it do not tell: how the module grows its memory (see
+// [Growth]), and which globals are used as stack pointers.
 //
-// What it does about the size of its memory: see [Growth].
+// A stack that grows down: some function subtracts a multiple of 16 from the global, or sets the global to a value from
+// which it has subtracted one. Every function with a frame does that first. Nothing is ever subtracted from the pointer
+// to a heap's next free byte, and a counter hardly counts down in sixteens. A function whose frame has a variable size
+// rounds that size to a multiple of 16 before it subtracts. In unoptimised code all operands go through locals.
 //
-// A global is the pointer of a stack that grows down if its value less a multiple of 16 is computed somewhere, or if it
-// is set to something less a multiple of 16, as every function with a frame of its own does first. A pointer to the
-// next free byte of a heap looks the same in the sections before the code, but nothing is taken off it; a counter may
-// count down, but hardly in sixteens. A function whose frame has a length of its own takes off what it has cut to a
-// multiple of 16, and without optimisation all operands go through locals.
-//
-// It is the pointer of a stack that grows up, as in what Emscripten wrote before it used LLVM's backend, if a function
-// sets it to something more and then to what a local holds; a heap only grows.
+// A stack that grows up, as Emscripten made it before it used LLVM's backend: a function sets the global to something
+// larger, and later to the value of a local. The pointer of a heap only grows.
 //
 //go:noinline
 func (m *Module) scan() {
@@ -42,7 +40,7 @@ func (m *Module) scan() {
 		m.scanBody(&r)
 		r.End = s.End
 	}
-	if r.Code != OK { // what is not known here, and what follows, may do anything
+	if r.Code != OK { // an unknown instruction, and all code behind it, may do anything
 		m.growth = Asks
 		m.suspect = m.suspect || m.shaped != unseen
 	}
