@@ -4,16 +4,16 @@ package wasm
 // [CannotTell]. It is the first of these that is a mutable i32:
 //
 //   - the export "__stack_pointer"
-//   - what the name section calls so, or the import env.__stack_pointer
-//   - what Emscripten's function for the current stack pointer returns, if that is exported and the stack does not grow
-//     up
-//   - the first mutable i32 that the module defines, if it starts as the end of a stack could, at a constant above 0,
-//     within memory 0, divisible by 16, and if the code treats it as one: see scan (so it is in what the common
-//     toolchains write, stripped of names too)
+//   - the global with that name in the name section, or the import env.__stack_pointer
+//   - the global that Emscripten's function for the current stack pointer returns, if the module exports that function
+//     and the stack does not grow up
+//   - the first mutable i32 that the module defines, if its initial value could be the end of a stack (a constant above
+//     0, within memory 0, divisible by 16) and the code uses it as a stack pointer: see scan. The common toolchains
+//     write modules of this form, also without names.
 //
-// A module without a memory has none. A stack that grows up is [CannotTell]: a fiber's own would have to begin at the
-// other end of its region. In a 64-bit memory a mutable i64 may be a pointer: the stubs could not set it, so that is
-// CannotTell too.
+// A module without a memory has no stack pointer. The result is [CannotTell] for a stack that grows up, since a fiber's
+// stack would have to begin at the other end of its region; and for a 64-bit memory with a mutable i64, which may be a
+// stack pointer that the stubs cannot set.
 //
 //go:noinline
 func (m *Module) StackPointer() int32 {
@@ -76,7 +76,7 @@ func (m *Module) export(name string) *Export {
 }
 
 // CannotTell is what [Module.StackPointer] returns where a module seems to have a stack, but none of the rules finds
-// its pointer: somebody has to name it.
+// its pointer: the user has to name it.
 const CannotTell = -2
 
 // MutableI32 reports whether there is a global with this index that could hold a stack pointer.
