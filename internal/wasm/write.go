@@ -1,7 +1,7 @@
 package wasm
 
 // A Writer appends to a binary. Sizes and counts that are known only later get a hole of five bytes, the longest form a
-// number may have; nobody stores these modules, so the bytes this wastes cost nothing.
+// number may have. These modules are never stored, so the wasted bytes cost nothing.
 type Writer struct{ B []byte }
 
 //go:noinline
