@@ -5,11 +5,11 @@
 // # Why two generated modules
 //
 // A fiber waits in a stub: wasm that saves the shadow-stack pointer, calls the suspending import, and puts the pointer
-// back. JavaScript cannot do the last, as it does not see the instant of resumption, and no frame of JavaScript may
-// stand on a stack that suspends. Now the guest imports its stubs, so they must exist before it does; a stub uses the
-// guest's stack pointer, so the guest must exist before it. Module A is how the knot is cut: it is instantiated first
-// and gives the guest, for each import that may wait, a trampoline through a slot; module B is instantiated last and
-// fills the slots:
+// back. JavaScript cannot put it back, because it does not see the instant of resumption, and no frame of JavaScript may
+// stand on a stack that suspends. The guest imports its stubs, so they must exist before it does; but a stub uses the
+// guest's stack pointer, so the guest must exist before it. Module A breaks this cycle: it is instantiated first and
+// gives the guest, for each import that may wait, a trampoline that calls through a slot. Module B is instantiated last
+// and fills the slots:
 //
 //	A -> guest -> B
 //
@@ -28,11 +28,11 @@
 //	  global.get $s
 //	  return_call_ref T)
 //
-// It costs 2 to 4 ns a call. A frame that stayed on the stack would cost that once more where the call waits, because a
-// processor does not foresee where the frames of a stack that goes on return to. JavaScriptCore (Safari, Bun) has to
-// pay that: it cannot suspend a stack on which one instance has called another by a tail call, and gets call_ref.
-// Imports that never wait are not in A. Until B exists a call goes to start.<i>: it is the guest's start function that
-// calls, where nothing can be suspended.
+// It costs 2 to 4 ns a call. With a plain call the trampoline's frame would stay on the stack, and a call that waits
+// would cost as much again, because the processor mispredicts the return addresses of a resumed stack. JavaScriptCore
+// (Safari, Bun) pays that price: it cannot suspend a stack on which one instance has called another by a tail call, so
+// there the trampoline uses call_ref. Imports that never wait are not in A. Until B exists a call goes to start.<i>:
+// only the guest's start function can make it, and nothing can be suspended there.
 //
 // # Module B: thunks
 //
@@ -98,8 +98,8 @@
 // B's start function does slots.s<i> := stub for every i. All else that B imports is said in the lines above; "guest"
 // "sp" is the stack pointer, "js" "rest" where it is when no fiber runs (a global: frames of fibers that wait may lie
 // above), "js" "size" how many bytes a region has, "worker" "exn" and "worker" "shared" globals of worker.wasm, of
-// which there is one instance. shared is 0 as long as each fiber has all its frames in its own region, so that nobody
-// needs to be told; src/guest/stack.ts sets it.
+// which there is one instance. shared is 0 as long as every fiber has all its frames in its own region;
+// src/guest/shadowstack.ts sets it to 1.
 //
 // # What fails, and how
 //
