@@ -1,5 +1,5 @@
-// The machine of one guest that has fibers of its own: package jsglue/proposals decides, this performs. It is loaded by
-// load.ts, and takes from the rest of fiberfill what that hands over.
+// The machine of one guest that has fibers of its own: package jsglue/proposals decides, this performs. load.ts
+// loads it and hands it what it needs of the rest of fiberfill.
 //
 // Every fiber has a stack of its own, and parents are only data in the machine. So all operations that enter another
 // fiber are one jump: the issuer waits on a promise, the one that runs next gets what was sent and its promise is
@@ -363,7 +363,7 @@ export class MachineOf extends GuestSide implements Machine {
     );
   }
 
-  /** Makes the stack in memory of who has never run. Returns why a computation cannot be entered. */
+  /** Takes a region for a computation that has never run. Returns why a computation cannot be entered, if so. */
   #prepare(c: Coroutine): FiberError | undefined {
     if (c.started || c.lost) return c.lost ?? this.#moved(c);
     const { glue } = this;
