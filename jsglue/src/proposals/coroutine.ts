@@ -25,8 +25,8 @@ export class Coroutine implements Runner, Owner {
   readonly runner: Runner & Owner;
 
   bound: Uint8Array | undefined = undefined; // the first of the values that it awaits
-  admits = 0; // the function that its filter is, beside a table, and what that is called with
-  admitsEnv = 0;
+  admits = 0; // its filter, if that is a function and no table, by its place in the table of functions
+  admitsEnv = 0; // what the filter is called with
 
   constructor(
     readonly machine: MachineOf,
