@@ -111,7 +111,7 @@ func TestArenaC(t *testing.T) {
 	} {
 		t.Run("S-PAUSE-C S-ARENA-C "+c.name, func(t *testing.T) {
 			a := &arenaC{Stacks: run.NewStacks()}
-			defer a.Close() // a cancelled adder drops its generator: nobody can end that one (C-REF-7)
+			defer a.Close() // a cancelled adder drops its generator, which cannot be ended then (C-REF-7)
 			got, err := a.Call(func() []run.Value {
 				for _, els := range c.segments {
 					f := new(fiberC)
