@@ -122,8 +122,8 @@ func TestD_FWD_4_a_filter_of_the_forward(t *testing.T) {
 	}
 }
 
-// An event with other values than its tag's is refused before a filter is asked, which relies on them; also where it is
-// forwarded, for who holds it may have changed it.
+// An event whose values do not match its tag is refused before a filter sees it, because filters rely on the values.
+// The same holds where the event is forwarded: the code that holds it may have changed it.
 func TestK_4_before_a_filter(t *testing.T) {
 	for _, forwards := range []bool{false, true} {
 		c := run.NewCont()
@@ -151,8 +151,8 @@ func TestK_4_before_a_filter(t *testing.T) {
 	}
 }
 
-// A filter that is a function is called as if by who raises the event, and that one gets what it throws; nothing is
-// detached then.
+// A filter that is a function is called as if by the code that raises the event, and what it throws reaches that code.
+// Nothing is detached then.
 func TestD_FILT_3_a_filter_that_throws(t *testing.T) {
 	c := run.NewCont()
 	defer c.Close()
