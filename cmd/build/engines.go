@@ -54,7 +54,7 @@ var leftOuts = []leftOut{
 	{"exports that fiberfill adds to a guest for itself are hidden", rawJSPI, nil},
 	{"the namespace and Suspending look like the platform's", rawJSPI, nil},
 	{"a function that is not an export works as on raw JSPI, even below a running fiber", noExport, nil},
-	{"while a function that is not an export waits on a guest's only stack, plain calls spare its frames", noExport, nil},
+	{"while a function that is not an export waits on a guest's only stack, plain calls spare", noExport, nil},
 	{"functions that are not exports have shadow stacks of their own, beside those of fibers", noExport, nil},
 	{"a fiber beyond the limit of stacks is refused, and the limit is named", noLimit, nil},
 	{"a fiber that cannot enter another for want of a stack ends, with all that left the chain with it", noLimit, nil},

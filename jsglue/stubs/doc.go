@@ -7,9 +7,9 @@
 // A fiber waits in a stub: wasm that saves the shadow-stack pointer, calls the suspending import, and puts the pointer
 // back. JavaScript cannot put it back, because it does not see the instant of resumption, and no frame of JavaScript
 // may stand on a stack that suspends. The guest imports its stubs, so they must exist before it does; but a stub uses
-// the guest's stack pointer, so the guest must exist before it. Module A breaks this cycle: it is instantiated first and
-// gives the guest, for each import that may wait, a trampoline that calls through a slot. Module B is instantiated last
-// and fills the slots:
+// the guest's stack pointer, so the guest must exist before it. Module A breaks this cycle: it is instantiated first
+// and gives the guest, for each import that may wait, a trampoline that calls through a slot. Module B is instantiated
+// last and fills the slots:
 //
 //	A -> guest -> B
 //

@@ -485,3 +485,11 @@ test("with fiberfill/polyfill installed, guests of the global and of fiberfill r
     "3,4,5,385\n",
   );
 });
+
+test("a module whose imports have types of the collector's is instantiated, though Bun 1.2 does not list them", () => {
+  const bytes = assemble(
+    '(module (type $s (struct)) (import "env" "take" (func (param (ref null $s)))) (func (export "run")))',
+  );
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { take() {} } });
+  assert.equal(exports.run(), undefined);
+});

@@ -131,8 +131,17 @@ function isBuffer(source: unknown): source is BufferSource {
 }
 
 function remember(module: WebAssembly.Module, shape: Shape | undefined): WebAssembly.Module {
-  if (shape) shapes.set(module, shape);
+  if (shape && (native || lists(module))) shapes.set(module, shape);
   return module;
+}
+
+/** Whether the engine lists what a module imports and exports: Bun 1.2 does not where types are the collector's. */
+function lists(module: WebAssembly.Module): boolean {
+  try {
+    return !!platform.Module.imports(module) && !!platform.Module.exports(module);
+  } catch {
+    return false;
+  }
 }
 
 /**
