@@ -295,9 +295,9 @@ const on = ({ frames }: Holder, stack: ShadowStack): Frames | undefined => {
   return undefined;
 };
 
-/** How many bytes the running fiber has on each stack but its guest's. */
+/** How many bytes the running fiber has on each stack but its guest's, where it has any. */
 export function depths(own: ShadowStack | undefined): Map<ShadowStack, number> {
-  return new Map(stacks().flatMap((stack) => (stack === own ? [] : [[stack, stack.depth]])));
+  return new Map(stacks().flatMap((stack) => (stack === own || stack.depth === 0 ? [] : [[stack, stack.depth]])));
 }
 
 /** A fiber begins. Its own stack, if it has a region there, is its thunk's. */

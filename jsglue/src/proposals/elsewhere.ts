@@ -3,7 +3,7 @@
 // frames lie below each other. So a fiber that has frames there may only go on while they are the lowest, as they were
 // when it left. Any other order is refused.
 
-/** How many bytes a call has on each stack of another instance. */
+/** How many bytes a call has on each stack of another instance; those where it has none are not kept alive. */
 export type Depths = ReadonlyMap<object, number>;
 
 const none: Depths = new Map();
@@ -22,14 +22,17 @@ export class Elsewhere {
   leaves(call: object, depths: Depths): void {
     this.#call = call;
     this.#left = depths;
-    for (const [stack, depth] of depths)
-      this.#own.set(stack, (this.#own.get(stack) ?? 0) + depth - (this.#entered.get(stack) ?? 0));
+    for (const stack of new Set([...depths.keys(), ...this.#entered.keys()])) {
+      const own = (this.#own.get(stack) ?? 0) + (depths.get(stack) ?? 0) - (this.#entered.get(stack) ?? 0);
+      if (own === 0) this.#own.delete(stack);
+      else this.#own.set(stack, own);
+    }
   }
 
   /** Whether its frames are where they were, and the lowest. */
   fits(call: object, depths: Depths): boolean {
-    for (const [stack, own] of this.#own)
-      if (own !== 0 && (call !== this.#call || depths.get(stack) !== this.#left.get(stack))) return false;
+    for (const stack of this.#own.keys())
+      if (call !== this.#call || depths.get(stack) !== this.#left.get(stack)) return false;
     return true;
   }
 }
