@@ -135,7 +135,7 @@ func bunTests(files, without []string) (tally, error) {
 	var total tally
 	var failures []error
 	for _, file := range files {
-		c := exec.Command("node_modules/bun12/bin/bun.exe", "test", "--preload", "./jsglue/test/bun_node_test.mjs",
+		c := exec.Command("node_modules/bun12/bin/bun.exe", "test", "--preload", "./jsglue/test/bun_runner.mjs",
 			"--timeout", "600000", "-t", "^(?!.*(?:"+strings.Join(without, "|")+"))", "./"+file)
 		var report bytes.Buffer
 		c.Stdout = io.MultiWriter(os.Stdout, &report)
