@@ -57,10 +57,10 @@ var (
 		"go.mod", "package-lock.json", "cmd/build", "asyncio", "polyfill",
 		"examples/c-fetch", "examples/wat-fetch", "examples/go-fetch", "web", "include",
 		"jsglue/src", "jsglue/worker.wasm", "jsglue/fiber.wasm", "jsglue/core/core.wasm",
-		"jsglue/proposals/proposals.wasm", "jsglue/actors",
+		"jsglue/proposals/proposals.wasm", "jsglue/actors", "jsglue/lower",
 	}
 	buildWrites = []string{"web/dist/fiberfill.js", "web/dist/fiberfill-proposals.js", "web/dist/fiberfill-actors.js",
-		"web/dist/npm/package.json", "web/dist/demo/index.html"}
+		"web/dist/fiberfill-unwind.js", "web/dist/npm/package.json", "web/dist/demo/index.html"}
 )
 
 // rebuild builds web/dist if a source is newer, so that no test runs a stale script. The oldest part counts: a build

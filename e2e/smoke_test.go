@@ -6,7 +6,8 @@ import (
 )
 
 // A page with the script tag runs both guests, and every fiber gets its own answer: the shortest check that the built
-// files work together. It also runs in Firefox.
+// files work together. It also runs in Firefox, and in both on stacks of fiberfill's own, whose files lie beside the
+// script.
 func TestSmoke(t *testing.T) {
 	check := func(t *testing.T, got map[string][]uint64) {
 		t.Helper()
@@ -14,14 +15,21 @@ func TestSmoke(t *testing.T) {
 			expectItems(t, guest, got[guest], 100)
 		}
 	}
-	t.Run("Chromium", func(t *testing.T) {
-		var got map[string][]uint64
-		open(t, "smoke.html", policy).Eval(t, `smoke.run`, &got)
-		check(t, got)
-	})
+	for _, stacks := range []string{"jspi", "unwind"} {
+		t.Run("Chromium/"+stacks, func(t *testing.T) {
+			var got map[string][]uint64
+			open(t, "smoke.html", policy).Eval(t, `smoke.run`, &got, stacks)
+			check(t, got)
+		})
+	}
 	t.Run("Firefox", func(t *testing.T) {
 		var got map[string][]uint64
 		inFirefox(t, "smoke.html", "smoke.run", &got, policy)
+		check(t, got)
+	})
+	t.Run("Firefox/unwind", func(t *testing.T) {
+		var got map[string][]uint64
+		inFirefox(t, "smoke.html", "smoke.unwound", &got, policy)
 		check(t, got)
 	})
 }

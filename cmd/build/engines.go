@@ -25,7 +25,7 @@ const (
 
 var unwoundEngines = []unwound{hidden, node22, bun12}
 
-// unwoundFiles are the tests that are run there as well, by the beginning of their names.
+// unwoundFiles are the files of tests that are run there as well, by what comes before _test.mjs.
 var unwoundFiles = []string{
 	"arena_cancel", "arena", "cancel", "deliver", "inside", "jspi", "jspi_stacks", "linked",
 	"onestack", "options", "overlap", "proposals", "proposals_bad", "proposals_entries", "scenarios", "wirings",
@@ -41,7 +41,6 @@ const (
 	rawJSPI       = "it is about the platform's own JSPI"
 	noExport      = "on stacks of our own promising takes exports only: others are refused when they would wait"
 	bunRejections = "Bun's runner takes unhandled rejections for itself, before the test can"
-	noLimit       = "stacks of our own have no limit"
 )
 
 // leftOuts is all that is left out.
@@ -56,8 +55,6 @@ var leftOuts = []leftOut{
 	{"a function that is not an export works as on raw JSPI, even below a running fiber", noExport, nil},
 	{"while a function that is not an export waits on a guest's only stack, plain calls spare", noExport, nil},
 	{"functions that are not exports have shadow stacks of their own, beside those of fibers", noExport, nil},
-	{"a fiber beyond the limit of stacks is refused, and the limit is named", noLimit, nil},
-	{"a fiber that cannot enter another for want of a stack ends, with all that left the chain with it", noLimit, nil},
 	{"imports that the platform provides, builtins and strings, work beside those that wait",
 		"these engines have no string constants to import", []unwound{node22, bun12}},
 	{"a guest whose stack lies in a 64-bit memory serves one call at a time", "Bun 1.2 has no 64-bit memories",

@@ -3,7 +3,7 @@
 
 /** The stable codes of {@link FiberError}; a message may change, a code does not. */
 export type FiberErrorCode =
-  | "no-jspi" // the engine has no JavaScript Promise Integration
+  | "no-jspi" // the engine has no stacks that can wait, or not those that were asked for
   | "not-wasm" // the engine does not accept the bytes as a module
   | "unsupported-module" // the engine accepts the module, our parser does not
   | "not-a-response" // a streaming function was given something other than a Response

@@ -125,8 +125,9 @@
 // return a reference of which no program can make one; a module that imports from the driver's name. A module that has
 // been lowered is left alone.
 //
-// # Another front end
+// # Two front ends
 //
 // What is left and entered again (source.go, live.go, hot.go, cold.go, the savers) knows nothing of the instructions.
-// They are in site.go: what is done at a site before it is known whether the function is left, and what after it.
+// They are in site.go: what is done at a site before it is known whether the function is left, and what after it. The
+// other front end is imports that wait (waits.go): fibers on stacks of fiberfill's own stand on it.
 package lower

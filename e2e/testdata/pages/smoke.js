@@ -1,16 +1,17 @@
 import { host } from "./guests.js";
 
-async function load(name) {
+async function load(name, stacks) {
   const { imports, attach } = host(fiberfill.suspending, () => fiberfill.current().signal);
-  const { instance, exports } = await fiberfill.instantiateStreaming(fetch(`/examples/${name}/guest.wasm`), imports);
+  const guest = fetch(`/examples/${name}/guest.wasm`);
+  const { instance, exports } = await fiberfill.instantiateStreaming(guest, imports, { stacks });
   attach(instance);
   return exports;
 }
 
 globalThis.smoke = {
   // Returns the values of the items 0, 1, 2, ..., which as many fibers of one instance fetch at once.
-  async fetch(name, count) {
-    const exports = await load(name);
+  async fetch(name, count, stacks) {
+    const exports = await load(name, stacks);
     const fibers = Array.from({ length: count }, (_, id) =>
       exports.item(`${location.origin}/item?id=${id}&ms=20&seed=1`),
     );
@@ -27,9 +28,10 @@ globalThis.smoke = {
     return Promise.all([...first, ...ten(10)]);
   },
 
-  async run() {
+  async run(stacks) {
     const result = {};
-    for (const name of ["c-fetch", "wat-fetch"]) result[name] = await smoke.fetch(name, 100);
+    for (const name of ["c-fetch", "wat-fetch"]) result[name] = await smoke.fetch(name, 100, stacks);
     return result;
   },
+  unwound: () => smoke.run("unwind"),
 };

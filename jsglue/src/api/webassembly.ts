@@ -26,7 +26,7 @@ import { ready } from "../turn/turn.js";
 import { inspect, type Shape } from "../guest/module.js";
 import { canUnwind, hasJSPI, kindOf, needs } from "../substrate/choose.js";
 import { jspi } from "../substrate/jspi.js";
-import { left, rewritten, unwindingNow } from "../substrate/unwind.js";
+import { mayBeLeft, rewritten, unwindingNow } from "../substrate/unwind.js";
 import { shadowStack, type Options } from "../guest/options.js";
 import { SuspendError, WebAssembly as platform } from "../platform.js";
 import { Suspending as Mark } from "../guest/suspending.js";
@@ -278,7 +278,7 @@ function link(module: WebAssembly.Module, given: any): Linked {
   if (waits) ready();
   const keeps = keepsStacks(module);
   const options = { shadowStack: keeps ? { pointer: null } : shape.chosen! };
-  const leaves = ours && (waits || values.some(left) || sharesTable(module));
+  const leaves = ours && (waits || values.some(mayBeLeft) || sharesTable(module));
   const newLink = () => {
     const substrate = ours ? unwindingNow(needs) : jspi;
     return new Link(inspector(), module, shape, values, options, undefined, true, substrate);

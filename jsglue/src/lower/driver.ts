@@ -3,7 +3,7 @@
 // pass through modules of another.
 
 import driverBytes from "../../lower/driver.wasm";
-import { SuspendError, WebAssembly } from "../platform.js";
+import { WebAssembly } from "../platform.js";
 
 /** What polyfill/lower and the driver agree on. */
 export const VERSION = 1;
@@ -36,8 +36,6 @@ export interface Shared {
   /** By name, as modules import them. */
   registers: Map<string, WebAssembly.ExportValue>;
   tagNames: string[];
-  /** Thrown where an import would have to wait and cannot. */
-  refusal: new (message?: string) => Error;
 }
 
 const KEY = Symbol.for(`fiberfill.lower.${VERSION}`);
@@ -66,9 +64,6 @@ function make(): Shared {
   const tagNames: string[] = [""];
   const host = {
     room,
-    refuse(): never {
-      throw new here!.refusal("trying to suspend JavaScript frames, a module that is not rewritten, or no fiber");
-    },
     // The one frame of JavaScript below everything that runs in a continuation: a trap passes by all of wasm.
     // Why: RATIONALE.md, "Why does the outermost resume go through JavaScript?".
     outermost(depth: number, enter: () => void): void {
@@ -90,15 +85,7 @@ function make(): Shared {
     },
   };
   const driver = new WebAssembly.Instance(module).exports as Driver;
-  return {
-    driver,
-    host,
-    tags: new WeakMap(),
-    lowered: new WeakSet(),
-    registers: new Map(),
-    tagNames,
-    refusal: SuspendError,
-  };
+  return { driver, host, tags: new WeakMap(), lowered: new WeakSet(), registers: new Map(), tagNames };
 }
 
 function message(code: number, tag: string | null | undefined): string {

@@ -2,7 +2,7 @@
 // functions that cannot be left.
 
 import { WebAssembly } from "../platform.js";
-import { Waiting } from "./waits.js";
+import { refuse, Waiting } from "./waits.js";
 import { isObject } from "../values.js";
 import { anyTags, CLASSES, register, shared, VERSION, type Identity } from "./driver.js";
 
@@ -89,7 +89,7 @@ export function link(
   const waits = places.flatMap((place, i) => {
     const value = values[place];
     if (!(value instanceof Waiting)) return [];
-    values[place] = shared().host["refuse"];
+    values[place] = refuse;
     return [[i, value] as const];
   });
   const halves = guard(
@@ -100,7 +100,7 @@ export function link(
   );
 
   const { driver, host, lowered, tags } = shared();
-  const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver, host);
+  const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver, host, { refuse });
   waits.forEach(([i], k) => {
     hidden[`begin.${i}`] = halves[2 * k];
     hidden[`end.${i}`] = halves[2 * k + 1];

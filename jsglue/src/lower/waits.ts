@@ -2,7 +2,7 @@
 // left, and JavaScript ends the wait when the stack is entered again.
 
 import { shared } from "./driver.js";
-import { WebAssembly } from "../platform.js";
+import { SuspendError, WebAssembly } from "../platform.js";
 
 /** An import that waits. */
 export class Waiting {
@@ -13,6 +13,17 @@ export class Waiting {
     readonly begin: (...args: any[]) => number,
     readonly end: () => unknown,
   ) {}
+}
+
+let Refusal = SuspendError;
+
+/** What an import throws from now on that would have to wait and cannot. */
+export function refuseWith(kind: typeof SuspendError): void {
+  Refusal = kind;
+}
+
+export function refuse(): never {
+  throw new Refusal("trying to suspend JavaScript frames, a module that is not rewritten, or no fiber");
 }
 
 let tag: WebAssembly.Tag | undefined;

@@ -13,7 +13,7 @@ import type { Kind, Substrate } from "./substrate.js";
 declare const SCRIPT_TAG: boolean;
 
 // Node 24 has an earlier JSPI, in which guests hang.
-const { node = "" } = (globalThis as { process?: { versions?: Record<string, string> } }).process?.versions ?? {};
+const { v8 = "" } = (globalThis as { process?: { versions?: Record<string, string> } }).process?.versions ?? {};
 
 /** Whether the engine has what is used here of JSPI. */
 export function hasJSPI(): boolean {
@@ -21,7 +21,7 @@ export function hasJSPI(): boolean {
     typeof WebAssembly === "object" &&
     "Suspending" in WebAssembly &&
     "promising" in WebAssembly &&
-    (!node.startsWith("24.") || "Bun" in globalThis)
+    !v8.startsWith("13.6.")
   );
 }
 
@@ -34,21 +34,25 @@ export const canUnwind = (): boolean => typeof WebAssembly === "object" && WebAs
 /** What stacks of our own take from the rest of fiberfill. */
 export const needs = { soon, deadly, SuspendError };
 
-/** Throws, with the same words everywhere, in an engine where no stack can wait, or none of the engine's own. */
+/** Returns the one that is asked for, or the default. Throws where it cannot be had, with the same words everywhere. */
 export function kindOf(options: Options | undefined): Kind {
   const { stacks } = Object(options) as Options;
   if (stacks !== undefined && stacks !== "jspi" && stacks !== "unwind")
     throw new FiberError("bad-argument", `stacks is "jspi" or "unwind", got ${shown(stacks)}`);
-  const unwinds = canUnwind();
-  const kind = stacks ?? (hasJSPI() || !unwinds ? "jspi" : "unwind");
-  if (kind === "jspi" ? hasJSPI() : unwinds) return kind;
-  const lacks =
-    kind === "jspi"
-      ? "no JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), which fibers need. " +
-        "It is in Chrome and Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4 and Bun 1.4, and in what is newer"
-      : "no garbage collection and exception references for WebAssembly, which stacks of fiberfill's own need. " +
-        "They are in Chrome and Edge 137, Firefox 131, Safari 18.4, Node 22 and Bun 1.2, and in what is newer";
-  throw new FiberError("no-jspi", `this engine has ${lacks}.`);
+  if (stacks !== "unwind" && hasJSPI()) return "jspi";
+  if (stacks !== "jspi" && canUnwind()) return "unwind";
+  const lacks = [];
+  if (stacks !== "unwind")
+    lacks.push(
+      "JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), which is in Chrome and " +
+        "Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4 and Bun 1.4, and in what is newer",
+    );
+  if (stacks !== "jspi")
+    lacks.push(
+      "garbage collection and exception references for WebAssembly, of which fiberfill makes stacks of its own, and " +
+        "which are in Chrome and Edge 137, Firefox 131, Safari 18.4, Node 22 and Bun 1.2, and in what is newer",
+    );
+  throw new FiberError("no-jspi", `a fiber needs a stack, and this engine has no ${lacks.join("; and no ")}.`);
 }
 
 /** Returns the substrate for a guest. Rejects if it cannot be had, or if the guest was compiled for the other one. */

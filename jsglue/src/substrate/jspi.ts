@@ -56,9 +56,7 @@ interface WorkerModule {
 }
 
 let module: WorkerModule | undefined;
-type Start = (worker: Worker) => Promise<unknown>;
-
-let start: Start | undefined;
+let start: ((worker: Worker) => Promise<unknown>) | undefined;
 const idle: Worker[] = [];
 // By job: making one takes Firefox 300 us.
 const promising = /* @__PURE__ */ new WeakMap<Function, (runner: Runner) => Promise<unknown>>();
@@ -98,7 +96,7 @@ function begin(runner: Runner): void {
 
 function make(): Worker {
   const worker = new Worker();
-  start ??= WebAssembly.promising(workerModule().worker) as Start;
+  start ??= WebAssembly.promising(workerModule().worker) as NonNullable<typeof start>;
   start(worker).then(undefined, (error) => worker.runner!.trapped(error));
   return worker;
 }
@@ -121,7 +119,6 @@ function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssem
 }
 
 export const jspi: Substrate = {
-  kind: "jspi",
   begin,
   beginHere,
   waits: suspendingImport,

@@ -8,7 +8,6 @@ import type { Shape } from "../guest/module.js";
 export type Kind = "jspi" | "unwind";
 
 export interface Substrate {
-  readonly kind: Kind;
   /** Begins a runner, in a later microtask. */
   begin(runner: Runner): void;
   /** Begins a runner on a stack of its own, inside this call. */
@@ -42,11 +41,14 @@ export interface Runner {
 }
 
 export interface Stack {
-  /** The code on it waits in an import. Returns what that import must return to the engine. */
+  /**
+   * The code on it waits in an import. Returns what that import must return. What follows ends the wait; a second time,
+   * and on a stack that does not wait, it does nothing.
+   */
   leave(): unknown;
-  /** Makes the import return a value, in a later microtask. */
+  /** Makes the import return a value, later, not inside this call. */
   goOn(value: unknown): void;
-  /** Makes the import throw, in a later microtask. */
+  /** Makes the import throw, later, not inside this call. */
   fail(error: unknown): void;
   /**
    * Ends the stack: the import neither returns nor throws, and none of the code runs any more, not even its cleanup.

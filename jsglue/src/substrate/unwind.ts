@@ -10,7 +10,7 @@ import { shared } from "../lower/driver.js";
 import { instantiate, link } from "../lower/link.js";
 import { load, loadNow, lower } from "../lower/rewriter.js";
 import { WebAssembly } from "../platform.js";
-import { Waiting, waitTag } from "../lower/waits.js";
+import { refuseWith, Waiting, waitTag } from "../lower/waits.js";
 import type { Shape } from "../guest/module.js";
 import type { Runner, Stack, Substrate } from "./substrate.js";
 import fiberBytes from "../../lower/fiber.wasm";
@@ -56,29 +56,35 @@ class Unwound implements Stack {
   #outcome: unknown = undefined;
   #failed = false;
   #ended = false;
+  #waits = false; // and what ends the wait first counts
 
   constructor(readonly runner: Runner) {
     runner.stack = this;
   }
 
   leave(): unknown {
+    this.#waits = true;
     return LEFT;
   }
 
   goOn(value: unknown): void {
-    this.#outcome = value;
-    this.#failed = false;
-    ready(this);
+    this.#wake(value, false, false);
   }
 
   fail(error: unknown): void {
-    this.#outcome = error;
-    this.#failed = true;
-    ready(this);
+    this.#wake(error, true, false);
   }
 
   end(): void {
-    this.#ended = true;
+    this.#wake(undefined, false, true);
+  }
+
+  #wake(outcome: unknown, failed: boolean, ended: boolean): void {
+    if (!this.#waits) return;
+    this.#waits = false;
+    this.#outcome = outcome;
+    this.#failed = failed;
+    this.#ended = ended;
     ready(this);
   }
 
@@ -86,7 +92,7 @@ class Unwound implements Stack {
   run(): (() => void) | undefined {
     const { runner } = this;
     if (this.#ended) {
-      if (this.#slot >= 0) fiber!.drop(this.#slot);
+      fiber!.drop(this.#slot);
       const error = needs.deadly();
       return this.#over(() => runner.trapped(error));
     }
@@ -187,7 +193,7 @@ export function unwindingNow(given: Needs): Substrate {
   if (!fiber) {
     loadNow();
     needs = given;
-    shared().refusal = given.SuspendError;
+    refuseWith(given.SuspendError);
     const module = lower(fiberBytes, true)!;
     fiber = instantiate(module, { host: { wait: waitTag() } }).exports as unknown as FiberModule;
   }
@@ -195,46 +201,59 @@ export function unwindingNow(given: Needs): Substrate {
 }
 
 const substrate: Substrate = {
-  kind: "unwind",
   begin,
   beginHere,
   waits,
   instance,
   async guest(module, shape, given, functions) {
-    const { module: lowered, imports, made } = rewritten(module, shape, given, functions, (fn) => fn === undefined);
+    const marks = marksOf(functions, (fn) => fn === undefined);
+    // Not at once: some engines refuse that to a page if a module is large.
+    const lowered = known(module, marks) ?? keep(module, marks, await WebAssembly.compile(...rewrite(shape, marks)));
+    const [imports, made] = link(lowered, given);
     const instance = await WebAssembly.instantiate(lowered, imports);
     made(instance);
     return instance;
   },
 };
 
-/** Whether an import may have been rewritten: functions of such instances, tables with them. */
-export function left(value: unknown): boolean {
+/** Whether what a guest imports may be left, or lead to what may: functions of rewritten instances, and tables. */
+export function mayBeLeft(value: unknown): boolean {
   return fiber !== undefined && (value instanceof WebAssembly.Table || shared().lowered.has(Object(value)));
 }
 
+// Modules as they have been rewritten, by which of their imports may be left.
 const cache = new WeakMap<WebAssembly.Module, Map<string, WebAssembly.Module>>();
 
-/**
- * Rewrites a guest. Only what can reach a function that can be left is changed: imports that wait, and functions of
- * instances that were rewritten.
- */
+const known = (module: WebAssembly.Module, marks: Uint8Array) => cache.get(module)?.get(marks.join());
+
+function keep(module: WebAssembly.Module, marks: Uint8Array, lowered: WebAssembly.Module): WebAssembly.Module {
+  let all = cache.get(module);
+  if (!all) cache.set(module, (all = new Map()));
+  all.set(marks.join(), lowered);
+  return lowered;
+}
+
+/** Only what can reach a function that can be left is changed: imports that wait, functions of rewritten instances. */
+function marksOf(functions: readonly unknown[], waits: (fn: unknown) => boolean): Uint8Array {
+  const { lowered } = shared();
+  return Uint8Array.from(functions, (fn) => (waits(fn) || lowered.has(Object(fn)) ? 1 : 0));
+}
+
+/** Rewrites a guest. Returns what the platform is to compile, with the options that it was compiled with before. */
+function rewrite({ bytes, options }: Shape, marks: Uint8Array): [BufferSource, ...any[]] {
+  return [(lower(bytes!, true, marks) ?? bytes!) as BufferSource, options];
+}
+
+/** Rewrites a guest at once, and links it. */
 export function rewritten(
   module: WebAssembly.Module,
-  { bytes, options }: Shape,
+  shape: Shape,
   given: WebAssembly.Imports,
   functions: readonly unknown[],
   waits: (fn: unknown) => boolean,
 ): { module: WebAssembly.Module; imports: WebAssembly.Imports; made: (instance: WebAssembly.Instance) => void } {
-  const all = shared().lowered;
-  const marks = Uint8Array.from(functions, (fn) => (waits(fn) || all.has(Object(fn)) ? 1 : 0));
-  let known = cache.get(module);
-  if (!known) cache.set(module, (known = new Map()));
-  let lowered = known.get(marks.join());
-  if (!lowered) {
-    lowered = new (WebAssembly.Module as any)(lower(bytes!, true, marks) ?? bytes, options) as WebAssembly.Module;
-    known.set(marks.join(), lowered);
-  }
+  const marks = marksOf(functions, waits);
+  const lowered = known(module, marks) ?? keep(module, marks, new WebAssembly.Module(...rewrite(shape, marks)));
   const [imports, made] = link(lowered, given);
   return { module: lowered, imports, made };
 }
