@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
-import { began, rejection, until, waitingGuest } from "./waiting_guest.mjs";
+import { began, rejection, rejectionInTime, until, waitingGuest } from "./waiting_guest.mjs";
 
 const { all, arena, race } = fiberfill;
 
@@ -119,7 +119,7 @@ test("an AbortSignal cancels an arena with its reason; a timeout is such a signa
   controller.abort("stop");
   assert.deepEqual(await Promise.all(stopped.map(rejection)), ["stop", "stop"]);
   const late = race([g.exports.wait(2), g.exports.wait(3)], { signal: AbortSignal.timeout(1) });
-  assert.equal((await rejection(late)).name, "TimeoutError");
+  assert.equal((await rejectionInTime(late)).name, "TimeoutError");
 });
 
 test("with a signal that has already aborted, nothing starts and the function is not called", async () => {

@@ -97,6 +97,12 @@ export const rejection = (promise) =>
     (error) => error,
   );
 
+/** Resolves to what a Promise rejects with. Node stays alive for it, which it does not for an AbortSignal.timeout. */
+export function rejectionInTime(promise) {
+  const timer = setInterval(() => {}, 1000);
+  return rejection(promise).finally(() => clearInterval(timer));
+}
+
 /** Returns the unhandled rejections that escaped while fn ran. */
 export async function escaped(fn) {
   const errors = [];
