@@ -27,6 +27,7 @@ var demoFiles = map[string]string{
 
 	// The programs of the documents.
 	"fiberfill-proposals.js": scriptProposals.out,
+	"fiberfill-report.js":    scriptReport.out,
 	"fiberfill-unwind.js":    scriptUnwind.out,
 	"fiberfill-lower.wasm":   "jsglue/lower/lower.wasm",
 	"fiberfill-actors.js":    scriptActors.out,

@@ -38,6 +38,7 @@ func writePackage(dir string) error {
 		"fiberfill.js":             scriptTag.out,
 		"fiberfill-proposals.js":   scriptProposals.out,
 		"fiberfill-actors.js":      scriptActors.out,
+		"fiberfill-report.js":      scriptReport.out,
 		"fiberfill-unwind.js":      scriptUnwind.out,
 		"fiberfill-lower.wasm":     "jsglue/lower/lower.wasm",
 		"cjs/fiberfill-lower.wasm": "jsglue/lower/lower.wasm",

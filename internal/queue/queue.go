@@ -12,9 +12,7 @@ type Queue[T any] struct {
 // Len returns the number of elements.
 func (q *Queue[T]) Len() int { return int(q.tail - q.head) }
 
-// Push adds v behind all others. Every switch of a fiber comes by here, so TinyGo is told to inline it.
-//
-//go:inline
+// Push adds v behind all others.
 func (q *Queue[T]) Push(v T) {
 	if q.Len() == len(q.ring) {
 		q.grow()
@@ -35,9 +33,6 @@ func (q *Queue[T]) Pop() T {
 	return v
 }
 
-// grow is separate from Push so that Push is small where it is inlined.
-//
-//go:noinline
 func (q *Queue[T]) grow() {
 	n := 2 * len(q.ring)
 	if n == 0 {

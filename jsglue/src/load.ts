@@ -2,9 +2,6 @@
 
 import { FiberError, words } from "./errors.js";
 
-// Whether this is the script tag's bundle, said by the build tool.
-declare const SCRIPT_TAG: boolean;
-
 // A page says where the script came from while it is loaded; in a worker the file is looked for beside the script that
 // imports it.
 const here = SCRIPT_TAG ? (globalThis.document?.currentScript as HTMLScriptElement | null | undefined)?.src : undefined;

@@ -1,5 +1,6 @@
 // Questions about values that a caller has passed: objects from any window, with any behaviour when inspected.
 
+import { FiberError } from "./errors.js";
 import { WebAssembly } from "./platform.js";
 
 export function isObject(value: unknown): value is Record<string, any> {
@@ -78,3 +79,7 @@ export function describe(value: unknown): string {
 
 /** Returns a number as it is; anything else in words, since a string may look like a number. */
 export const shown = (value: unknown): string => (typeof value === "number" ? String(value) : describe(value));
+
+/** The error for an argument that is not what is expected. */
+export const wrong = (expected: string, got: unknown): FiberError =>
+  new FiberError("bad-argument", `${expected}, got ${shown(got)}`);

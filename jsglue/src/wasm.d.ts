@@ -4,6 +4,9 @@ declare module "*.wasm" {
   export default bytes;
 }
 
+// Whether this is the script tag, which has no fiberfill/webassembly: what only that needs is left out there.
+declare const SCRIPT_TAG: boolean;
+
 // JavaScript Promise Integration, not yet in TypeScript's own types.
 declare namespace WebAssembly {
   class Suspending {

@@ -493,3 +493,36 @@ test("a module whose imports have types of the collector's is instantiated, thou
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { take() {} } });
   assert.equal(exports.run(), undefined);
 });
+
+test("calls that begin inside each other without end overflow the stack, and later calls are right", async () => {
+  const bytes = assemble(`(module
+    (import "env" "again" (func $again (param i32) (result i32)))
+    (import "env" "wait" (func $wait (param i32) (result i32)))
+    (func (export "recurse") (param i32) (result i32) (call $again (local.get 0)))
+    (func (export "wait") (param i32) (result i32) (call $wait (local.get 0))))`);
+  let deepest = 0;
+  const errors = [];
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
+    env: {
+      again(n) {
+        deepest = Math.max(deepest, n);
+        try {
+          recurse(n + 1).catch((error) => errors.push(error));
+        } catch (error) {
+          errors.push(error);
+        }
+        return n;
+      },
+      wait: new WebAssembly.Suspending(async (n) => n + 1),
+    },
+  });
+  const recurse = WebAssembly.promising(exports.recurse);
+  const wait = WebAssembly.promising(exports.wait);
+  for (let round = 0; round < 2; round++) {
+    assert.equal(await recurse(0), 0);
+    assert.equal(await wait(41), 42);
+  }
+  assert.ok(deepest > 100, `${deepest} calls inside each other`);
+  assert.ok(errors.length > 0);
+  for (const error of errors) assert.match(error.name, /RangeError|InternalError/);
+});

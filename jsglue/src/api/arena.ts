@@ -10,7 +10,7 @@ import { FiberError, words } from "../errors.js";
 import { checkSignal } from "./exports.js";
 import type { Fiber } from "./fiber.js";
 import { Cancellable, Life, refuseCircle } from "../turn/life.js";
-import { describe, then } from "../values.js";
+import { then, wrong } from "../values.js";
 
 /** Options of {@link arena}, {@link all} and {@link race}. */
 export interface ArenaOptions {
@@ -59,8 +59,7 @@ class Scope extends Life {
   /** Adds a fiber or an arena to this one. Calls `done` or `failed` when it settles. */
   add(member: Cancellable<any>, done?: (value: any) => void, failed?: (error: unknown) => void): void {
     const life = Cancellable.lifeOf(member);
-    if (!life)
-      throw new FiberError("bad-argument", `an arena's member is a fiber or an arena, got ${describe(member)}`);
+    if (!life) throw wrong("an arena's member is a fiber or an arena", member);
     if (this.#over) {
       life.cancel(over());
       return life.interrupt();
@@ -217,7 +216,7 @@ type Member = Fiber<any> | Arena<any>;
  */
 export function arena<T>(fn: (arena: Arena) => T | PromiseLike<T>, options?: ArenaOptions): Arena<T> {
   return open<T>(false, options, (scope, self) => {
-    if (typeof fn !== "function") throw new FiberError("bad-argument", `arena takes a function, got ${describe(fn)}`);
+    if (typeof fn !== "function") throw wrong("arena takes a function", fn);
     if (scope.cancelled) return;
     const result = fn(self);
     if (result === (self as unknown))
@@ -272,7 +271,7 @@ export function race<M extends Member>(members: Iterable<M>, options?: ArenaOpti
 /** Lists the members. If their iterator throws, the members before that still belong to the arena. */
 function listOf(scope: Scope, members: Iterable<Member>): Member[] {
   if (typeof members?.[Symbol.iterator] !== "function")
-    throw new FiberError("bad-argument", `all and race take an iterable of fibers or arenas, got ${describe(members)}`);
+    throw wrong("all and race take an iterable of fibers or arenas", members);
   const list: Member[] = [];
   try {
     for (const member of members) list.push(member);
@@ -328,7 +327,7 @@ function open<T>(
 function signalOf(options: unknown): AbortSignal | undefined {
   if (options === undefined) return undefined;
   if (typeof options !== "object" || options === null)
-    throw new FiberError("bad-argument", `options must be an object such as { signal }, got ${describe(options)}`);
+    throw wrong("options must be an object such as { signal }", options);
   const { signal } = options as ArenaOptions;
   checkSignal(signal);
   return signal;

@@ -6,7 +6,7 @@ import { FiberError } from "../errors.js";
 import { newCall, type Fiber } from "./fiber.js";
 import type { Thunk } from "../guest/call.js";
 import { spawn } from "../turn/spawn.js";
-import { describe, has } from "../values.js";
+import { has, wrong } from "../values.js";
 
 /** Options of one call. */
 export interface CallOptions {
@@ -32,11 +32,9 @@ export function fiberFunction(binding: Binding, thunk: Thunk): FiberFunction {
   };
   const fn = ((...args: unknown[]) => call(args)) as FiberFunction;
   fn.with = (options) => {
-    if (typeof options !== "object" || options === null)
-      throw new FiberError("bad-argument", `with takes { name, signal }, got ${describe(options)}`);
+    if (typeof options !== "object" || options === null) throw wrong("with takes { name, signal }", options);
     const { name, signal } = options; // read once: later calls cannot throw, whatever becomes of the object
-    if (name !== undefined && typeof name !== "string")
-      throw new FiberError("bad-argument", `a fiber's name is a string, got ${describe(name)}`);
+    if (name !== undefined && typeof name !== "string") throw wrong("a fiber's name is a string", name);
     checkSignal(signal);
     return (...args) => call(args, name, signal);
   };
@@ -44,8 +42,7 @@ export function fiberFunction(binding: Binding, thunk: Thunk): FiberFunction {
 }
 
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
-  if (signal !== undefined && !has(AbortSignal, "aborted", signal))
-    throw new FiberError("bad-argument", `signal is an AbortSignal, got ${describe(signal)}`);
+  if (signal !== undefined && !has(AbortSignal, "aborted", signal)) throw wrong("signal is an AbortSignal", signal);
 }
 
 // What JavaScript itself reads from any object.

@@ -92,7 +92,7 @@ async function link(
   if (raw) {
     const text =
       `import ${raw.module}.${raw.name} is a WebAssembly.Suspending: while a fiber waits in it, no other can go on; ` +
-      `mark the function with fiberfill.suspending, or import WebAssembly from fiberfill/webassembly`;
+      `mark the function with fiberfill.suspending instead`;
     throw new FiberError("bad-import", text);
   }
   const async = imports.filter(

@@ -1,12 +1,11 @@
 // Fibers in the browser's performance panel, on request.
 
 import type { Fiber } from "./fiber.js";
-import type { FiberState } from "../turn/task.js";
 import { observe } from "../turn/observe.js";
 
 type TimeStamp = (label: string, start: number, end: number, track: string, group: string, color: string) => void;
 
-const colors: Partial<Record<FiberState, string>> = {
+const colors = {
   queued: "tertiary-light",
   running: "primary-dark",
   waiting: "secondary-light",
@@ -19,12 +18,16 @@ const colors: Partial<Record<FiberState, string>> = {
  */
 export function trace(): () => void {
   const stamp = console.timeStamp as unknown as TimeStamp;
-  const open = new WeakMap<Fiber, { state: FiberState; label: string; since: number }>();
+  const open = new WeakMap<Fiber, { state: keyof typeof colors; label: string; since: number }>();
   return observe((fiber) => {
     const { state, since } = fiber;
     const last = open.get(fiber);
-    if (last)
-      stamp.call(console, last.label, last.since, since, fiber.name, "fiberfill", colors[last.state] ?? "primary");
-    open.set(fiber, { state, since, label: fiber.waitsFor ? `${state}: ${fiber.waitsFor}` : state });
+    if (last) stamp.call(console, last.label, last.since, since, fiber.name, "fiberfill", colors[last.state]);
+    // Of the states that end a fiber nothing follows.
+    open.set(fiber, {
+      state: state as keyof typeof colors,
+      since,
+      label: fiber.waitsFor ? `${state}: ${fiber.waitsFor}` : state,
+    });
   });
 }

@@ -11,7 +11,7 @@ import { begins, below, depths, ends, goesOn, overrun, settle, shared, type Shad
 import type { Plan, Stacks } from "./stacks.js";
 import { caught } from "../substrate/jspi.js";
 import type { Substrate } from "../substrate/substrate.js";
-import { reportStacks } from "../turn/report.js";
+import { tell } from "../turn/tell.js";
 import { current } from "../turn/turn.js";
 import { visiting } from "./visitor.js";
 
@@ -65,14 +65,16 @@ export class Binding {
       refused: (i: number) => {
         // The user's function may itself have thrown or rejected with one of these: that is no refusal.
         const error = caught();
-        return !always(i) && isA(error, SuspendError) && error !== this.thrown && error !== current?.outcome;
+        return (
+          (SCRIPT_TAG || !always(i)) && isA(error, SuspendError) && error !== this.thrown && error !== current?.outcome
+        );
       },
       touched: () => {
         const call = running();
         if (call) call.touched = true; // else a plain call looks at the region of a fiber that ran before
       },
       resumed: () => {
-        const holder = running() ?? visiting;
+        const holder = running() ?? (SCRIPT_TAG ? undefined : visiting);
         if (holder) goesOn(holder);
       },
       ended: (call: Call) => {
@@ -92,7 +94,7 @@ export class Binding {
       task.region.tenant = task;
     }
     this.machine?.start(task);
-    if (shared) begins(task, task.alone);
+    if (shared) begins(task, SCRIPT_TAG || task.alone);
     return (task.high = task.region?.high ?? (shared ? this.stack?.begin(task) : this.stack?.now) ?? 0);
   }
 
@@ -111,10 +113,10 @@ export class Binding {
 
   /** A call cannot overlap others with a stack of its own; tells so, once, if nobody has asked for that. */
   tell(call: Call): void {
-    const { told } = this.plan;
+    const { told, why, nameless } = this.plan;
     if (!told || this.#told) return;
     this.#told = true;
-    reportStacks(call.name, !!this.turns, told);
+    tell("together", call.name, !!this.turns, why!, nameless);
   }
 
   /** The guest's memory, which may have grown since the last call. */
@@ -151,7 +153,7 @@ export class Binding {
   /** A trap has ended a fiber: nobody has put the pointers to rest, unless that was in the call that began it. */
   trapped(task: Call): void {
     if (shared) ends(task);
-    if (!task.over) this.rest();
+    if (SCRIPT_TAG || !task.over) this.rest();
   }
 
   /** Puts the pointers where they are when no fiber runs. */
@@ -162,6 +164,7 @@ export class Binding {
 
   /** A call begins inside what runs. What is returned goes back to that. */
   below(): () => void {
+    if (SCRIPT_TAG) return nothing;
     return shared ? below() : (this.stack?.below() ?? nothing);
   }
 }

@@ -70,7 +70,7 @@ export class Call extends Task implements Owner, Holder {
   ) {
     super(id, given, thunk.name);
     this.runner = this;
-    this.encoded = thunk.jspi ? none : encode(args);
+    this.encoded = !SCRIPT_TAG && thunk.jspi ? none : encode(args);
   }
 
   get tenant(): this {
@@ -79,7 +79,7 @@ export class Call extends Task implements Owner, Holder {
 
   /** Its frames on the one stack of its guest are copied out whenever it waits. */
   get copied(): boolean {
-    return !this.thunk.jspi && this.binding.copies;
+    return (SCRIPT_TAG || !this.thunk.jspi) && this.binding.copies;
   }
 
   get job(): Function {
@@ -105,6 +105,7 @@ export class Call extends Task implements Owner, Holder {
   }
 
   beginHere(caller: Call | undefined): void {
+    if (SCRIPT_TAG) return;
     const back = this.binding.below();
     this.alone = !caller || caller.away;
     try {
@@ -157,7 +158,7 @@ export const running = (): Call | undefined => current as Call | undefined; // t
 
 /** What a call whose stack has ended by a trap rejects with. */
 export function trapError({ name, exportName, thunk }: Call, error: unknown): unknown {
-  if (thunk.jspi) return error;
+  if (!SCRIPT_TAG && thunk.jspi) return error;
   // By its name: the trap of a function that another window has instantiated is of that window's class.
   if ((error as Error).name === "RuntimeError") {
     const text = `fiber ${name} trapped in export ${exportName}: ${words(error)}`;

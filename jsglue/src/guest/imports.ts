@@ -44,7 +44,8 @@ export function waiting(binding: Binding, name: string, mark: Suspending): unkno
       );
     });
   }
-  const { deliver, always } = mark;
+  const { deliver } = mark;
+  const always = !SCRIPT_TAG && mark.always;
   const fn = counted(mark.fn);
   // The arguments are kept only for who wants them again: the engine makes no array of them then.
   let passed: unknown[];

@@ -21,7 +21,7 @@ import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
 import { jspi, workerModule } from "../substrate/jspi.js";
 
-const nothing = { source: "none", why: undefined, told: undefined } as const;
+const nothing = { source: "none", why: undefined, told: false } as const;
 
 /** A guest on its way to being instantiated. */
 export class Link {
@@ -78,7 +78,7 @@ export class Link {
     this.mayWait = marks.includes(1);
     this.#values = values;
     const chosen = shadowStack(options);
-    const allocator = this.#allocator(chosen.allocator);
+    const allocator = chosen.allocator === undefined ? -1 : this.#find("allocator", "function", chosen.allocator);
     this.#stackPointer = this.#pointer(chosen.pointer);
     this.#named = typeof chosen.pointer === "string" ? chosen.pointer : undefined;
     const pointer = imports.flatMap(({ kind }, i) => (kind === "global" ? [values[i]] : []))[
@@ -101,15 +101,15 @@ export class Link {
       core,
       denied ? Math.min(shape.global, 0) : this.#stackPointer,
       shape.growth,
-      (denied ? DENIED : 0) | (machine ? OWN : 0) | (atOnce ? AT_ONCE : 0) | (pointer ? IMPORTED : 0),
+      (denied ? DENIED : 0) | (machine ? OWN : 0) | (!SCRIPT_TAG && atOnce ? AT_ONCE : 0) | (pointer ? IMPORTED : 0),
       allocator,
       chosen,
     );
-    this.#plan = theirs ? { ...plan, source: theirs.source, why: undefined, told: undefined } : plan;
+    this.#plan = theirs ? { ...plan, source: theirs.source, why: undefined, told: false } : plan;
     const { trampolines, stubs } = generate(core, marks, this.#stackPointer >= 0, !machine && this.#regions);
     // What a start function calls, where nothing can wait: the engine itself refuses what always does.
     const start = this.#each((value, name) =>
-      value.always ? waiting(this.#binding, name, value) : direct(name, value),
+      !SCRIPT_TAG && value.always ? waiting(this.#binding, name, value) : direct(name, value),
     );
     this.#slots = substrate.instance(trampolines, { start }).exports;
     this.#stubs = stubs;
@@ -240,29 +240,20 @@ export class Link {
     return this.#separate && this.#stackPointer >= 0 && (source === "allocator" || source === "grow");
   }
 
-  /** Which export a named allocator is; -1 if none is named. */
-  #allocator(named: string | undefined): number {
-    if (named === undefined) return -1;
-    const k = this.#exports.findIndex(({ name, kind }) => kind === "function" && name === named);
+  /** Which export has the name that an option gives. */
+  #find(option: string, kind: WebAssembly.ImportExportKind, named: string): number {
+    const k = this.#exports.findIndex((each) => each.kind === kind && each.name === named);
     if (k < 0)
       throw new FiberError(
         "bad-argument",
-        `shadowStack.allocator is ${JSON.stringify(named)}, and the guest exports no function of this name`,
+        `shadowStack.${option} is ${JSON.stringify(named)}, and the guest exports no ${kind} of this name`,
       );
     return k;
   }
 
   #pointer(named: string | number | null | undefined): number {
     if (named === null) return -1;
-    if (typeof named === "string") {
-      const k = this.#exports.findIndex(({ name, kind }) => kind === "global" && name === named);
-      if (k < 0)
-        throw new FiberError(
-          "bad-argument",
-          `shadowStack.pointer is ${JSON.stringify(named)}, and the guest exports no global of this name`,
-        );
-      return k;
-    }
+    if (typeof named === "string") return this.#find("pointer", "global", named);
     if (named !== undefined && named !== this.shape.global) {
       throw new FiberError(
         "bad-argument",

@@ -10,7 +10,7 @@ import { kindOf } from "../substrate/choose.js";
 import { isJavaScriptCore } from "../substrate/javascriptcore.js";
 import { shadowStack, type Options } from "./options.js";
 import { WebAssembly } from "../platform.js";
-import { describe, detached, has, viewOf } from "../values.js";
+import { describe, detached, has, viewOf, wrong } from "../values.js";
 
 /** What the parser found. */
 export interface Shape {
@@ -119,9 +119,8 @@ export function shapeOf(module: WebAssembly.Module): Shape {
   if (!shape) {
     throw new FiberError(
       "foreign-module",
-      "this WebAssembly.Module was not made by fiberfill, or by a fiberfill of another script, window or " +
-        "thread, and a module does not tell the types of its imports; compile it with fiberfill.compile or " +
-        "fiberfill.compileStreaming here, from the bytes",
+      "this WebAssembly.Module was not compiled by this copy of fiberfill, and a module does not tell the types of " +
+        "its imports; compile its bytes with fiberfill.compile or compileStreaming, here",
     );
   }
   return shape;
@@ -152,11 +151,7 @@ function moduleBytes(source: BufferSource): Uint8Array {
   if (detached(source))
     throw new FiberError("bad-argument", "the ArrayBuffer of a module's bytes is detached: it has been transferred");
   const bytes = viewOf(source);
-  if (!bytes)
-    throw new FiberError(
-      "bad-argument",
-      `a module's bytes are an ArrayBuffer or a view of one, got ${describe(source)}`,
-    );
+  if (!bytes) throw wrong("a module's bytes are an ArrayBuffer or a view of one", source);
   return bytes;
 }
 

@@ -1,8 +1,7 @@
 // What can be chosen for a guest.
 
-import { FiberError, words } from "../errors.js";
 import type { Kind } from "../substrate/substrate.js";
-import { describe, shown } from "../values.js";
+import { wrong } from "../values.js";
 
 /**
  * Where the shadow stacks of a guest's calls come from. `allocator`: the guest's own. `grow`: memory is grown, which a
@@ -45,26 +44,16 @@ export interface Options {
 /** Checks the options of a call and returns those for the shadow stack. */
 export function shadowStack(options: Options | undefined): NonNullable<Options["shadowStack"]> {
   if (options !== undefined && (typeof options !== "object" || options === null)) {
-    throw new FiberError(
-      "bad-argument",
-      `options are an object such as { shadowStack: { size: 131072 } }, got ${describe(options)}`,
-    );
+    throw wrong("options are an object such as { shadowStack: { size: 131072 } }", options);
   }
   const chosen = options?.shadowStack ?? {};
-  if (typeof chosen !== "object")
-    throw new FiberError("bad-argument", `shadowStack is an object such as { size: 131072 }, got ${describe(chosen)}`);
+  if (typeof chosen !== "object") throw wrong("shadowStack is an object such as { size: 131072 }", chosen);
   const { pointer, size, regions, allocator } = chosen;
   if (size !== undefined && !(Number.isInteger(size) && size >= 1024 && size % 16 === 0 && size <= 0x4000_0000)) {
-    throw new FiberError(
-      "bad-argument",
-      `shadowStack.size is a number of bytes: a multiple of 16 from 1024 to 1 GiB, got ${shown(size)}`,
-    );
+    throw wrong("shadowStack.size is a number of bytes: a multiple of 16 from 1024 to 1 GiB", size);
   }
   if (regions !== undefined && !["allocator", "grow", "serial", "copy"].includes(regions)) {
-    throw new FiberError(
-      "bad-argument",
-      `shadowStack.regions is "allocator", "grow", "serial" or "copy", got ${words(regions)}`,
-    );
+    throw wrong('shadowStack.regions is "allocator", "grow", "serial" or "copy"', regions);
   }
   if (
     pointer !== undefined &&
@@ -72,13 +61,10 @@ export function shadowStack(options: Options | undefined): NonNullable<Options["
     typeof pointer !== "string" &&
     !(Number.isInteger(pointer) && pointer >= 0 && pointer < 2 ** 32)
   ) {
-    throw new FiberError(
-      "bad-argument",
-      `shadowStack.pointer is the name of an export, the index of a global or null, got ${shown(pointer)}`,
-    );
+    throw wrong("shadowStack.pointer is the name of an export, the index of a global or null", pointer);
   }
   if (allocator !== undefined && typeof allocator !== "string") {
-    throw new FiberError("bad-argument", `shadowStack.allocator is the name of an export, got ${describe(allocator)}`);
+    throw wrong("shadowStack.allocator is the name of an export", allocator);
   }
   return { pointer, size, regions, allocator } as typeof chosen; // as checked, whatever a getter says the next time
 }

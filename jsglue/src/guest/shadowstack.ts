@@ -54,6 +54,7 @@ export interface Frames {
   saved: Uint8Array | undefined; // copied out
 }
 
+const noop = (): void => {};
 const none: readonly Frames[] = [];
 const byPointer = new WeakMap<WebAssembly.Global, ShadowStack>();
 const known: WeakRef<ShadowStack>[] = [];
@@ -73,9 +74,11 @@ export class ShadowStack {
   #spare: Region | undefined; // where the pointer is for a fiber that has no frames here yet
   #from: number; // where that is
   #rests: number; // what rest is
-  readonly #home = (): void => {
-    this.pointer.value = this.base;
-  };
+  readonly #home = SCRIPT_TAG
+    ? noop
+    : (): void => {
+        this.pointer.value = this.base;
+      };
   #alone = true; // the fiber that runs may have its frames in their place
   #under: number | undefined; // where frames end that a call has begun below
 
@@ -103,8 +106,8 @@ export class ShadowStack {
     if (known && known.memory !== memory && known.regions) {
       throw new FiberError(
         "bad-guest",
-        "the stack pointer of this guest is that of another one, whose memory is not this one's: a call would have " +
-          "its frames at the same addresses of both. Give each memory a stack pointer of its own",
+        "this guest has the stack pointer of another one with another memory: a call would have its frames at the " +
+          "same addresses of both. Give each memory a stack pointer of its own",
       );
     }
     const stack = known ?? new ShadowStack(pointer, memory);
@@ -129,7 +132,7 @@ export class ShadowStack {
   /** Puts the pointer where it is when no fiber runs. */
   settle(): void {
     const low = this.one.low;
-    const under = this.#under;
+    const under = SCRIPT_TAG ? undefined : this.#under;
     const at = under === undefined || (under <= this.base && low < under) ? low : under;
     if (at !== this.#rests) this.rest.value = this.#rests = at;
     this.pointer.value = this.#from = at;
@@ -221,6 +224,7 @@ export class ShadowStack {
 
   /** A call begins inside another, or inside a plain one. What is returned goes back to that one. */
   below(): () => void {
+    if (SCRIPT_TAG) return noop;
     const pointer = this.now;
     if (pointer === this.base && !shared) return this.#home;
     const from = this.#from;

@@ -27,7 +27,9 @@ export interface Plan {
   readonly wanders: boolean; // the pointer may be anywhere: the guest switches stacks itself
   readonly why: string | undefined;
   /** Told once of a guest whose calls cannot overlap with stacks of their own, unless that was asked for. */
-  readonly told: string | undefined;
+  readonly told: boolean;
+  /** What would help is the name of its stack pointer. */
+  readonly nameless: boolean;
 }
 
 // As in jsglue/core/shadow.go: what is said of a guest.
@@ -65,13 +67,6 @@ export function choose(
     core.choose(pointer, growth, said, wanted, size, allocator),
   );
   const why = reason > 0 ? String.fromCharCode(...new Uint8Array(core.memory.buffer, text, length)) : undefined;
-  const remedies = `${why}. What helps, the best first: ${
-    reason <= BY_NAME + 2
-      ? NAME
-      : "have it export malloc and free; shadowStack: { allocator }; " +
-        '{ regions: "grow" } if its allocator uses no memory but what memory.grow returns to it; ' +
-        '{ regions: "copy" } if nobody uses pointers to the stack of a call that waits'
-  }`;
   if (refusal > 0) {
     const texts = [
       "shadowStack.allocator takes (size), (size, align) or (0, 0, align, size), all of them i32, and returns one",
@@ -89,7 +84,8 @@ export function choose(
     params,
     wanders: wanders > 0,
     why,
-    told: reason > BY_NAME && !(said & DENIED && said & AT_ONCE) ? remedies : undefined,
+    told: reason > BY_NAME && (SCRIPT_TAG || !(said & DENIED && said & AT_ONCE)),
+    nameless: reason <= BY_NAME + 2,
   };
 }
 

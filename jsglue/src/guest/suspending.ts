@@ -1,7 +1,6 @@
 // Marking an import that may wait.
 
-import { FiberError } from "../errors.js";
-import { describe } from "../values.js";
+import { wrong } from "../values.js";
 
 /** An import that may wait; made by {@link suspending}, put into an import object. */
 export class Suspending {
@@ -45,10 +44,9 @@ export function suspending(
   fn: (...args: any[]) => unknown,
   deliver?: (value: any, ...args: any[]) => unknown,
 ): Suspending {
-  if (typeof fn !== "function")
-    throw new FiberError("bad-argument", `suspending takes a function, got ${describe(fn)}`);
+  if (typeof fn !== "function") throw wrong("suspending takes a function", fn);
   if (deliver !== undefined && typeof deliver !== "function") {
-    throw new FiberError("bad-argument", `the second argument of suspending is a function, got ${describe(deliver)}`);
+    throw wrong("the second argument of suspending is a function", deliver);
   }
   return new Suspending(fn, deliver);
 }

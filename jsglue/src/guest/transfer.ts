@@ -35,7 +35,9 @@ const arg: Record<string, (call: Call, i: number) => unknown> = {
   },
   "arg:126": (call, i) => {
     const value = take(call, i);
-    return typeof value === "bigint" || call.thunk.jspi ? value : wrong(call, i, "i64", value, "pass a BigInt");
+    return typeof value === "bigint" || (!SCRIPT_TAG && call.thunk.jspi)
+      ? value
+      : wrong(call, i, "i64", value, "pass a BigInt");
   },
   "arg:125": (call, i) => number(call, i, "f32"),
   "arg:124": (call, i) => number(call, i, "f64"),
@@ -44,7 +46,7 @@ const arg: Record<string, (call: Call, i: number) => unknown> = {
 const reference = take;
 
 function take(call: Call, i: number): unknown {
-  if (call.thunk.jspi) return call.args[i];
+  if (!SCRIPT_TAG && call.thunk.jspi) return call.args[i];
   if (call.cursor === call.args.length) {
     throw new FiberError(
       "bad-argument",
@@ -57,7 +59,7 @@ function take(call: Call, i: number): unknown {
 
 function number(call: Call, i: number, type: string): unknown {
   const value = take(call, i);
-  if (typeof value === "number" || typeof value === "boolean" || call.thunk.jspi) return value;
+  if (typeof value === "number" || typeof value === "boolean" || (!SCRIPT_TAG && call.thunk.jspi)) return value;
   return wrong(call, i, type, value, "pass a number");
 }
 

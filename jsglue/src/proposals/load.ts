@@ -78,9 +78,6 @@ export function systemsOf(modules: string[]): string[] {
   return known ? [known, ...names] : [];
 }
 
-// Whether this is the script tag's bundle, said by the build tool.
-declare const SCRIPT_TAG: boolean;
-
 /**
  * Makes the machine of a guest. Rejects with a FiberError if its code cannot be loaded, or if a guest imports from more
  * than one system.

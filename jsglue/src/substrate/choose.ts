@@ -6,11 +6,9 @@ import type { Shape } from "../guest/module.js";
 import type { Options } from "../guest/options.js";
 import { SuspendError, WebAssembly } from "../platform.js";
 import { soon } from "../turn/budget.js";
-import { shown } from "../values.js";
+import { wrong } from "../values.js";
 import { deadly, jspi } from "./jspi.js";
 import type { Kind, Substrate } from "./substrate.js";
-
-declare const SCRIPT_TAG: boolean;
 
 // Node 24 has an earlier JSPI, in which guests hang.
 const { v8 = "" } = (globalThis as { process?: { versions?: Record<string, string> } }).process?.versions ?? {};
@@ -38,19 +36,18 @@ export const needs = { soon, deadly, SuspendError };
 export function kindOf(options: Options | undefined): Kind {
   const { stacks } = Object(options) as Options;
   if (stacks !== undefined && stacks !== "jspi" && stacks !== "unwind")
-    throw new FiberError("bad-argument", `stacks is "jspi" or "unwind", got ${shown(stacks)}`);
+    throw wrong('stacks is "jspi" or "unwind"', stacks);
   if (stacks !== "unwind" && hasJSPI()) return "jspi";
   if (stacks !== "jspi" && canUnwind()) return "unwind";
   const lacks = [];
   if (stacks !== "unwind")
     lacks.push(
-      "JavaScript Promise Integration (WebAssembly.Suspending and WebAssembly.promising), which is in Chrome and " +
-        "Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4 and Bun 1.4, and in what is newer",
+      "JavaScript Promise Integration (Chrome and Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4, Bun 1.4 or newer)",
     );
   if (stacks !== "jspi")
     lacks.push(
-      "garbage collection and exception references for WebAssembly, of which fiberfill makes stacks of its own, and " +
-        "which are in Chrome and Edge 137, Firefox 131, Safari 18.4, Node 22 and Bun 1.2, and in what is newer",
+      "WebAssembly with garbage collection and exception references, for stacks of fiberfill's own (Chrome and " +
+        "Edge 137, Firefox 131, Safari 18.4, Node 22, Bun 1.2 or newer)",
     );
   throw new FiberError("no-jspi", `a fiber needs a stack, and this engine has no ${lacks.join("; and no ")}.`);
 }

@@ -103,6 +103,7 @@ function make(): Worker {
 
 /** Begins a runner on a stack of its own, inside this call. */
 function beginHere(runner: Runner): void {
+  if (SCRIPT_TAG) return;
   runner.stack = new Worker();
   const { job } = runner;
   let begin = promising.get(job);

@@ -10,7 +10,7 @@
 
 import { read } from "./clock.js";
 import type { Task } from "./task.js";
-import { reportLeak, reportTurn } from "./report.js";
+import { tell } from "./tell.js";
 
 const WHILE = 10_000; // ms between two scans; a wait is registered by the second scan at the latest
 
@@ -43,7 +43,7 @@ function hand(task: Task): void {
   task.awaited = undefined;
   lost ??= new FinalizationRegistry(({ task, number }) => {
     const leaked = task.deref();
-    if (leaked?.state === "waiting" && leaked.waits === number) reportLeak(leaked.fiber);
+    if (leaked?.state === "waiting" && leaked.waits === number) tell("leaked", leaked.fiber);
   });
   lost.register(awaited, { task: new WeakRef(task), number: task.waits });
 }
@@ -55,5 +55,5 @@ function queued(task: Task): void {
   const first = task.before;
   if (!first || !lasts(first) || task.since < first.since || told.has(first)) return;
   told.add(first);
-  reportTurn(first.fiber, task.fiber);
+  tell("behind", first.fiber, task.fiber);
 }

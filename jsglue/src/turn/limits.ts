@@ -5,7 +5,7 @@ import { INDEX } from "./core.js";
 import { FiberError } from "../errors.js";
 import { ask, settings } from "./scheduler.js";
 import { schedule } from "./turn.js";
-import { describe, shown } from "../values.js";
+import { shown, wrong } from "../values.js";
 
 /**
  * Sets how many fibers of this page are started at once (soft, 1,000 by default), and up to how many if nothing would
@@ -15,8 +15,7 @@ import { describe, shown } from "../values.js";
  * <= hard.
  */
 export function limits(chosen: { soft?: number | undefined; hard?: number | undefined }): void {
-  if (typeof chosen !== "object" || chosen === null)
-    throw new FiberError("bad-argument", `limits takes { soft, hard }, got ${describe(chosen)}`);
+  if (typeof chosen !== "object" || chosen === null) throw wrong("limits takes { soft, hard }", chosen);
   const whole = (n: unknown) => Number.isInteger(n) && (n as number) >= 1 && (n as number) < INDEX;
   const { soft = settings.soft } = chosen;
   const { hard = whole(soft) ? Math.max(settings.hard, soft) : settings.hard } = chosen;

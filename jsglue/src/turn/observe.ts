@@ -1,10 +1,9 @@
 // Observers of fibers: each is told of every state that a fiber enters.
 
 import { exact, last } from "../turn/clock.js";
-import { FiberError } from "../errors.js";
 import type { Fiber } from "../api/fiber.js";
 import type { FiberState, Task } from "./task.js";
-import { describe } from "../values.js";
+import { wrong } from "../values.js";
 
 const observers = new Set<(fiber: Fiber) => void>();
 let observed = false; // whether there are any
@@ -14,8 +13,7 @@ let observed = false; // whether there are any
  * called thousands of times a second. What it throws becomes an unhandled rejection and harms no fiber.
  */
 export function observe(observer: (fiber: Fiber) => void): () => void {
-  if (typeof observer !== "function")
-    throw new FiberError("bad-argument", `observe takes a function, got ${describe(observer)}`);
+  if (typeof observer !== "function") throw wrong("observe takes a function", observer);
   observers.add(observer);
   observed = true;
   return () => {

@@ -1,18 +1,18 @@
-// What fiberfill reports unasked: fibers that stand still, when only a person can tell why.
+// What fiberfill reports unasked: fibers that stand still, when only a person can tell why. tell.ts loads these words.
 
 import type { Fiber } from "../api/fiber.js";
 
-/** Reports a fiber whose awaited Promise has been collected as garbage, so that nobody can end the wait. */
-export function reportLeak({ name, export: exported, waitsFor }: Fiber): void {
-  console.warn(
+/** A fiber whose awaited Promise has been collected as garbage, so that nobody can end the wait. */
+export function leaked({ name, export: exported, waitsFor }: Fiber): string {
+  return (
     `fiberfill: leaked. Fiber ${name}, in export ${exported}, waits in import ${waitsFor} ` +
-      `for a Promise that nobody can settle any more; its stack is never given back. ` +
-      `Settle every Promise that an import returns, or end the fiber by cancel or release; fiberfill.fibers() lists it`,
+    `for a Promise that nobody can settle any more; its stack is never given back. ` +
+    `Settle every Promise that an import returns, or end the fiber by cancel or release; fiberfill.fibers() lists it`
   );
 }
 
-/** Reports that the hard limit is reached, all started fibers wait, and none has moved for a second. */
-export function reportStall(fibers: Fiber[], hard: number): void {
+/** The hard limit is reached, all started fibers wait, and none has moved for a second. */
+export function stalled(fibers: Pick<Fiber, "name" | "state" | "waitsFor">[], hard: number): string {
   const holders = new Map<string, string[]>();
   let queued = 0;
   for (const fiber of fibers) {
@@ -23,25 +23,33 @@ export function reportStall(fibers: Fiber[], hard: number): void {
     const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
     return `\n  ${what}: ${names.slice(0, 5).join(", ")}${more}`;
   });
-  console.warn(
+  return (
     `fiberfill: stalled. ${fibers.length - queued} fibers are started, the hard limit is ${hard}, ` +
-      `and for a second none has moved, while ${queued} wait for a place. If fibers that are started wait ` +
-      `for fibers that are not, they wait for ever: start fewer at once, or raise the limit by limits({ hard }). ` +
-      `They wait for${list.join("")}`,
+    `and for a second none has moved, while ${queued} wait for a place. If fibers that are started wait ` +
+    `for fibers that are not, they wait for ever: start fewer at once, or raise the limit by limits({ hard }). ` +
+    `They wait for${list.join("")}`
   );
 }
 
-/** Reports a call that was made while the one before it waited, and that still waits for its turn. */
-export function reportTurn(first: Fiber, next: Fiber): void {
-  console.warn(
+/** A call was made while the one before it waited, and still waits for its turn. */
+export function behind(first: Fiber, next: Fiber): string {
+  return (
     `fiberfill: stalled. Fiber ${next.name} waits until fiber ${first.name} is over, which has waited in import ` +
-      `${first.waitsFor} for 10 seconds; calls of their guest run one after another. If that import waits for ` +
-      `fiber ${next.name}, both wait for ever: cancel one, and call the guest before or after the import, not in it`,
+    `${first.waitsFor} for 10 seconds; calls of their guest run one after another. If that import waits for ` +
+    `fiber ${next.name}, both wait for ever: cancel one, and call the guest before or after the import, not in it`
   );
 }
 
-/** Calls of a guest cannot overlap, each with a stack of its own; a second one wants to. */
-export function reportStacks(name: string, serial: boolean, why: string): void {
+/** Calls of a guest cannot overlap, each with a stack of its own, and a second one wants to. `named` is a remedy. */
+export function together(name: string, serial: boolean, why: string, named: boolean): string {
   const what = serial ? "run one after another" : "overlap on its one stack, as on raw JSPI";
-  console.warn(`fiberfill: calls of a guest ${what}, fiber ${name} the first: stacks cannot be kept apart, as ${why}`);
+  const remedies = named
+    ? "name its stack pointer by shadowStack: { pointer }"
+    : "have it export malloc and free; shadowStack: { allocator }; " +
+      '{ regions: "grow" } if its allocator uses no memory but what memory.grow returns to it; ' +
+      '{ regions: "copy" } if nobody uses pointers to the stack of a call that waits';
+  return (
+    `fiberfill: calls of a guest ${what}, fiber ${name} the first: stacks cannot be kept apart, as ${why}. ` +
+    `What helps, the best first: ${remedies}`
+  );
 }

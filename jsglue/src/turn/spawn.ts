@@ -4,6 +4,7 @@
 import { callBegins } from "./budget.js";
 import { read, recent } from "./clock.js";
 import { enter } from "./observe.js";
+import { needRoom } from "./room.js";
 import { ask, finished, spawned } from "./scheduler.js";
 import type { Task } from "./task.js";
 import { admit, become, current, defer, schedule, undefer } from "./turn.js";
@@ -33,8 +34,10 @@ export function proceed(task: Task): void {
 /**
  * Starts a new fiber inside this call, on a stack of its own, as WebAssembly.promising does. Returns when the fiber
  * waits for the first time or has ended. The fiber is queued instead if as many are started as the hard limit allows.
+ * Throws if the engine's stack has no room for it.
  */
 export function begin(task: Task): void {
+  if (current) needRoom();
   task.since = read();
   if (task.defers()) {
     defer(task);

@@ -11,7 +11,7 @@ import { FiberError } from "../errors.js";
 import type { Fiber } from "../api/fiber.js";
 import { watch } from "./leaks.js";
 import { enter } from "./observe.js";
-import { reportStall } from "./report.js";
+import { tell } from "./tell.js";
 import { ask, broken, finished, make, notified, settings, waited, wanted } from "./scheduler.js";
 import type { Task } from "./task.js";
 
@@ -104,7 +104,12 @@ export function run(command: number): void {
 
 /** Sets the event loop's timer to the earliest deadline. */
 function arm(): void {
-  if (ask((core) => core.stalled())) reportStall(liveFibers(), settings.hard);
+  if (ask((core) => core.stalled()))
+    tell(
+      "stalled",
+      liveFibers().map(({ name, state, waitsFor }) => ({ name, state, waitsFor })),
+      settings.hard,
+    );
   const at = ask((core) => core.deadline());
   if (at === timerAt) return;
   if (timerAt < Infinity) clearTimeout(timer);
@@ -165,7 +170,7 @@ export function interrupted(task: Task, error: unknown): void {
 
 /** Settles a fiber that has ended, and obeys the core's next command. */
 export function left(task: Task, threw: boolean, result: unknown, trapped: boolean): void {
-  if (task.over) return settle(task, threw, result);
+  if (!SCRIPT_TAG && task.over) return settle(task, threw, result);
   const now = recent();
   settle(task, threw, result);
   run(finished(trapped, now));
