@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileFunction } from "node:vm";
+import { random } from "./random.mjs";
 
 const require = createRequire(import.meta.url);
 const source = readFileSync(new URL("../../node_modules/binaryen/bin/wasm-opt", import.meta.url), "utf8");
@@ -24,17 +25,6 @@ const platform = {
     return { module: compiled, instance: await WebAssembly.instantiate(compiled, imports) };
   },
 };
-
-/** Numbers below n, from a seed. */
-export function random(seed) {
-  let x = (seed * 2654435761 + 12345) >>> 0 || 1;
-  return (n) => {
-    x ^= x << 13;
-    x ^= x >>> 17;
-    x ^= x << 5;
-    return (x >>> 0) % n;
-  };
-}
 
 /** Resolves to the module of a seed. */
 export async function fuzz(seed, flags) {

@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./without_jspi.mjs";
 import { assemble } from "./assemble.mjs";
-import { fuzz, random } from "./fuzzer.mjs";
+import { fuzz } from "./fuzzer.mjs";
+import { random } from "./random.mjs";
 
 const { WebAssembly: ours } = await import("../../web/dist/npm/esm/webassembly.js");
 const { fibers } = await import("../../web/dist/npm/esm/index.js");

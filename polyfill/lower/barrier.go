@@ -16,11 +16,11 @@ func (l *lowering) barriers() []byte {
 
 	var list []barred
 	for f := range uint32(l.m.ImportedFuncs) {
-		list = append(list, barred{l.m.Params(f), l.m.Results(f), l.typ(l.m.Funcs[f].Decl)})
+		list = append(list, barred{l.m.Params(f), l.typ(l.m.Funcs[f].Decl)})
 	}
 	for _, f := range l.waits {
-		list = append(list, barred{l.m.Params(f), answer, l.funcType(l.m.Params(f), answer)},
-			barred{nil, l.m.Results(f), l.funcType(nil, l.m.Results(f))})
+		list = append(list, barred{l.m.Params(f), l.funcType(l.m.Params(f), answer)},
+			barred{nil, l.funcType(nil, l.m.Results(f))})
 	}
 	n := uint32(len(list))
 	bodies := make([][]byte, n)
@@ -73,15 +73,15 @@ func (l *lowering) barriers() []byte {
 
 // A barred is a function behind a barrier.
 type barred struct {
-	params, results []validate.Type
-	typ             uint32 // its index
+	params []validate.Type
+	typ    uint32 // its index
 }
 
 // barrier writes one of these functions. The driver's global current, the only one here, is put back however the call
 // ends but by a trap.
 func (l *lowering) barrier(f uint32, b barred) []byte {
 	const current = 0
-	params, results := b.params, b.results
+	params := b.params
 	e := l.helper(len(params))
 	saved := e.first
 	push := func() {
@@ -100,14 +100,13 @@ func (l *lowering) barrier(f uint32, b barred) []byte {
 	e.end()
 	e.Raw("\xd0\x71") // ref.null none
 	e.Op(wasm.OpGlobalSet, current)
-	e.Raw("\x02\x69\x1f") // block (result exnref), try_table
-	l.blockType(&e.Writer, nil, results)
-	e.Raw("\x01\x03\x00") // catch_all_ref, to the block
+	e.Raw("\x02\x69\x1f\x40\x01\x03\x00") // block (result exnref), try_table (catch_all_ref 0)
 	push()
-	e.Byte(wasm.OpEnd)
 	e.get(saved)
 	e.Op(wasm.OpGlobalSet, current)
 	e.Byte(wasm.OpReturn)
+	e.Byte(wasm.OpEnd)
+	e.Byte(wasm.OpUnreachable)
 	e.Byte(wasm.OpEnd)
 	e.get(saved)
 	e.Op(wasm.OpGlobalSet, current)

@@ -104,7 +104,7 @@ func formOf(op uint32) form {
 
 func slowForm(op uint32) form {
 	switch op {
-	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpTry:
+	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
 		return aBlock
 	case wasm.OpTryTable:
 		return aTry
@@ -253,10 +253,10 @@ func (e *emitter) copyAll(b *validate.Body) {
 		}
 		e.copy(b.Op, b.At, b.End)
 		switch b.Op {
-		case wasm.OpEnd, wasm.OpDelegate:
+		case wasm.OpEnd:
 			e.depth--
 			e.open = e.open[:len(e.open)-1]
-		case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpTryTable, wasm.OpTry:
+		case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpTryTable:
 			e.depth++
 			e.open = append(e.open, e.depth)
 		}

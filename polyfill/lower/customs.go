@@ -11,8 +11,7 @@ func (l *lowering) customSections(leading bool) {
 			continue
 		}
 		switch {
-		case has(name, ".debug_") || has(name, "metadata.code.") || has(name, "reloc.") || name == "linking" ||
-			name == "sourceMappingURL":
+		case placed(name):
 			continue
 		case name == "name":
 			if names, ok := l.names(c.Contents); ok {
@@ -38,6 +37,12 @@ func (l *lowering) customSections(leading bool) {
 			w.Bytes(l.barriers())
 		})
 	}
+}
+
+// placed reports whether a custom section of this name speaks of places in the code.
+func placed(name string) bool {
+	return has(name, ".debug_") || has(name, "metadata.code.") || has(name, "reloc.") || name == "linking" ||
+		name == "sourceMappingURL"
 }
 
 func has(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(prefix)] == prefix }

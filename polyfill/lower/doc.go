@@ -99,7 +99,8 @@
 // # Exceptions and traps
 //
 // The driver catches what leaves a frame and throws it, by reference, in the next frame that lies in a try_table; each
-// frame says whether it does, and the others are dropped without being entered. Identity survives.
+// frame says whether it does, and the others are dropped without being entered. Identity survives. The older exceptions
+// (try, catch) are translated to try_table before anything else is done (exceptions.go).
 //
 // A trap passes all of wasm. The outermost resume goes through one frame of JavaScript, which makes the driver sound
 // again, so that what is called later finds nothing of what has gone wrong, also through a table. Traps of ours come
@@ -121,9 +122,8 @@
 // # What fails
 //
 // A module that is not valid is refused by package validate: an engine would take too much of the output. Refused are,
-// with the place: functions that may suspend and use the older exceptions (try, catch); functions that may suspend and
-// return a reference of which no program can make one; a module that imports from the driver's name. A module that has
-// been lowered is left alone.
+// with the place: functions that may suspend and return a reference of which no program can make one; a module that
+// imports from the driver's name. A module that has been lowered is left alone.
 //
 // # Two front ends
 //

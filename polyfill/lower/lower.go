@@ -11,8 +11,6 @@ type Code uint8
 const (
 	// OK is the code of a Refusal that is none.
 	OK Code = iota
-	// LegacyExceptions: a function that may suspend has a try of the older exceptions.
-	LegacyExceptions
 	// NoDummy: a function that may suspend returns a reference of which nobody can make one.
 	NoDummy
 	// ReservedName: the module imports from the module name that the driver has.
@@ -22,10 +20,6 @@ const (
 // Text says the same in words.
 func (c Code) Text() string {
 	switch c {
-	case LegacyExceptions:
-		return "a function that may be suspended uses the older exceptions (try, catch), which cannot be left " +
-			"half-way; " +
-			"translate them to try_table first (wasm-opt --translate-to-exnref)"
 	case NoDummy:
 		return "a function that may be suspended returns a reference of which no program can make one"
 	case ReservedName:
@@ -60,12 +54,14 @@ const Version = 1
 
 // A lowering is one module on its way.
 type lowering struct {
-	m        *validate.Module
+	given    *validate.Module // as it came
+	m        *validate.Module // with exceptions translated
 	t        *validate.Types
 	body     validate.Body
 	index    []uint32 // for each type id its index in the output
 	may      closure  // what may suspend
 	suspends bool     // the code has something of the proposal
+	older    bool     // it has exceptions that are translated first
 
 	types         typeList
 	layouts       []layout
@@ -113,7 +109,7 @@ func Module(bin []byte, opt Options) (Result, *validate.Error) {
 	if err != nil {
 		return Result{}, err
 	}
-	l := &lowering{m: m, t: m.Types}
+	l := &lowering{given: m, m: m, t: m.Types}
 	for _, i := range m.Imports {
 		if opt.Wait != "" && i.Kind == wasm.KindFunc && string(m.Text(i.Module)) == opt.Wait {
 			l.waits = append(l.waits, i.Index)
@@ -128,6 +124,15 @@ func Module(bin []byte, opt Options) (Result, *validate.Error) {
 	for _, i := range m.Imports {
 		if string(m.Text(i.Module)) == Namespace {
 			return Result{Refusal: Refusal{ReservedName, i.Module.Start}}, nil
+		}
+	}
+	if l.older {
+		if l.m, err = validate.Decode(l.translated(), nil); err != nil {
+			return Result{}, err
+		}
+		l.t = l.m.Types
+		if err := l.graph(opt.sources(l.m)); err != nil {
+			return Result{}, err
 		}
 	}
 	l.prepare()
@@ -226,6 +231,7 @@ func (l *lowering) graph(from sources) *validate.Error {
 			case wasm.OpResume, wasm.OpResumeThrow, wasm.OpResumeThrowRef, wasm.OpSuspend, wasm.OpSwitch:
 				l.suspends = true
 			}
+			l.older = l.older || l.mustTranslate(b)
 		}
 		if err := b.Err(); err != nil {
 			return err
@@ -290,17 +296,14 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 			l.source.locals = locals
 			continue
 		}
-		s, refusal := l.read(f)
-		if refusal.Code != OK {
-			return nil, refusal
-		}
+		s := l.read(f)
 		if len(s.sites) == 0 {
 			bodies[k] = l.hot(f, s, 0)
 			continue
 		}
 		for _, t := range s.results {
 			if !l.canMake(t, nil) {
-				return nil, Refusal{NoDummy, l.m.Funcs[f].Body.Start}
+				return nil, Refusal{NoDummy, l.given.Funcs[f].Body.Start}
 			}
 		}
 		// Why: RATIONALE.md, "Why does a function that may suspend become two?".

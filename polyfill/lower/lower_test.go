@@ -37,7 +37,7 @@ func TestRepository(t *testing.T) {
 			return nil
 		}
 		if r.Refusal.Code != OK {
-			if r.Refusal.Code != LegacyExceptions && r.Refusal.Code != ReservedName {
+			if r.Refusal.Code != ReservedName {
 				t.Errorf("%s: refused at %d: %s", path, r.Refusal.At, r.Refusal.Code.Text())
 			}
 			return nil
@@ -80,10 +80,6 @@ func TestRefused(t *testing.T) {
 		bin  []byte
 		want Code
 	}{
-		"a try of the older exceptions around a call that may suspend": {
-			module("\x01\x01\x60\x00\x00", imported, "\x03\x01\x00", "\x0a\x01\x08\x00\x06\x40\x10\x00\x19\x0b\x0b"),
-			LegacyExceptions,
-		},
 		"a result that nobody can make": {
 			module("\x01\x02\x60\x00\x00\x60\x00\x01\x64\x71", imported, "\x03\x01\x01",
 				"\x0a\x01\x05\x00\x10\x00\x00\x0b"),

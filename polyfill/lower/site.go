@@ -71,12 +71,9 @@ func (e *emitter) wrap(id validate.Heap) {
 func (e *emitter) exception(tag uint32) {
 	l := e.l
 	params := l.t.Params(l.m.Tags[tag].Type)
-	exn := []validate.Type{validate.RefNull(validate.HeapExn)}
-	e.Byte(wasm.OpBlock)
-	l.blockType(&e.Writer, params, exn)
-	e.Byte(wasm.OpTryTable)
-	l.blockType(&e.Writer, params, nil)
-	e.Raw("\x01\x03\x00") // catch_all_ref, to the block
+	e.spill(useParam, 0, params)
+	e.Raw("\x02\x69\x1f\x40\x01\x03\x00") // block (result exnref), try_table (catch_all_ref 0)
+	e.reload(useParam, 0, params)
 	e.Op(wasm.OpThrow, tag)
 	e.Byte(wasm.OpEnd)
 	e.Byte(wasm.OpUnreachable)

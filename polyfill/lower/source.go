@@ -80,7 +80,7 @@ func (s *source) taken(in *ins) []validate.Type {
 }
 
 func isConstruct(op uint32) bool {
-	return op == wasm.OpBlock || op == wasm.OpLoop || op == wasm.OpIf || op == wasm.OpTryTable || op == wasm.OpTry
+	return op == wasm.OpBlock || op == wasm.OpLoop || op == wasm.OpIf || op == wasm.OpTryTable
 }
 
 func isTailCall(op uint32) bool {
@@ -90,8 +90,8 @@ func isTailCall(op uint32) bool {
 // leaves reports whether the instruction never goes on in the function that executes it.
 func leaves(op uint32) bool { return op == wasm.OpSuspend || op == wasm.OpSwitch }
 
-// read goes through the code of a function. It fails where there is something that cannot be lowered.
-func (l *lowering) read(f uint32) (*source, Refusal) {
+// read goes through the code of a function.
+func (l *lowering) read(f uint32) *source {
 	s := &l.source
 	s.reset()
 	b := &l.body
@@ -112,16 +112,13 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 			opened = false
 		}
 		last := b.Op == wasm.OpEnd || b.Op == wasm.OpElse
-		switch {
-		case skipped > 0 || top.Unreachable && !last:
+		if skipped > 0 || top.Unreachable && !last {
 			if isConstruct(b.Op) {
 				skipped++
-			} else if (b.Op == wasm.OpEnd || b.Op == wasm.OpDelegate) && skipped > 0 {
+			} else if b.Op == wasm.OpEnd && skipped > 0 {
 				skipped--
 			}
 			continue
-		case b.Op == wasm.OpTry:
-			return nil, Refusal{LegacyExceptions, b.At}
 		}
 		s.ins = append(s.ins, ins{op: b.Op, at: int32(b.At), end: int32(b.End), x: b.X, y: b.Y, caught: tries > 0,
 			first: 1, to: -1, parent: -1})
@@ -183,7 +180,7 @@ func (l *lowering) read(f uint32) (*source, Refusal) {
 			in.site = int32(len(s.sites))
 		}
 	}
-	return s, Refusal{}
+	return s
 }
 
 // has reports whether there is a site inside of the construct; of an if, in either part.

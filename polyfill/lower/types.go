@@ -71,16 +71,17 @@ func (l *lowering) heap(w *wasm.Writer, h validate.Heap) {
 	}
 }
 
-// value writes a value type.
+// value writes a value type, in its short form if it has one.
 func (l *lowering) value(w *wasm.Writer, t validate.Type) {
 	if !t.IsRef() {
 		w.Byte(byte(t))
 		return
 	}
-	if t.Nullable() {
-		w.Byte(0x63)
-	} else {
+	switch h := t.Heap(); {
+	case !t.Nullable():
 		w.Byte(0x64)
+	case h.Defined() || h == validate.HeapCont:
+		w.Byte(0x63)
 	}
 	l.heap(w, t.Heap())
 }
