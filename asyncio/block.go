@@ -9,19 +9,20 @@ import (
 )
 
 // Block runs fn on a goroutine of its own and returns its results; other fibers run meanwhile. fn may block in any way
-// Go knows. When f is cancelled, the context passed to fn is done, Block returns the cause at once, and fn's results
-// are dropped. The loop's Run returns only after fn has returned.
+// Go knows. When the fiber is cancelled or ctx, which is the fiber or derives from it, is done, so is the context
+// passed to fn. Block then returns the cause at once, and fn's results are dropped. The loop's Run returns only after
+// fn has returned.
 //
-// A panic in fn becomes a panic in f. fn must not use f, except as a context.
-func Block[T any](f *Fiber, fn func(ctx context.Context) (T, error)) (T, error) {
-	return block(f, "Block", "a goroutine", fn)
+// A panic in fn becomes a panic in the fiber. fn must not wait as the fiber: the context that it gets is nobody's.
+func Block[T any](ctx context.Context, fn func(ctx context.Context) (T, error)) (T, error) {
+	return block(ctx, "Block", "a goroutine", fn)
 }
 
-func block[T any](f *Fiber, op, what string, fn func(ctx context.Context) (T, error)) (T, error) {
-	f.mustRun(op)
+func block[T any](ctx context.Context, op, what string, fn func(ctx context.Context) (T, error)) (T, error) {
+	f := fiberOf(ctx, op)
 	var none T
-	if f.ctx.Err() != nil {
-		return none, context.Cause(f.ctx)
+	if err := f.ended(ctx); err != nil {
+		return none, err
 	}
 	// On the heap, not in local variables: if f is cancelled, fn may still be running after this function has returned.
 	r := new(struct {
@@ -39,10 +40,10 @@ func block[T any](f *Fiber, op, what string, fn func(ctx context.Context) (T, er
 				r.panicked, r.stack = recover(), debug.Stack()
 			}
 		}()
-		r.value, r.err = fn(f.ctx)
+		r.value, r.err = fn(outside{ctx})
 		r.returned = true
 	})
-	if err := f.waitOutside(what); err != nil {
+	if err := f.waitOutside(ctx, what); err != nil {
 		return none, err
 	}
 	switch {

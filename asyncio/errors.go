@@ -36,6 +36,29 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
+// frames returns the frames of the user's functions, innermost first, as JavaScript engines write them.
+func (e *PanicError) frames() string {
+	var text strings.Builder
+	function, inside := "", false // inside: between the call of panic and the fiber's own frames
+	for line := range strings.Lines(string(e.Stack)) {
+		line = strings.TrimRight(line, "\n")
+		file, isFile := strings.CutPrefix(line, "\t")
+		switch {
+		case strings.HasPrefix(line, "goroutine "):
+			inside = false
+		case !isFile:
+			function = line[:max(0, strings.LastIndexByte(line, '('))]
+			inside = inside && !strings.HasSuffix(function, "/asyncio.(*Fiber).main")
+		case function == "panic":
+			inside = true
+		case inside:
+			place, _, _ := strings.Cut(file, " +0x")
+			fmt.Fprintf(&text, "    at %s (%s)\n", function, place)
+		}
+	}
+	return strings.TrimRight(text.String(), "\n")
+}
+
 // DeadlockError is the error of fibers that wait for each other when nothing else is outstanding in their loop.
 type DeadlockError struct {
 	Fibers []string // each fiber and what it waits for

@@ -15,42 +15,21 @@ type Response struct {
 }
 
 // Fetch requests url by HTTP GET and waits for the complete response. A response with any status is returned without an
-// error; an error means that no complete response came. If f is cancelled, the request is aborted and Fetch returns the
-// cause.
+// error; an error means that no complete response came. If the fiber is cancelled or ctx, which is the fiber or derives
+// from it, is done, the request is aborted and Fetch returns the cause.
 //
 // In a program for JavaScript the platform's fetch makes the request, with its rules for origins, caches and relative
 // URLs; elsewhere net/http does. A loop has at most 1,000 requests in flight; further ones wait their turn, in order.
-func Fetch(f *Fiber, url string) (*Response, error) {
-	f.mustRun("Fetch")
-	if f.ctx.Err() != nil {
-		return nil, context.Cause(f.ctx)
+// Package fiberhttp has requests of any kind.
+func Fetch(ctx context.Context, url string) (*Response, error) {
+	f := fiberOf(ctx, "Fetch")
+	requests := &f.loop.requests
+	if err := requests.take(ctx, maxRequests, "Fetch", "its turn to fetch"); err != nil {
+		return nil, err
 	}
-	l := f.loop
-	if l.fetching < maxRequests {
-		l.fetching++
-	} else {
-		w := waiter{f, f.waits + 1}
-		l.queued.Push(w)
-		if err := f.wait("its turn to fetch"); err != nil {
-			if f.waits != w.wait {
-				l.fetched() // f was handed a place, and cancelled before it could run
-			}
-			return nil, err
-		}
+	defer requests.give("Fetch")
+	if err := f.ended(ctx); err != nil { // it was, when its turn had come
+		return nil, err
 	}
-	defer l.fetched()
-	if f.ctx.Err() != nil {
-		return nil, context.Cause(f.ctx)
-	}
-	return fetch(f, url)
-}
-
-// fetched hands the place of a finished request to the next fiber that waits for one.
-func (l *Loop) fetched() {
-	for l.queued.Len() > 0 {
-		if l.queued.Pop().wake() {
-			return
-		}
-	}
-	l.fetching--
+	return fetch(ctx, f, url)
 }

@@ -32,9 +32,9 @@ func (t *transport) close() {
 	}
 }
 
-func fetch(f *Fiber, url string) (*Response, error) {
+func fetch(ctx context.Context, f *Fiber, url string) (*Response, error) {
 	client := f.loop.transport.get()
-	return block(f, "Fetch", url, func(ctx context.Context) (*Response, error) {
+	return block(ctx, "Fetch", url, func(ctx context.Context) (*Response, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@
 package asyncio
 
 import (
+	"context"
 	"fmt"
 	"syscall/js"
 )
@@ -23,14 +24,14 @@ var (
 
 // fetch waits once for two Promises, because the fiber has no use for the headers alone. The Promises are chained in
 // JavaScript, because one entry into Go costs more than all the work here.
-func fetch(f *Fiber, url string) (*Response, error) {
+func fetch(ctx context.Context, f *Fiber, url string) (*Response, error) {
 	abort := abortController.New()
 	// fetch reads only the members of its second argument that it knows. signal is one of them, so the controller
 	// itself can stand for { signal }.
 	response := js.Global().Call("fetch", url, abort)
 	s := newSettlement(f)
 	s.then(promiseClass.Call("all", []any{response, response.Call("then", arrayBuffer)}))
-	if err := f.waitOutside(url); err != nil {
+	if err := f.waitOutside(ctx, url); err != nil {
 		s.abandon()
 		abort.Call("abort")
 		return nil, err

@@ -23,8 +23,13 @@ import (
 // [Loop.Run].
 //
 // A Fiber is a [context.Context] that is done when the fiber has been cancelled or is over. In a cancelled fiber the
-// current wait, and every later one, returns the cause as its error. Cancel, Name and the methods of Context may be
-// called from any goroutine; the other methods only from fibers of the same loop.
+// current wait, and every later one, returns the cause as its error. Functions that wait take the fiber, or a context
+// derived from it: with one of [context.WithTimeout] the wait ends at that time, too, and the fiber goes on. The
+// methods Wait, WaitAll and Yield know the fiber alone; [Arena] makes a fiber of a derived context, whose methods
+// honour it.
+//
+// Cancel, Name and the methods of Context may be called from any goroutine; the other methods only from fibers of the
+// same loop.
 //
 // Fibers started by [Fiber.Go] do not outlive their parent.
 type Fiber struct {
@@ -47,6 +52,7 @@ type Fiber struct {
 	firm        bool   // cancellation does not end the current wait
 	forAll      bool   // the current wait is for its children
 	interrupted bool   // cancellation ended the last wait
+	expired     bool   // the end of a derived context ended the last wait
 	asked       bool   // cancelled, and its turn to end came during a wait
 	panicked    []byte // stack of the last panic in a function given to Block
 
@@ -64,12 +70,8 @@ type Fiber struct {
 // stopped unwinds a fiber whose loop is torn down.
 type stopped struct{}
 
-func (l *Loop) newFiber(parent *Fiber, name string, fn func(*Fiber) error) *Fiber {
+func (l *Loop) newFiber(ctx context.Context, parent *Fiber, name string, fn func(*Fiber) error) *Fiber {
 	f := &Fiber{loop: l, parent: parent, name: name, fn: fn}
-	ctx := l.ctx
-	if parent != nil {
-		ctx = parent.ctx
-	}
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	return f
 }
@@ -80,11 +82,13 @@ func (l *Loop) newFiber(parent *Fiber, name string, fn func(*Fiber) error) *Fibe
 // The child's context descends from f's. When f's function returns, children that are still alive are cancelled one
 // after another, the last started first, and f is over only after them. [Fiber.Wait] and [Fiber.WaitAll] return a
 // child's failure; a failure that f has not asked for becomes f's own. Go panics if f is over.
-func (f *Fiber) Go(name string, fn func(f *Fiber) error) *Fiber {
+func (f *Fiber) Go(name string, fn func(f *Fiber) error) *Fiber { return f.child(f.ctx, name, fn) }
+
+func (f *Fiber) child(ctx context.Context, name string, fn func(*Fiber) error) *Fiber {
 	if f.over {
 		panic("asyncio: Fiber.Go: " + f.name + " is over and can have no more children")
 	}
-	child := f.loop.newFiber(f, name, fn)
+	child := f.loop.newFiber(ctx, f, name, fn)
 	f.children.add(child)
 	f.loop.spawn(child)
 	return child
@@ -154,23 +158,27 @@ func (f *Fiber) Yield() error {
 	return context.Cause(f.ctx)
 }
 
-// Sleep waits for at least d. It returns nil, or the cause as soon as f is cancelled. A d of zero or less means
-// [Fiber.Yield].
-func Sleep(f *Fiber, d time.Duration) error {
+// Sleep waits for at least d. It returns nil, or the cause as soon as the fiber is cancelled or ctx, which is the fiber
+// or derives from it, is done. A d of zero or less means [Fiber.Yield].
+func Sleep(ctx context.Context, d time.Duration) error {
+	f := fiberOf(ctx, "Sleep")
 	if d <= 0 {
-		return f.Yield()
+		f.Yield()
+		return f.ended(ctx)
 	}
-	f.mustRun("Sleep")
-	if f.ctx.Err() != nil {
-		return context.Cause(f.ctx)
+	if err := f.ended(ctx); err != nil {
+		return err
 	}
-	f.waitsFor = "a timer"
-	now := time.Since(f.loop.epoch)
-	// Added in nanoseconds, because a sum of milliseconds rounds and ends one late. min keeps the sum from overflowing.
-	until := now + min(d, 1<<62)
-	f.waits++
-	f.leave(f.loop.scheduler.Sleep(milliseconds(until), milliseconds(now)))
-	return f.woken()
+	return f.within(ctx, func() error {
+		f.waitsFor = "a timer"
+		now := time.Since(f.loop.epoch)
+		// Added in nanoseconds, because a sum of milliseconds rounds and ends one late. min keeps the sum from
+		// overflowing.
+		until := now + min(d, 1<<62)
+		f.waits++
+		f.leave(f.loop.scheduler.Sleep(milliseconds(until), milliseconds(now)))
+		return f.woken()
+	})
 }
 
 // Cancel cancels f and its children. Their contexts are done at once, with the given cause. Then their waits end with
@@ -194,7 +202,7 @@ func (f *Fiber) String() string {
 	return f.name + " (waits for " + f.waitsFor + ")"
 }
 
-// Deadline returns the deadline of the loop's context.
+// Deadline returns the deadline of the context that f's descends from.
 func (f *Fiber) Deadline() (time.Time, bool) { return f.ctx.Deadline() }
 
 // Done returns a channel that is closed when f is cancelled or over.
@@ -204,8 +212,14 @@ func (f *Fiber) Done() <-chan struct{} { return f.ctx.Done() }
 // cause, [Fiber.Wait] the error that f ended with.
 func (f *Fiber) Err() error { return f.ctx.Err() }
 
-// Value returns the value that the loop's context has for key.
-func (f *Fiber) Value(key any) any { return f.ctx.Value(key) }
+// Value returns the value that the loop's context has for key, or the context that the fiber was given: see [Arena] and
+// [Loop.Do].
+func (f *Fiber) Value(key any) any {
+	if key == (fiberKey{}) {
+		return f
+	}
+	return f.ctx.Value(key)
+}
 
 // mustRun panics unless f is the running fiber. The scheduler would take the wait for one of the running fiber.
 func (f *Fiber) mustRun(op string) {
@@ -228,10 +242,10 @@ func (f *Fiber) wait(what string) error {
 	return f.woken()
 }
 
-// waitOutside is wait, for an event outside the loop.
-func (f *Fiber) waitOutside(what string) error {
+// waitOutside is wait, for an event outside the loop. It ends with ctx, too.
+func (f *Fiber) waitOutside(ctx context.Context, what string) error {
 	f.loop.external++
-	err := f.wait(what)
+	err := f.within(ctx, func() error { return f.wait(what) })
 	f.loop.external--
 	return err
 }

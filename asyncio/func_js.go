@@ -13,8 +13,8 @@ import (
 //
 // The Promise is fulfilled with fn's value, converted as by [js.ValueOf]. It is rejected if fn returns an error or
 // panics. If the error's chain contains a [*Rejection] or a [js.Error], the reason is the original JavaScript value;
-// otherwise it is an Error with the message, which for a panic names the fiber and the function. The other fibers go
-// on.
+// otherwise it is an Error with the message, which for a panic names the fiber and the function; its stack then has the
+// Go frames. The other fibers go on.
 //
 // The fibers run when the loop does, see [Loop.Serve]; earlier calls wait for it. As with [js.FuncOf], call Release
 // when JavaScript will not call the function again; calls under way are not affected. FuncOf exists only in programs
@@ -25,7 +25,7 @@ func (l *Loop) FuncOf(name string, fn func(f *Fiber, this js.Value, args []js.Va
 		calls++
 		promise, resolve, reject := newPromise()
 		var value js.Value
-		f := l.newFiber(nil, name+"#"+strconv.Itoa(calls), func(f *Fiber) error {
+		f := l.newFiber(l.ctx, nil, name+"#"+strconv.Itoa(calls), func(f *Fiber) error {
 			v, err := fn(f, this, args)
 			if err == nil {
 				value = js.ValueOf(v) // panics, in the fiber, for a type without a JavaScript value

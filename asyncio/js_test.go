@@ -110,6 +110,9 @@ func TestJS(t *testing.T) {
 		{"wasm/J-EXP-2 J-IMP-3 an error rejects only its own call's Promise", "errors",
 			`{"fail":"rejected it did not work",
 			"panics":"rejected asyncio: fiber panics#1, which runs the exported function panics, panicked: boom",
+			"frames":["Error: asyncio: fiber panics#2, which runs the exported function panics, panicked: boom",
+				"    at main.init.func (main.go)",
+				"    at github.com/fiberfill/fiberfill/asyncio.(*Loop).FuncOf.func (func_js.go)"],
 			"unsupported":"rejected asyncio: fiber unsupported#1, which runs the exported function unsupported, ` +
 				`panicked: ValueOf: invalid value",
 			"rejectedObject":"same","rejectedError":"same","rejectedUndefined":"same","rejectedString":"same",

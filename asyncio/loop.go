@@ -6,11 +6,11 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/fiberfill/fiberfill/internal/queue"
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
@@ -26,10 +26,9 @@ type Loop struct {
 	fibers    []*Fiber // by the Index of their reference
 	running   *Fiber
 	command   Command // the scheduler's answer to the fiber that has just parked or ended
-	fetching  int     // requests in flight
-	queued    queue.Queue[waiter]
-	external  int  // parked fibers that an event outside the loop will wake
-	stopping  bool // the loop's goroutine is being torn down
+	requests  turns   // those in flight
+	external  int     // parked fibers that an event outside the loop will wake
+	stopping  bool    // the loop's goroutine is being torn down
 	top       scope
 	timer     *time.Timer
 	workers   sync.WaitGroup // goroutines that work for fibers
@@ -50,7 +49,7 @@ type Loop struct {
 type message struct {
 	kind  messageKind
 	fiber *Fiber
-	wait  uint32 // of completeWait: the number of the wait that is over
+	wait  uint32 // of completeWait and expireWait: the number of the wait that is over
 }
 
 type messageKind uint8
@@ -58,6 +57,7 @@ type messageKind uint8
 const (
 	spawnFiber messageKind = iota
 	completeWait
+	expireWait
 	cancelFiber
 	cancelAll
 )
@@ -90,9 +90,50 @@ func Run(ctx context.Context, fn func(f *Fiber) error) error {
 //
 // The loop's fibers are independent of each other: if one fails, the others go on.
 func (l *Loop) Go(name string, fn func(f *Fiber) error) *Fiber {
-	f := l.newFiber(nil, name, fn)
+	f := l.newFiber(l.ctx, nil, name, fn)
 	l.post(message{spawnFiber, f, 0})
 	return f
+}
+
+// Do runs fn as a fiber, waits for its end and returns its error, unchanged. It is how other goroutines use fibers: an
+// HTTP server's handlers, for instance, while [Loop.Serve] runs. If the loop does not run, Do waits for it.
+//
+// The fiber's context descends from ctx, with its values: when ctx is done the fiber is cancelled, as by
+// [Fiber.Cancel], and Do returns once it is over. It is also cancelled when the loop's context is done. Do must not be
+// called from a fiber, whose loop it would block: it panics for a context of a fiber. Use [Fiber.Go] there.
+func (l *Loop) Do(ctx context.Context, name string, fn func(f *Fiber) error) error {
+	if ctx.Value(fiberKey{}) != nil {
+		panic("asyncio: Loop.Do: the context is that of a fiber, whose loop would be blocked: use Fiber.Go")
+	}
+	f := l.newFiber(ctx, nil, name, fn)
+	over := make(chan error, 1)
+	f.done = func(err error) { over <- err }
+	stop := context.AfterFunc(ctx, func() { f.Cancel(context.Cause(ctx)) })
+	defer stop()
+	l.post(message{spawnFiber, f, 0})
+	select {
+	case err := <-over:
+		return err
+	case <-ctx.Done():
+	case <-l.ctx.Done():
+	}
+	if l.withdraw(f) {
+		return f.ended(l.ctx)
+	}
+	return <-over
+}
+
+// withdraw takes back the fiber that nobody will start, because the loop does not run, and reports whether it did.
+func (l *Loop) withdraw(f *Fiber) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.IndexFunc(l.inbox, func(m message) bool { return m.kind == spawnFiber && m.fiber == f })
+	if l.started || at < 0 {
+		return false
+	}
+	l.inbox = slices.Delete(l.inbox, at, at+1)
+	f.over = true
+	return true
 }
 
 // Run runs the loop's fibers on the calling goroutine. It returns when all fibers, and all goroutines that worked for
@@ -261,6 +302,10 @@ func (l *Loop) drain() {
 			// must not jump the queue.
 			if m.fiber.ctx.Err() == nil {
 				l.scheduler.Notify(m.fiber.ref, m.wait)
+			}
+		case expireWait:
+			if f := m.fiber; f.ctx.Err() == nil {
+				f.expired = l.scheduler.Notify(f.ref, m.wait) || f.expired
 			}
 		case cancelFiber:
 			m.fiber.interrupt()

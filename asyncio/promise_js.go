@@ -45,25 +45,26 @@ func (r *Rejection) As(target any) bool {
 }
 
 // Await waits until promise is settled. It returns the value that the promise was fulfilled with, or a [*Rejection] if
-// it was rejected. A value that is not a Promise is returned after one round of microtasks, as by await. If f is
-// cancelled, Await returns the cause; the operation behind the promise goes on.
+// it was rejected. A value that is not a Promise is returned after one round of microtasks, as by await. If the
+// fiber is cancelled or ctx, which is the fiber or derives from it, is done, Await returns the cause; the operation
+// behind the promise goes on.
 //
 // Await exists only in programs for JavaScript.
-func Await(f *Fiber, promise js.Value) (js.Value, error) {
-	f.mustRun("Await")
+func Await(ctx context.Context, promise js.Value) (js.Value, error) {
+	f := fiberOf(ctx, "Await")
 	isPromise := promise.InstanceOf(promiseClass)
-	if f.ctx.Err() != nil {
+	if err := f.ended(ctx); err != nil {
 		if isPromise { // so that its rejection is not an unhandled one, which would end Node
 			promise.Call("then", js.Undefined(), ignore)
 		}
-		return js.Value{}, context.Cause(f.ctx)
+		return js.Value{}, err
 	}
 	if !isPromise {
 		promise = promiseClass.Call("resolve", promise)
 	}
 	s := newSettlement(f)
 	s.then(promise)
-	if err := f.waitOutside("a Promise"); err != nil {
+	if err := f.waitOutside(ctx, "a Promise"); err != nil {
 		s.abandon()
 		return js.Value{}, err
 	}
@@ -143,13 +144,19 @@ func (s *settlement) free() {
 	settlements = append(settlements, s)
 }
 
-// toJS returns err as a JavaScript value: the value it came from, if any, else an Error with its message.
+// toJS returns err as a JavaScript value: the value it came from, if any, else an Error with its message. That of a
+// panic has the Go frames in its stack.
 func toJS(err error) js.Value {
 	var thrown js.Error
 	if errors.As(err, &thrown) {
 		return thrown.Value
 	}
-	return js.Global().Get("Error").New(err.Error())
+	e := js.Global().Get("Error").New(err.Error())
+	var panicked *PanicError
+	if errors.As(err, &panicked) {
+		e.Set("stack", "Error: "+err.Error()+"\n"+panicked.frames())
+	}
+	return e
 }
 
 // CancelOn cancels f when signal, an AbortSignal, is aborted; at once if it is aborted already. The cause is a

@@ -96,6 +96,13 @@ export const scenarios = {
     return {
       fail: await outcome(program.fail()),
       panics: await outcome(program.panics()),
+      frames: await program
+        .panics()
+        .catch((error) =>
+          error.stack
+            .split("\n")
+            .map((line) => line.replace(/\(\/.*\/(.*):\d+\)/, "($1)").replace(/func[\d.]+ /, "func ")),
+        ),
       unsupported: await outcome(program.unsupported()),
       rejectedObject: await same(
         program.wrap(() => Promise.reject(object)),
