@@ -32,9 +32,20 @@ export type FiberErrorCode =
  * `cause` is the engine's own error, if there is one.
  */
 export class FiberError extends Error {
-  override readonly name = "FiberError";
+  // Classes that users see name themselves, by getters: minifiers rename classes, and drop an unused one only if its
+  // definition does nothing.
+  /** @internal */
+  static override get name(): string {
+    return "FiberError";
+  }
+
+  /** "FiberError", also in minified code. */
+  override get name(): "FiberError" {
+    return "FiberError";
+  }
 
   constructor(
+    /** What is wrong, for programs. */
     readonly code: FiberErrorCode,
     message: string,
     options: { fiber?: string; cause?: unknown } = {},
@@ -43,6 +54,7 @@ export class FiberError extends Error {
     if (options.fiber !== undefined) this.fiber = options.fiber;
   }
 
+  /** The name of the fiber concerned, if there is one. */
   readonly fiber?: string;
 }
 

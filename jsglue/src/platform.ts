@@ -7,5 +7,11 @@ export const WebAssembly = globalThis.WebAssembly;
 export const SuspendError: new (message?: string) => Error =
   WebAssembly?.SuspendError ??
   class SuspendError extends Error {
-    override readonly name = "SuspendError";
+    static override get name(): string {
+      return "SuspendError";
+    }
+
+    override get name(): string {
+      return "SuspendError";
+    }
   };

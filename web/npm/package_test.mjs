@@ -268,113 +268,35 @@ console.log(JSON.stringify({ ours: error instanceof fiberfill.FiberError, code: 
 });
 
 for (const [kind, file] of [
-  ["an ES module", "types.mts"],
-  ["a CommonJS module", "types.cts"],
+  ["an ES module", "uses.mts"],
+  ["a CommonJS module", "uses.cts"],
 ]) {
-  test(`TypeScript finds the types from ${kind}`, async () => {
-    await writeFile(
-      join(project, file),
-      `import { instantiate, suspending, FiberError } from "fiberfill"
-export async function title(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const { exports, instance } = await instantiate(bytes, { env: { get: suspending(async (n: number) => n + 1) } })
-  const platform: WebAssembly.Instance = instance
-  const fiber = exports.title!("https://example.org", platform)
-  const state: string = fiber.state
-  const name: string = fiber.name
-  return state + name + String(await fiber) + new FiberError("trap", "why").code
-}
-// @ts-expect-error: the package declares its types, so a wrong name is an error
-import { noSuchName } from "fiberfill"
-`,
-    );
-    await run(
-      tool("tsc"),
-      [
-        "--noEmit",
-        "--strict",
-        "--target",
-        "es2022",
-        "--module",
-        "nodenext",
-        "--lib",
-        "es2024,dom",
-        "--types",
-        "",
-        file,
-      ],
-      { cwd: project },
-    ).catch((error) => assert.fail(error.stdout || error.message));
+  test(`the types allow and refuse in ${kind} what uses.ts says`, async () => {
+    await copyFile(join(root, "web/npm/uses.ts"), join(project, file));
+    await checkTypes("--noEmit", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", file);
   });
 }
 
-test("the types say what arenas resolve to, and options may be undefined", async () => {
-  await writeFile(
-    join(project, "scopes.mts"),
-    `import { all, arena, instantiate, limits, race, type Fiber } from "fiberfill"
-declare const title: Fiber<string>, size: Fiber<number>, set: Set<Fiber<number>>, signal: AbortSignal | undefined
-export const [t, n]: [string, number] = await all([title, size])
-export const sizes: number[] = await all(set, { signal })
-export const first: string | number = await race([title, size])
-export const found: number = await arena(async (a) => await a.go(size), { signal })
-limits({ soft: undefined, hard: 2000 })
-const { exports } = await instantiate(new Uint8Array(), {}, { shadowStack: { size: undefined } })
-export const anything: string[] = await all([1, 2].map((id) => exports.item.with({ signal, name: undefined })(id)))
-// @ts-expect-error: a string is not a number
-export const wrong: number = await arena(async (a) => await a.go(title))
-// @ts-expect-error: a Promise cannot be cancelled
-void all([fetch("/")])
-`,
-  );
-  const flags = [
-    "--noEmit",
-    "--strict",
-    "--exactOptionalPropertyTypes",
-    "--target",
-    "es2022",
-    "--module",
-    "nodenext",
-    "--lib",
-    "es2024,dom",
-    "--types",
-    "",
-  ];
-  await run(tool("tsc"), [...flags, "scopes.mts"], { cwd: project }).catch((error) =>
-    assert.fail(error.stdout || error.message),
-  );
+test("the TypeScript in the guides compiles", async () => {
+  const guides = (await readdir(join(root, "docs"))).filter((file) => file.endsWith(".md"));
+  let blocks = 0;
+  for (const guide of guides) {
+    const text = await readFile(join(root, "docs", guide), "utf8");
+    for (const [, block] of text.matchAll(/^```ts\n([^]*?)^```$/gm)) {
+      await writeFile(join(project, `guide${++blocks}.mts`), block);
+      await checkTypes("--noEmit", `guide${blocks}.mts`);
+    }
+  }
+  assert.ok(blocks > 0);
 });
 
-test("fiberfill/webassembly has types for code that was written for JSPI", async () => {
-  await writeFile(
-    join(project, "jspi.mts"),
-    `import { WebAssembly } from "fiberfill/webassembly"
-export async function title(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
-  const get = new WebAssembly.Suspending(async (n: number) => n + 1)
-  const module: WebAssembly.Module = await WebAssembly.compile(bytes)
-  const { exports }: WebAssembly.Instance = await WebAssembly.instantiate(module, { env: { get } })
-  return await WebAssembly.promising(exports["title"] as () => number)()
-}
-// @ts-expect-error: a string is not an import
-void WebAssembly.instantiate(new Uint8Array(), { env: { get: "get" } })
-`,
+/** Has TypeScript check strictly what the arguments say. */
+async function checkTypes(...args) {
+  const flags = ["--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", ""];
+  await run(tool("tsc"), [...flags, ...args], { cwd: project }).catch((error) =>
+    assert.fail(error.stdout || error.message),
   );
-  await run(
-    tool("tsc"),
-    [
-      "--noEmit",
-      "--strict",
-      "--target",
-      "es2022",
-      "--module",
-      "nodenext",
-      "--lib",
-      "es2024,dom",
-      "--types",
-      "",
-      "jspi.mts",
-    ],
-    { cwd: project },
-  ).catch((error) => assert.fail(error.stdout || error.message));
-});
+}
 
 test("fiberfill/actors runs an actor in C and one in TypeScript, with types", async () => {
   await copyFile(join(root, "examples/c-actor/guest.wasm"), join(project, "actor.wasm"));
@@ -398,12 +320,42 @@ console.log(JSON.stringify([answer, Math.floor(clock.now()), runtime.info(actor)
 runtime.close()
 `,
   );
-  await run(
-    tool("tsc"),
-    ["--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom", "--types", "", "actors.mts"],
-    { cwd: project },
-  ).catch((error) => assert.fail(error.stdout || error.message));
+  await checkTypes("actors.mts");
   assert.deepEqual(await printed(tool("node"), "actors.mjs"), ["slept", 50, false]);
+});
+
+test("an error names the lines of the sources, if Node is to read source maps", async () => {
+  await writeFile(
+    join(project, "trace.mjs"),
+    `import { limits } from "fiberfill"
+try { limits(1) } catch (error) { console.log(JSON.stringify(error.stack)) }`,
+  );
+  const { stdout } = await run(tool("node"), ["--enable-source-maps", "trace.mjs"], { cwd: project });
+  assert.match(JSON.parse(stdout), /^FiberError: limits takes [^]* \(?[^ ]*jsglue\/src\/turn\/limits\.ts:\d+:\d+\)?\n/);
+});
+
+test("classes keep their names in minified code", async () => {
+  await writeFile(
+    join(project, "names.cjs"),
+    `require("./node_modules/fiberfill/fiberfill.js")
+const error = new fiberfill.FiberError("trap", "why")
+const mark = fiberfill.suspending(() => {})
+const arena = fiberfill.all([])
+console.log(JSON.stringify([error.name, error.constructor.name, String(error), error.stack.split("\\n")[0],
+  mark.constructor.name, arena.constructor.name, fiberfill.Fiber.name,
+  Object.keys(error), "FiberError" in fiberfill]))`,
+  );
+  assert.deepEqual(await printed(tool("node"), "names.cjs"), [
+    "FiberError",
+    "FiberError",
+    "FiberError: why",
+    "FiberError: why",
+    "Suspending",
+    "Arena",
+    "Fiber",
+    ["code"],
+    true,
+  ]);
 });
 
 test("the package holds what it names, and nothing that should not be published", async () => {
@@ -413,6 +365,12 @@ test("the package holds what it names, and nothing that should not be published"
   const named = (entry) => (typeof entry === "string" ? [entry] : Object.values(entry).flatMap(named));
   for (const file of [...named(manifest.exports), manifest.main, manifest.module, manifest.types]) {
     assert.ok(files.includes(file), `${file} is named in package.json and missing`);
+  }
+  for (const cdn of ["unpkg", "jsdelivr"]) assert.equal(manifest[cdn], "fiberfill.js");
+  for (const file of files.filter((file) => file.endsWith(".map"))) {
+    const { sources, sourcesContent } = JSON.parse(await readFile(join(installed, file), "utf8"));
+    assert.equal(sourcesContent.filter(Boolean).length, sources.length, file);
+    for (const source of sources) assert.match(source, /^\.\.\/src\/(jsglue|web|cmd)\//);
   }
   assert.deepEqual(
     files.filter((file) => /\.(ts|mjs|wasm)$/.test(file) && !file.endsWith(".d.ts")).sort(),

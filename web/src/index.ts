@@ -15,4 +15,4 @@ export { FiberError, type FiberErrorCode } from "../../jsglue/src/errors.js";
 export type { Stacks } from "../../jsglue/src/guest/stacks.js";
 export type { Options, RegionSource } from "../../jsglue/src/guest/options.js";
 export type { GuestFiber } from "../../jsglue/src/proposals/load.js";
-export type { CallOptions, FiberFunction } from "../../jsglue/src/api/exports.js";
+export type { CallOptions, FiberExport, FiberExports, FiberFunction } from "../../jsglue/src/api/exports.js";

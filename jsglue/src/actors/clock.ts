@@ -2,6 +2,7 @@
 
 import { later } from "../turn/budget.js";
 
+/** What tells a {@link Runtime} the time: the real one, or a test's. */
 export interface Clock {
   /** Milliseconds since an arbitrary moment. Never goes back. */
   now(): number;
@@ -31,9 +32,16 @@ export function realClock(): Clock {
 
 /** A clock that starts at zero and advances only by `sleep`, which takes a turn of the event loop, and by `pass`. */
 export class VirtualClock implements Clock {
+  /** @internal */
+  static get name(): string {
+    return "VirtualClock";
+  }
+
+  /** While something outside may become ready it is asked after each millisecond of this clock. */
   readonly poll = 1;
   #now = 0;
 
+  /** Milliseconds slept and passed since it was made. */
   now(): number {
     return this.#now;
   }
@@ -43,6 +51,7 @@ export class VirtualClock implements Clock {
     this.#now += Math.max(0, ms);
   }
 
+  /** Resolves after one turn of the event loop, and has advanced by `ms` milliseconds then. */
   async sleep(ms: number): Promise<void> {
     await turn();
     this.pass(ms);

@@ -23,10 +23,21 @@ export type ActorErrorCode =
  * error, if there is one.
  */
 export class ActorError extends Error {
-  override readonly name = "ActorError";
+  /** @internal */
+  static override get name(): string {
+    return "ActorError";
+  }
+
+  /** "ActorError", also in minified code. */
+  override get name(): "ActorError" {
+    return "ActorError";
+  }
+
+  /** The number of the actor concerned, if there is one. */
   readonly actor?: number;
 
   constructor(
+    /** What is wrong, for programs. */
     readonly code: ActorErrorCode,
     message: string,
     options: { actor?: number; cause?: unknown } = {},

@@ -27,7 +27,9 @@ export type Import = (host: Host, ...args: any[]) => unknown;
 
 /** A compiled module, from which any number of actors can be made. Made by {@link compileActor}. */
 export interface ActorModule {
+  /** The compiled module. */
   readonly module: WebAssembly.Module;
+  /** The further imports that it was compiled with. */
   readonly imports: Record<string, Import>;
 }
 

@@ -7,9 +7,11 @@ import { NOT_RUNNING, PARK, REFUSED } from "./wheel.js";
 
 /** A message to an actor. The payload is the receiver's own copy. */
 export interface Message {
+  /** A number that sender and receiver have agreed on. */
   type: number;
   /** The sender; 0: outside of the runtime. */
   source: number;
+  /** Empty if there is none. */
   payload: Uint8Array;
 }
 
@@ -23,6 +25,11 @@ export type Result = number | Promise<number>;
  * once.
  */
 export class Host {
+  /** @internal */
+  static get name(): string {
+    return "Host";
+  }
+
   readonly #actor: Actor;
 
   /** @internal */

@@ -10,7 +10,7 @@ import { Instance, type ActorModule } from "./guest.js";
 import { BAD_CLASS, BAD_MAILBOX, LATER, newWheel, NO_ACTOR, OK, type Wheel } from "./wheel.js";
 import { describe, shown } from "../values.js";
 
-/** Each may be left out. */
+/** Options of a {@link Runtime}. Each may be left out. */
 export interface RuntimeOptions {
   /** realClock() by default. */
   clock?: Clock | undefined;
@@ -28,6 +28,7 @@ export interface RuntimeOptions {
   ready?: ((fd: number, write: boolean, signal: AbortSignal) => PromiseLike<unknown>) | undefined;
 }
 
+/** Options of one actor. Each may be left out. */
 export interface SpawnOptions {
   /** Room in the mailbox, in messages; 64 by default. */
   room?: number | undefined;
@@ -40,8 +41,11 @@ export interface SpawnOptions {
 
 /** What can be known of an actor from outside. */
 export interface Info {
+  /** Its stack class in bytes; 0: it has none. */
   stack: number;
+  /** Its handler is a JavaScript function. */
   native: boolean;
+  /** Its handler has stopped in a blocking call. */
   blocked: boolean;
   /** What it waits for, in words; empty if it is not blocked. */
   waitsFor: string;
@@ -52,11 +56,17 @@ export interface Info {
 }
 
 /**
- * Owns actors and turns the wheel. A step (E-STEP-1) has three parts. It checks for each blocked actor whether what it
+ * Owns actors and turns the wheel. A step has three parts. It checks for each blocked actor whether what it
  * waits for has come. It resumes the actors that the step before found ready, the earliest deadline first. And it
  * delivers one message. A step takes microtasks only: it never waits.
  */
+// [E-STEP-1]
 export class Runtime {
+  /** @internal */
+  static get name(): string {
+    return "Runtime";
+  }
+
   /** @internal */
   readonly wheel: Wheel = newWheel();
   /** @internal */
@@ -172,8 +182,9 @@ export class Runtime {
   /**
    * Ends an actor and drops its messages. A blocked actor does not go on: its stack is dropped, and none of its code
    * runs. A running one ends when its handler returns or blocks. Returns whether there was such an actor. Handlers may
-   * call it. [E-LIFE-2]
+   * call it.
    */
+  // [E-LIFE-2]
   stop(id: number): boolean {
     const actor = this.#actors.get(id);
     if (!actor) return false; // the wheel would coerce a value that is not a number

@@ -178,6 +178,11 @@ function attach(first: any, others: unknown[]): void {
  * arena, and the fiber goes on once the arena has ended: children end before their parents.
  */
 export class Arena<T = unknown> extends Cancellable<T> {
+  /** @internal */
+  static override get name(): string {
+    return "Arena";
+  }
+
   readonly #scope: Scope;
 
   /** @internal */

@@ -16,12 +16,36 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** An export of a guest. A call makes a fiber and returns it at once. [J-EXP-1, J-EXP-5] */
-export interface FiberFunction {
-  (...args: any[]): Fiber<any>;
-  /** Returns the same export, whose calls use these options. */
-  with(options: CallOptions): (...args: any[]) => Fiber<any>;
+/**
+ * A function that a guest exports. A call makes a fiber, which starts later, and returns it at once. It never throws:
+ * the fiber rejects with what is wrong with the arguments. May be called at any time, also while other calls wait.
+ */
+// [J-EXP-1, J-EXP-5]
+export interface FiberFunction<Args extends any[] = any[], Result = any> {
+  /**
+   * A string or bytes stand for two parameters, address and length; they are copied to the fiber's own stack when it
+   * starts, and nobody has to free them.
+   */
+  (...args: Args): Fiber<Result>;
+  /**
+   * Returns the same export with these options, for any number of calls. Throws a {@link FiberError} with the code
+   * "bad-argument" if they are wrong.
+   */
+  with(options: CallOptions): (...args: Args) => Fiber<Result>;
 }
+
+/**
+ * The exports of a guest of which TypeScript knows the type, as `instantiate` returns them: functions as
+ * {@link FiberFunction}s, everything else unchanged. If the type is not known, any name and any arguments.
+ */
+export type FiberExports<Guest> = unknown extends Guest
+  ? Record<string, any>
+  : { readonly [Name in keyof Guest]: FiberExport<Guest[Name]> };
+
+/** One export in {@link FiberExports}. */
+export type FiberExport<Export> = Export extends (...args: infer Args) => infer Result
+  ? FiberFunction<Args, Result>
+  : Export;
 
 /** Makes the function that the user calls. */
 export function fiberFunction(binding: Binding, thunk: Thunk): FiberFunction {

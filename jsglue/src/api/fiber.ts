@@ -17,7 +17,7 @@ export function newCall(thunk: Thunk, binding: Binding, args: readonly unknown[]
 /**
  * One call of an export: a Promise of its result that can be inspected and cancelled. It settles exactly once, when the
  * export has ended. It resolves with what the export returned (undefined for no result, an array for several) or
- * rejects with what it threw, unchanged. A trap rejects it with a {@link FiberError}. [J-EXP-1, J-EXP-2]
+ * rejects with what it threw, unchanged. A trap rejects it with a {@link FiberError}.
  *
  * A fiber that is cancelled before it has started never starts. In a fiber that waits, the import throws the reason, so
  * that the guest's own cleanup runs; every later wait throws it again, and after 1,000 of them a trap ends the fiber
@@ -25,7 +25,13 @@ export function newCall(thunk: Thunk, binding: Binding, args: readonly unknown[]
  * on once the arena, which is cancelled with it, has ended. The Promise rejects with the reason, unless the guest
  * catches it and returns.
  */
+// [J-EXP-1, J-EXP-2]
 export class Fiber<T = unknown> extends Cancellable<T> {
+  /** @internal */
+  static override get name(): string {
+    return "Fiber";
+  }
+
   readonly #call: Call;
 
   /** @internal */
@@ -49,6 +55,7 @@ export class Fiber<T = unknown> extends Cancellable<T> {
     return this.#call.exportName;
   }
 
+  /** Where it stands. It can change whenever the page's own code gives control back. */
   get state(): FiberState {
     return this.#call.state;
   }

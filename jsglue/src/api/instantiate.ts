@@ -2,7 +2,7 @@
 
 import { inspector } from "../turn/core.js";
 import { FiberError, isA, words } from "../errors.js";
-import { fiberFunction, strict, type FiberFunction } from "./exports.js";
+import { fiberFunction, strict, type FiberExports, type FiberFunction } from "./exports.js";
 import { isSuspending } from "../substrate/javascriptcore.js";
 import { Link } from "../guest/link.js";
 import { ready } from "../turn/turn.js";
@@ -15,13 +15,17 @@ import { newMachine, systemsOf, type GuestFiber } from "../proposals/load.js";
 import { Suspending, builtins, type ImportObject } from "../guest/suspending.js";
 import { describe, isModule, isObject } from "../values.js";
 
-/** An instantiated guest. */
-export interface Instantiated {
+/** An instantiated guest, by {@link instantiate}. `Guest` is the type of its exports. */
+export interface Instantiated<Guest extends object = any> {
+  /** The compiled guest, which can be instantiated again. */
   module: WebAssembly.Module;
   /** The platform's instance. Its exports are plain functions, which cannot wait. */
   instance: WebAssembly.Instance;
-  /** The same exports as fibers. What is not a function is the same as in `instance.exports`. */
-  exports: Record<string, any>;
+  /**
+   * The same exports as fibers. What is not a function is the same as in `instance.exports`. Reading a name that the
+   * guest does not export throws a FiberError with the code "unknown-export".
+   */
+  exports: FiberExports<Guest>;
   /**
    * Lists the fibers that the guest has made itself, by operations that it imports, and that have not ended; see
    * include/fiberfill.h.
@@ -36,22 +40,25 @@ export interface Instantiated {
  * takes; functions in the import object may be marked by `suspending`. Rejects with a FiberError that says what is
  * wrong with the bytes or the imports. What the guest's start function throws reaches the caller unchanged. May be
  * called any number of times, also with the same module.
+ *
+ * In TypeScript, `instantiate<{ title(url: string): number }>(...)` says what the guest exports. The type is taken at
+ * its word. Without it every name is allowed, with any arguments.
  */
-export async function instantiate(
+export async function instantiate<Guest extends object = any>(
   source: BufferSource | WebAssembly.Module,
   imports?: ImportObject,
   options?: Options,
-): Promise<Instantiated> {
+): Promise<Instantiated<Guest>> {
   const module = isModule(source) ? source : await compile(source, options);
   return link(module, imports, options);
 }
 
 /** Like {@link instantiate}, from a Response or a Promise of one, whose body is compiled as it arrives. */
-export async function instantiateStreaming(
+export async function instantiateStreaming<Guest extends object = any>(
   source: Response | PromiseLike<Response>,
   imports?: ImportObject,
   options?: Options,
-): Promise<Instantiated> {
+): Promise<Instantiated<Guest>> {
   const module = await compileStreaming(source, options);
   return link(module, imports, options);
 }

@@ -372,11 +372,20 @@ export function instantiations(
 
 /** The platform's namespace, and what JSPI adds to it. */
 export type Namespace = typeof globalThis.WebAssembly & {
+  /**
+   * Returns the export as a function whose calls begin at once and return a Promise: a {@link Fiber}, if the instance
+   * was made by this namespace. Throws a TypeError if `fn` is not an exported function.
+   */
+  promising<Args extends any[], Result>(fn: (...args: Args) => Result): (...args: Args) => Promise<Awaited<Result>>;
   promising(fn: Function): (...args: any[]) => Promise<any>;
+  /** Marks an import that may wait: the call of it returns what the Promise that `fn` returns resolves to. */
   // Not a function, but TypeScript's type of an import object takes nothing else.
   Suspending: new (fn: Function) => Function;
+  /** What a wait throws that cannot be, for instance below frames of JavaScript. */
   SuspendError: new (message?: string) => Error;
+  /** The platform's compile, which takes {@link Options}, too: those for the shadow stack. */
   compile(bytes: BufferSource, options?: Options): Promise<WebAssembly.Module>;
+  /** The platform's instantiate, which takes {@link Options}, too: those for the shadow stack. */
   instantiate(
     bytes: BufferSource,
     imports?: WebAssembly.Imports,

@@ -20,6 +20,7 @@ export interface Options {
    * is compiled before it is instantiated needs `unwind` then.
    */
   stacks?: Kind | undefined;
+  /** How shadow stacks are kept: the stacks in linear memory, where compilers keep locals whose address is taken. */
   shadowStack?:
     | undefined
     | {

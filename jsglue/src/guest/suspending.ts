@@ -5,8 +5,15 @@ import { wrong } from "../values.js";
 /** An import that may wait; made by {@link suspending}, put into an import object. */
 export class Suspending {
   /** @internal */
+  static get name(): string {
+    return "Suspending";
+  }
+
+  /** @internal */
   constructor(
+    /** What is called. */
     readonly fn: (...args: any[]) => unknown,
+    /** What is called with the value of its Promise. */
     readonly deliver?: (value: any, ...args: any[]) => unknown,
     /** It waits whatever fn returns, and cannot be called where it cannot wait, as JSPI has it. */
     readonly always = false,
@@ -29,7 +36,7 @@ export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue
  * Marks an import that may wait. When `fn` returns a Promise, the fiber that called waits for it while others go on;
  * the import then returns what the Promise resolved to, or throws what it rejected with. When `fn` returns anything
  * else, the import returns that at once; when it throws, so does the import. Imports without this mark are called
- * directly and never wait: of a Promise that one returns the engine makes 0, or NaN. [J-IMP-1, J-IMP-3, J-IMP-4]
+ * directly and never wait: of a Promise that one returns the engine makes 0, or NaN.
  *
  * `deliver` is for imports that write to the guest's memory. It is called when the fiber is about to go on, with what
  * the Promise resolved to and the arguments of the import; the import returns what it returns, or throws what it
@@ -38,8 +45,11 @@ export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue
  * memory is somebody else's; and if the guest's fibers share one stack, which is copied (RegionSource "copy"), what
  * lies there then is not this fiber's, and what is written to it is lost.
  *
- * Why: RATIONALE.md, "Why deliver?".
+ * Throws a FiberError with the code "bad-argument" if it is not given functions. The mark may stand in any number of
+ * import objects.
  */
+// [J-IMP-1, J-IMP-3, J-IMP-4]
+// Why: RATIONALE.md, "Why deliver?".
 export function suspending(
   fn: (...args: any[]) => unknown,
   deliver?: (value: any, ...args: any[]) => unknown,
