@@ -28,6 +28,14 @@ func writePackage(dir string) error {
 	if err := os.CopyFS(filepath.Join(dir, "cjs", "types"), os.DirFS(types)); err != nil {
 		return err
 	}
+	// For who does not read "exports": Parcel, older resolvers of TypeScript, of Jest and others.
+	for _, part := range []string{"webassembly", "polyfill", "actors"} {
+		manifest := fmt.Sprintf("{\"main\":\"../esm/%[1]s.js\",\"module\":\"../esm/%[1]s.js\","+
+			"\"types\":\"../esm/types/web/src/%[1]s.d.ts\"}\n", part)
+		if err := writeFile(filepath.Join(dir, part, "package.json"), []byte(manifest)); err != nil {
+			return err
+		}
+	}
 	for half, kind := range map[string]string{"esm": "module", "cjs": "commonjs"} {
 		if err := writeFile(filepath.Join(dir, half, "package.json"), []byte(`{"type":"`+kind+`"}`+"\n")); err != nil {
 			return err

@@ -109,7 +109,11 @@ func buildInto(dir string, t target) error {
 		name = strings.TrimSuffix(filepath.Base(t.out), ".js")
 	}
 	parts := &wasmParts{}
-	define := map[string]string{"SCRIPT_TAG": fmt.Sprint(t.format == api.FormatIIFE)}
+	split := len(t.also) > 0
+	define := map[string]string{
+		"SCRIPT_TAG": fmt.Sprint(t.format == api.FormatIIFE),
+		"SPLIT":      fmt.Sprint(split),
+	}
 	var banner map[string]string
 	if t.format == api.FormatCommonJS {
 		// What is found beside the script is found in the same way in both formats.
@@ -120,7 +124,7 @@ func buildInto(dir string, t target) error {
 		EntryPoints: append([]string{t.entry}, t.also...),
 		EntryNames:  name,
 		Outdir:      filepath.Dir(t.out),
-		Splitting:   len(t.also) > 0,
+		Splitting:   split,
 		Bundle:      true,
 		Format:      t.format,
 		// Only Node's CommonJS loader needs a hint which names a file exports; esbuild writes it for the platform node.

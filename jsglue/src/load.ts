@@ -14,7 +14,7 @@ export async function load<T>(file: string, chunk: (() => Promise<T>) | undefine
   let url = `./${file}`;
   try {
     if (here) url = new URL(file, here).href; // there is no such place beside a script that was made of a blob
-    return await (chunk ? chunk() : import(url));
+    return await (SCRIPT_TAG ? import(url) : chunk!());
   } catch (error) {
     const beside = SCRIPT_TAG ? `. It has to lie beside fiberfill.js: ${url}` : "";
     const advice =

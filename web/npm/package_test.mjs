@@ -42,7 +42,7 @@ after(async () => {
 
 // What every consumer below does: three fibers in one guest fetch, and it prints what they got.
 const use = `
-async function main(fiberfill, bytes, address) {
+async function main(fiberfill, bytes, address, stacks) {
   const { exports, instance } = await fiberfill.instantiate(bytes, { env: {
     fetch_text: fiberfill.suspending(async (url, length, buffer, capacity) => {
       const memory = () => new Uint8Array(instance.exports.memory.buffer)
@@ -52,15 +52,15 @@ async function main(fiberfill, bytes, address) {
       return body.length
     }),
     log() {},
-  } })
+  } }, { stacks })
   console.log(JSON.stringify(await Promise.all([1, 2, 3].map((id) => exports.item(address + "/item?id=" + id)))))
 }
 `;
 const want = [1, 2, 3].map(value);
 
 /** Runs a file of the project and returns what it printed as JSON. */
-async function printed(node, file) {
-  const { stdout } = await run(node, [file, address], { cwd: project });
+async function printed(node, file, ...more) {
+  const { stdout } = await run(node, [file, address, ...more], { cwd: project });
   return JSON.parse(stdout);
 }
 
@@ -157,12 +157,7 @@ ${use} main(fiberfill, readFileSync("guest.wasm"), process.argv[2])`,
   assert.deepEqual(await printed(tool("node"), "old-cjs.cjs"), want);
 });
 
-test("Vite bundles it", async () => {
-  await writeFile(
-    join(project, "entry.js"),
-    `import * as fiberfill from "fiberfill"
-${use} export default (bytes, address) => main(fiberfill, bytes, address)`,
-  );
+const vite = async () => {
   await writeFile(
     join(project, "vite.config.mjs"),
     `export default { logLevel: "warn", build: {
@@ -170,19 +165,45 @@ ${use} export default (bytes, address) => main(fiberfill, bytes, address)`,
   );
   const { stderr } = await run(tool("node"), [tool("vite"), "build"], { cwd: project });
   assert.equal(stderr, "");
-  await writeFile(
-    join(project, "bundled.mjs"),
-    `import run from "./dist/out.mjs"
+};
+// esbuild takes what is loaded on demand into its one file, and knows no import.meta.url in CommonJS.
+const esbuild = (out, ...flags) => {
+  const paths = [join(project, "entry.js"), "--outfile=" + join(project, out)];
+  const command = ["run", "github.com/evanw/esbuild/cmd/esbuild", "--bundle", "--log-level=error", ...flags, ...paths];
+  return run("go", command, { cwd: root });
+};
+
+for (const [bundler, bundle, text] of [
+  ["Vite", vite, `import run from "./dist/out.mjs"`],
+  ["esbuild", () => esbuild("out.mjs", "--format=esm", "--minify"), `import run from "./out.mjs"`],
+  [
+    "esbuild as CommonJS",
+    () => esbuild("out.cjs", "--format=cjs", "--platform=node"),
+    `import out from "./out.cjs"; const run = out.default`,
+  ],
+]) {
+  test(`${bundler} bundles it, with what is loaded on demand`, async () => {
+    await writeFile(
+      join(project, "entry.js"),
+      `import * as fiberfill from "fiberfill"
+${use} export default (bytes, ...rest) => main(fiberfill, bytes, ...rest)`,
+    );
+    await bundle();
+    await writeFile(
+      join(project, "bundled.mjs"),
+      `${text}
 import { readFileSync } from "node:fs"
-await run(readFileSync("guest.wasm"), process.argv[2])`,
-  );
-  await rm(join(project, "node_modules"), { recursive: true }); // the bundle needs nothing else
-  try {
-    assert.deepEqual(await printed(tool("node"), "bundled.mjs"), want);
-  } finally {
-    await run("npm", ["install", "--offline", "--no-audit", "--no-fund"], { cwd: project });
-  }
-});
+await run(readFileSync("guest.wasm"), process.argv[2], process.argv[3])`,
+    );
+    await rm(join(project, "node_modules"), { recursive: true }); // the bundle needs nothing else
+    try {
+      assert.deepEqual(await printed(tool("node"), "bundled.mjs"), want);
+      assert.deepEqual(await printed(tool("node"), "bundled.mjs", "unwind"), want);
+    } finally {
+      await run("npm", ["install", "--offline", "--no-audit", "--no-fund"], { cwd: project });
+    }
+  });
+}
 
 // The part of the package that only guests with fibers of their own need, in each way to load it.
 for (const [how, file, text] of [
@@ -236,6 +257,14 @@ console.log(JSON.stringify([error.code, error.message]))`,
     message,
     /^a chunk of fiberfill, which guests that import fiberfill\/fibers1 need, cannot be loaded: .*jumps-/,
   );
+});
+
+test("what does not read exports finds the parts of the package", async () => {
+  for (const part of ["webassembly", "polyfill", "actors"]) {
+    const folder = join(project, "node_modules/fiberfill", part);
+    const { main, module, types } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    for (const file of [main, module, types]) assert.ok((await readFile(join(folder, file))).length > 0, file);
+  }
 });
 
 test("it can be imported where there is no TextEncoder, as in Jest's jsdom", async () => {

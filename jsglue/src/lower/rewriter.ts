@@ -22,11 +22,23 @@ declare const process: { getBuiltinModule?(name: string): any } | undefined;
 
 const file = (): URL => new URL("./fiberfill-lower.wasm", import.meta.url); // in this form bundlers know it
 
+// Whether this bundle is split into chunks, said by the build tool.
+declare const SPLIT: boolean;
+
 let program: WebAssembly.Module | undefined;
 
-/** Loads the rewriter, unless it is there, from beside this script. */
+/** Loads the rewriter, unless it is there: from a chunk, which every bundler finds, or from beside this script. */
 export async function load(): Promise<void> {
   if (program) return;
+  if (SPLIT) {
+    try {
+      const { default: bytes } = await import("../../lower/lower.wasm");
+      program ??= await WebAssembly.compile(bytes as BufferSource);
+    } catch (error) {
+      missing("its chunk", error);
+    }
+    return;
+  }
   const url = file();
   if (url.protocol === "file:") return loadNow();
   try {
@@ -64,10 +76,11 @@ function fromServer(url: URL): Uint8Array {
   return Uint8Array.from(request.responseText, (c) => c.charCodeAt(0) & 0xff);
 }
 
-function missing(url: URL, error: unknown): never {
+function missing(from: unknown, error: unknown): never {
+  const remedy = "; serve fiberfill-lower.wasm beside the script that imports fiberfill/webassembly";
   throw new (WebAssembly.CompileError as any)(
-    `fiberfill cannot load its rewriter, which this module needs, from ${url}: ${words(error)}; ` +
-      "serve fiberfill-lower.wasm beside the script that imports fiberfill/webassembly",
+    `fiberfill cannot load its rewriter, which this module needs, from ${from}: ${words(error)}` +
+      (from instanceof URL ? remedy : ""),
     { cause: error },
   );
 }
