@@ -23,6 +23,9 @@
 //	lowered     the stack-switching instructions, rewritten by fiberfill; also where the engine has them.
 //	wasmfx      the same by the engine, which needs a flag for it.
 //	asyncified  the same by Asyncify (-O2) in a module that works it itself: nothing crosses to JavaScript.
+//	untouched   three programs from npm as they are, Lua, QuickJS and SQLite; only for the costs.
+//	rewritten   the same, rewritten by fiberfill so that one import may wait.
+//	asyncifiable the same, rewritten by Asyncify (-O2).
 //	go          fiberfill's fibers for Go functions (package polyfill/run), natively and in Go's own js/wasm; only
 //	            for the costs.
 //	wazero      fiberfill's runner of guests on a server (package internal/guest); only for the costs.
@@ -46,6 +49,8 @@
 //	            measured for comparison.
 //	            One operation of the stack-switching instructions after another, likewise (js/continuations.wat), in
 //	            Node with the flag for them.
+//	            A script of each of the three programs likewise (js/interpreters.js), while nothing waits; and what
+//	            the programs weigh.
 //	first       ms from nothing to the first call's result, with guest and library loaded from the same machine; and
 //	            the bytes that must be loaded for it, in brotli.
 //

@@ -49,7 +49,9 @@ var labels = map[string]string{
 	"chromium": "Chromium", "firefox": "Firefox", "node": "Node", "native": "Native",
 	"fiberfill": "fiberfill", "raw": "raw JSPI", "ring": "raw JSPI, fair ring", "asyncify": "Asyncify",
 	"await": "async/await", "channels": "Go channels", "unwound": "own stacks", "go": "Go", "wazero": "wazero",
-	"flagged": "Node", "lowered": "rewritten by fiberfill", "wasmfx": "by flag", "asyncified": "Asyncify",
+	running: "Node", sizes: "", "untouched": "as it is", "rewritten": "rewritten by fiberfill",
+	"asyncifiable": "Asyncify",
+	"flagged":      "Node", "lowered": "rewritten by fiberfill", "wasmfx": "by flag", "asyncified": "Asyncify",
 }
 
 var tables = []table{
@@ -68,6 +70,7 @@ var tables = []table{
 	{title: "The first fiber", about: "ms from nothing to the first call's result.", names: []string{"first"},
 		rows: callers, per: 1},
 	continuations,
+	interpreting,
 }
 
 func sized(name string, sizes []int) (names []string) {

@@ -25,6 +25,8 @@ type Options struct {
 	Node string    // the executable
 	Log  io.Writer // a line for every job
 
+	Sizes []Size // of the programs of js/interpreters.js; nil: they are not there
+
 	// Only is the name of the only group to measure; "" means all.
 	Only string
 
@@ -54,15 +56,23 @@ func Run(ctx context.Context, opt Options) (*Results, error) {
 
 	r := &runner{log: opt.Log, only: opt.Only, origin: server.URL, results: newResults()}
 	byFlag := process{[]string{opt.Node, "--experimental-wasm-wasmfx", "node.js"}, opt.Dir}
+	r.results.addSizes(opt.Sizes)
+	node := process{[]string{opt.Node, "node.js"}, opt.Dir}
+	programs := []Group{{"interpreters", 3, interpret()}}
 	if !opt.Quick.IsZero() {
+		if opt.Sizes == nil {
+			programs = nil
+		}
 		return r.results, errors.Join(
+			r.rounds(ctx, running, node, programs, time.Now()),
 			r.rounds(ctx, flagged, byFlag, []Group{{"continuations", 5, continuing(true)}}, time.Now().Add(quickNode)),
 			r.rounds(ctx, "chromium", chromium{b, server}, quickPlan(), opt.Quick))
 	}
 	err = errors.Join(
 		r.rounds(ctx, "native", process{[]string{"./costs.exe"}, opt.Dir}, nativePlan(), time.Time{}),
 		r.rounds(ctx, "chromium", chromium{b, server}, fullPlan("chromium"), time.Time{}),
-		r.rounds(ctx, "node", process{[]string{opt.Node, "node.js"}, opt.Dir}, fullPlan("node"), time.Time{}),
+		r.rounds(ctx, "node", node, fullPlan("node"), time.Time{}),
+		r.rounds(ctx, running, node, programs, time.Time{}),
 		r.rounds(ctx, flagged, byFlag, []Group{{"continuations", 5, continuing(false)}}, time.Time{}),
 		r.rounds(ctx, "firefox", firefox{server}, fullPlan("firefox"), time.Time{}),
 	)

@@ -43,9 +43,13 @@ func benchCommand(flags *flag.FlagSet) func() error {
 		if err != nil {
 			return err
 		}
+		sizes, err := prepareInterpreters(*quick)
+		if err != nil {
+			return err
+		}
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
-		opt := bench.Options{Dir: benchDir, Node: node, Log: os.Stdout, Only: *only}
+		opt := bench.Options{Dir: benchDir, Node: node, Log: os.Stdout, Only: *only, Sizes: sizes}
 		if *quick {
 			opt.Quick = end
 		}
