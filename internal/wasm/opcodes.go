@@ -56,6 +56,9 @@ const (
 	OpI32Sub     = 0x6b
 	OpI32Mul     = 0x6c
 	OpI32And     = 0x71
+	OpI32Or      = 0x72
+	OpI32Shl     = 0x74
+	OpI32ShrU    = 0x76
 	OpI64Add     = 0x7c
 	OpI64Sub     = 0x7d
 	OpI64Mul     = 0x7e

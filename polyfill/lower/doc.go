@@ -18,7 +18,8 @@
 //
 // Only what may suspend is changed: functions with one of the instructions, calls of imports, and whatever calls those.
 // A call through a table or a reference reaches what has the type and can be referred to, and functions from outside if
-// references can come in (closure.go). Such a function becomes two. The hot one is the function as it was, with a look
+// references can come in (closure.go). Most such functions keep numbers only: they get compact code (compact.go), in
+// one copy if they are no interpreters. The others become two. The hot one is the function as it was, with a look
 // at a global behind every call that may have been left (a site). Of
 //
 //	(func $f (param $n i32) (result i32)
@@ -66,7 +67,7 @@
 // entered writes its frame a second time: a generator in a loop allocates no frames.
 //
 // The functions that are not changed are copied, with the new indices. The hot copy costs a load and a branch a site,
-// the cold copy only size.
+// the cold copy only size. Compact code costs a dispatch at the entry and in each loop with sites, and half the size.
 //
 // # Between frames
 //
@@ -127,7 +128,7 @@
 //
 // # Two front ends
 //
-// What is left and entered again (source.go, live.go, hot.go, cold.go, the savers) knows nothing of the instructions.
+// What is left and entered again (source.go, live.go, compact.go, hot.go, cold.go, the savers) knows nothing of the instructions.
 // They are in site.go: what is done at a site before it is known whether the function is left, and what after it. The
 // other front end is imports that wait (waits.go): fibers on stacks of fiberfill's own stand on it.
 package lower

@@ -76,6 +76,7 @@ type lowering struct {
 	stack         validate.Heap   // stands for the driver's type here
 
 	made       []made
+	entering   uint32 // the function that says which frame a function is entered with; 0: not made yet
 	conts      []contFunc
 	startTypes []validate.Heap
 	starters   []uint32
@@ -84,10 +85,12 @@ type lowering struct {
 	needTag    bool
 
 	// What one function after another is made with.
-	source   source
-	hotCode  emitter
-	coldCode coldEmitter
-	scratch  wasm.Writer // for the keys of types
+	source      source
+	hotCode     emitter
+	coldCode    coldEmitter
+	compactCode compactEmitter
+	resultsOf   map[uint32]uint32 // by type: functions that move them to registers
+	scratch     wasm.Writer       // for the keys of types
 
 	out wasm.Writer
 }
@@ -308,6 +311,10 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 		}
 		// Why: RATIONALE.md, "Why does a function that may suspend become two?".
 		s.liveness()
+		if body, ok := l.compact(f, s); ok {
+			bodies[k] = body
+			continue
+		}
 		cold := l.reserve(typeReenter)
 		l.made[len(l.made)-1].of = f + 1
 		bodies[k] = l.hot(f, s, cold)

@@ -8,30 +8,34 @@ import (
 // A source is the code of a function that may suspend, with what is known of it. Code that is not reached is not in it.
 // One source serves function after function, so that its memory does.
 type source struct {
-	ins      []ins
-	types    []validate.Type // arena of the lists below
-	labels   []uint32
-	catches  []validate.Catch
-	handlers []validate.Handler
-	locals   []validate.Type
-	params   int
-	results  []validate.Type
-	sites    []int32    // the instructions where the function may be left, in their order
-	live     [][]uint32 // for each of those a bit for each local that may be read later
-	layouts  []int32    // for each of those the layout of its frame, plus one; 0: not known yet
-	loops    int32      // how many there are
+	ins        []ins
+	types      []validate.Type // arena of the lists below
+	labels     []uint32
+	catches    []validate.Catch
+	handlers   []validate.Handler
+	locals     []validate.Type
+	params     int
+	results    []validate.Type
+	sites      []int32    // the instructions where the function may be left, in their order
+	live       [][]uint32 // for each of those a bit for each local that may be read later
+	layouts    []int32    // for each of those the layout of its frame, plus one; 0: not known yet
+	loops      int32      // how many there are
+	lastOpened int32      // the first site in the construct with sites that begins last
 
 	bits    []uint32 // arena of what liveness works with
 	places  []place
 	halves  []int32 // constructs under way, an if by its else behind that
 	parents []int32 // the same, an if always by itself
+	origins []int32 // arena: of operands the instructions that they come from
+	pushed  []int32 // the same for the operand stack
 }
 
 // reset makes room for another function.
 func (s *source) reset() {
 	s.ins, s.types, s.labels, s.catches = s.ins[:0], s.types[:0], s.labels[:0], s.catches[:0]
 	s.handlers, s.locals, s.sites, s.layouts = s.handlers[:0], s.locals[:0], s.sites[:0], s.layouts[:0]
-	s.loops = 0
+	s.origins, s.pushed = s.origins[:0], s.pushed[:0]
+	s.loops, s.lastOpened = 0, 0
 }
 
 // A part is some elements of one of the arenas.
@@ -46,6 +50,12 @@ type ins struct {
 	stack  part // operands of the block it is in, before it; only of constructs, sites and tail calls
 	args   int32
 	height int32 // of the operands of the blocks around
+	// Of the operands of the block below those that it takes: where the instructions begin that they come from.
+	origins int32
+
+	pushes   int32 // how many results it leaves
+	kept     int32 // height of its result, plus one, if that is to be put into a local; 0: it is not
+	keptType validate.Type
 
 	// Of a construct: where the end is (an if's else, if it has one). Of an end: the construct, -1 for the function.
 	to              int32
@@ -102,6 +112,7 @@ func (l *lowering) read(f uint32) *source {
 	around, parents := s.halves[:0], s.parents[:0]
 	defer func() { s.halves, s.parents = around, parents }()
 	tries, skipped := 0, 0
+	base := 0       // how much of the operand stack the instruction before has left as it was
 	opened := false // the instruction before has opened a construct: its types are known now
 	for b.Next() {
 		controls := b.Controls
@@ -124,11 +135,21 @@ func (l *lowering) read(f uint32) *source {
 			first: 1, to: -1, parent: -1})
 		at := int32(len(s.ins) - 1)
 		in := &s.ins[at]
+		in.pushes = int32(len(b.Pushed))
+		s.pushed = s.pushed[:base]
+		for len(s.pushed) < len(b.Stack) {
+			s.pushed = append(s.pushed, at-1)
+		}
+		if base = len(b.Stack) - b.Args; last {
+			base = top.Height
+		}
 		if len(parents) > 0 {
 			in.parent = parents[len(parents)-1]
 		}
 		if isConstruct(b.Op) || isTailCall(b.Op) || l.may.site(b.Op, b.X) {
 			in.stack, in.args, in.height = s.keep(b.Stack[top.Height:]), int32(b.Args), int32(top.Height)
+			in.origins = int32(len(s.origins))
+			s.origins = append(s.origins, s.pushed[top.Height:len(b.Stack)-b.Args]...)
 		}
 		in.labels = part{int32(len(s.labels)), int32(len(b.Labels))}
 		switch b.Op {

@@ -142,6 +142,7 @@ type layout struct {
 	fields []validate.Type
 	save   [2]uint32 // functions that make a frame and hang it in, not the leaf and the leaf; 0: none yet
 	resave [2]uint32 // the same with a frame that may be used again
+	load   uint32    // the function that reads one
 }
 
 // layout returns the number of the layout with these fields.
