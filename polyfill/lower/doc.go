@@ -128,7 +128,7 @@
 //
 // # Two front ends
 //
-// What is left and entered again (source.go, live.go, compact.go, hot.go, cold.go, the savers) knows nothing of the instructions.
-// They are in site.go: what is done at a site before it is known whether the function is left, and what after it. The
-// other front end is imports that wait (waits.go): fibers on stacks of fiberfill's own stand on it.
+// What is left and entered again (source.go, live.go, compact.go, hot.go, cold.go, the savers) knows nothing of the
+// instructions. They are in site.go: what is done at a site before it is known whether the function is left, and what
+// after it. The other front end is imports that wait (waits.go): fibers on stacks of fiberfill's own stand on it.
 package lower
