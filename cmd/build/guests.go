@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// guests returns the recipes of all committed wasm except the core: every WAT file of the repository, the C guests, the
-// benchmark's guests, and the players of conformance scripts. The Go guest is not committed: every machine that builds
-// this repository has a Go toolchain, and the wasm is four megabytes.
+// guests returns the recipes of all committed wasm except the core: every WAT file of the repository, the guests in C,
+// C++, Rust, TinyGo and AssemblyScript, the benchmark's guests, and the players of conformance scripts. The Go guest is
+// not committed: every machine that builds this repository has a Go toolchain, and the wasm is four megabytes.
 func guests() ([]binary, error) {
 	list := []binary{
 		{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")},
@@ -22,6 +22,14 @@ func guests() ([]binary, error) {
 		{"internal/guest/testdata/generators.wasm",
 			compileC("internal/guest/testdata/generators.c", "-Wl,--export-table")},
 		{"jsglue/test/testdata/rust.wasm", compileRust("jsglue/test/testdata/rust.rs")},
+		{rustCrate + "libfiberfill_try.a", rustCatch},
+		{"examples/rust-fetch/guest.wasm", compileRustFetch},
+		{"examples/cpp-fetch/guest.wasm",
+			compileC("examples/cpp-fetch/guest.cpp", "-std=c++20", "-fwasm-exceptions", "-fno-rtti")},
+		{"examples/tinygo-fetch/guest.wasm", func(out string) error {
+			return tinygoBuild("jsglue/core/core.json", "./examples/tinygo-fetch", "2", out)
+		}},
+		{"examples/assemblyscript-fetch/guest.wasm", compileAssemblyScript},
 	}
 	for _, system := range []string{"fibers1", "fibers2", "stacks", "cont"} {
 		guest := "jsglue/test/testdata/" + system
@@ -114,45 +122,99 @@ func hasRust() bool {
 	return err == nil && strings.HasPrefix(string(version), "rustc 1.63.0")
 }
 
+func rustPresent() bool { return hasRust() && programs("clang-19", "llvm-ar-19")() }
+
 // compileRust is the recipe of a guest in Rust, as cargo compiles a cdylib for release.
 func compileRust(source string) func(out string) error {
-	return func(out string) error {
-		if err := install("rust"); err != nil {
+	return func(out string) error { return runRustc(out, "--crate-type=cdylib", source) }
+}
+
+func runRustc(out string, more ...string) error {
+	if err := install("rust"); err != nil {
+		return err
+	}
+	if !hasRust() {
+		return errors.New(rustc + " is not rustc 1.63.0, that of Debian 12, which the committed guest is made with")
+	}
+	args := []string{"--target=wasm32-unknown-unknown", "-Copt-level=3", "-Cstrip=symbols", "-Clinker=wasm-ld-14",
+		"-o", out}
+	return shell(rustc, append(args, more...)...)
+}
+
+// rustCrate is the crate that Rust guests wait by.
+const rustCrate = "examples/rust-fetch/fiberfill/"
+
+// rustCatch is the recipe of the one function of the crate that Rust cannot express.
+func rustCatch(out string) error {
+	if err := install("rust"); err != nil {
+		return err
+	}
+	return inTemporary(func(dir string) error {
+		object := filepath.Join(dir, "try.o")
+		err := shell("clang-19", "--target=wasm32", "-mexception-handling", "-c", rustCrate+"src/try.s", "-o", object)
+		if err != nil {
 			return err
 		}
-		if !hasRust() {
-			return errors.New(rustc + " is not rustc 1.63.0, that of Debian 12, which the committed guest is made with")
+		return shell("llvm-ar-19", "rcsD", out, object)
+	})
+}
+
+// compileRustFetch does what cargo does, which has no say in the names of the crates' symbols then.
+func compileRustFetch(out string) error {
+	return inTemporary(func(dir string) error {
+		crate := filepath.Join(dir, "libfiberfill.rlib")
+		if err := runRustc(crate, "--edition=2021", "--crate-type=rlib", "--crate-name=fiberfill", "-Lnative="+rustCrate,
+			"-lstatic=fiberfill_try", rustCrate+"src/lib.rs"); err != nil {
+			return err
 		}
-		return shell(rustc, "--target=wasm32-unknown-unknown", "--crate-type=cdylib", "-Copt-level=3",
-			"-Cstrip=symbols",
-			"-Clinker=wasm-ld-14", source, "-o", out)
+		return runRustc(out, "--edition=2021", "--crate-type=cdylib", "--crate-name=rust_fetch",
+			"--extern=fiberfill="+crate, "examples/rust-fetch/src/lib.rs")
+	})
+}
+
+func inTemporary(work func(dir string) error) error {
+	dir, err := os.MkdirTemp("", "guest")
+	if err != nil {
+		return err
 	}
+	defer os.RemoveAll(dir)
+	return work(dir)
 }
 
 // compileThrowing is the recipe of a guest with fibers and exceptions of its own: C merged with a WAT file for what C
 // cannot express. -mbulk-memory lets the compiler copy structs without a memcpy.
 func compileThrowing(sources ...string) func(out string) error {
 	return func(out string) error {
-		dir, err := os.MkdirTemp("", "guest")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		loop, exceptions := filepath.Join(dir, "loop.wasm"), filepath.Join(dir, "exceptions.wasm")
-		if err := clang(loop, append([]string{"-mbulk-memory", "-Wl,--export-table", "-Wl,--export=__stack_pointer"},
-			sources...)...); err != nil {
-			return err
-		}
-		if err := assemble(playerDir + "exceptions.wat")(exceptions); err != nil {
-			return err
-		}
-		merger, err := npmTool("wasm-merge")
-		if err != nil {
-			return err
-		}
-		flags := append(strings.Fields(assembleFlags), "--enable-bulk-memory")
-		return shell(merger, append(flags, loop, "player", exceptions, "exceptions", "-o", out)...)
+		return inTemporary(func(dir string) error { return mergeThrowing(dir, out, sources) })
 	}
+}
+
+func mergeThrowing(dir, out string, sources []string) error {
+	loop, exceptions := filepath.Join(dir, "loop.wasm"), filepath.Join(dir, "exceptions.wasm")
+	if err := clang(loop, append([]string{"-mbulk-memory", "-Wl,--export-table", "-Wl,--export=__stack_pointer"},
+		sources...)...); err != nil {
+		return err
+	}
+	if err := assemble(playerDir + "exceptions.wat")(exceptions); err != nil {
+		return err
+	}
+	merger, err := npmTool("wasm-merge")
+	if err != nil {
+		return err
+	}
+	flags := append(strings.Fields(assembleFlags), "--enable-bulk-memory")
+	return shell(merger, append(flags, loop, "player", exceptions, "exceptions", "-o", out)...)
+}
+
+// compileAssemblyScript compiles in the guest's folder: the names of its imports' modules are relative to that.
+func compileAssemblyScript(out string) error {
+	compiler, err := npmTool("asc")
+	if err != nil {
+		return err
+	}
+	c := exec.Command(compiler, "guest.ts", "--optimize", "--runtime=minimal", "--exportRuntime", "--outFile="+out)
+	c.Dir = "examples/assemblyscript-fetch"
+	return run(c)
 }
 
 // compileGo builds the Go guest with the standard toolchain.

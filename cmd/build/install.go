@@ -27,8 +27,8 @@ var groups = []group{
 		debian: []string{"llvm-19-dev", "libclang-19-dev", "lld-19", "clang-19", "gcc", "g++"}},
 	{name: "clang", about: "the compiler of the C guests", present: programs("clang-19", "wasm-ld-19"),
 		debian: []string{"clang-19", "lld-19"}},
-	{name: "rust", about: "the compiler of the Rust guest", present: hasRust,
-		debian: []string{"rustc", "libstd-rust-dev-wasm32", "lld-14"}},
+	{name: "rust", about: "the compiler of the Rust guests", present: rustPresent,
+		debian: []string{"rustc", "libstd-rust-dev-wasm32", "lld-14", "clang-19", "llvm-19"}},
 	{name: "browsers", about: "the browsers of the end-to-end tests", present: programs("chromium", "firefox-esr"),
 		debian: []string{"chromium", "firefox-esr", "fonts-dejavu-core"}},
 }

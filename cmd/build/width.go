@@ -16,7 +16,7 @@ const (
 )
 
 // sourceSuffixes are the files that the limit holds for.
-var sourceSuffixes = []string{".go", ".ts", ".js", ".mjs", ".wat", ".c", ".h"}
+var sourceSuffixes = []string{".go", ".ts", ".js", ".mjs", ".wat", ".c", ".h", ".cpp", ".rs", ".s"}
 
 // narrow fails, with every place, if a line of source is wider than maxWidth.
 func narrow() error {
