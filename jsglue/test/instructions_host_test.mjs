@@ -4,9 +4,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { assemble } from "./assemble.mjs";
+import { gc } from "./gc.mjs";
 import { binary, CONSUMED, instance, lowering, traps, UNHANDLED } from "./instructions.mjs";
 
 // --- lifetime
@@ -77,8 +76,6 @@ test("S-LIFE-4: it need not be resumed; one that nobody holds is garbage, with a
       (unreachable))
     (func (export "drop") (param i32)
       (loop $l (call $step) (drop) (drop) (br_if $l (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))))`);
-  setFlagsFromString("--expose-gc");
-  const gc = runInNewContext("gc");
   const used = (n) => {
     drop(n);
     gc();

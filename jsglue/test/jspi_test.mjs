@@ -292,6 +292,8 @@ test("calls at once are bounded: further ones wait", async () => {
 test("misuse is refused with the platform's errors", () => {
   assert.throws(() => WebAssembly.promising({}), TypeError);
   assert.throws(() => WebAssembly.promising(() => {}), TypeError);
+  const asm = new Function('"use asm"; function f(n) { n = n | 0; return n | 0; } return f;');
+  assert.throws(() => WebAssembly.promising(asm()), TypeError);
   assert.throws(() => new WebAssembly.Suspending({}), TypeError);
   assert.throws(() => WebAssembly.Suspending(() => {}), TypeError);
   assert.throws(() => new WebAssembly.Module(new Uint8Array([0])), platform.CompileError);

@@ -5,13 +5,9 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 
 import { fibers, instantiate, suspending } from "../../web/dist/npm/esm/index.js";
-
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc");
+import { gc } from "./gc.mjs";
 
 test("a fiber that awaits an unreachable Promise is reported by name; one that can go on is not", async () => {
   const held = Promise.withResolvers();
@@ -25,8 +21,7 @@ test("a fiber that awaits an unreachable Promise is reported by name; one that c
   try {
     const lost = exports.call.with({ name: "the lost one" })(1);
     const kept = exports.call.with({ name: "the kept one" })(2);
-    for (const deadline = Date.now() + 60_000; warnings.length === 0 && Date.now() < deadline; await after(250))
-      collect();
+    for (const deadline = Date.now() + 60_000; warnings.length === 0 && Date.now() < deadline; await after(250)) gc();
     assert.equal(warnings.length, 1, warnings.join("\n"));
     assert.match(warnings[0], /leaked\. Fiber the lost one, in export call, waits in import env\.wait /);
     assert.deepEqual(

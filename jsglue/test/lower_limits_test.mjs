@@ -3,13 +3,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { WebAssembly as lowering } from "../../web/dist/npm/esm/webassembly.js";
 import { assemble } from "./assemble.mjs";
-
-setFlagsFromString("--expose-gc");
-const gc = runInNewContext("gc");
+import { gc } from "./gc.mjs";
 
 const { nest, fill, round, drop } = new lowering.Instance(
   new lowering.Module(

@@ -55,12 +55,14 @@ function same(name, functions, expected) {
       try {
         return fn();
       } catch (error) {
-        return error instanceof WebAssembly.Exception ? "exception" : `${error.name}: ${error.message}`;
+        if (error instanceof WebAssembly.Exception) return "exception";
+        return `${error.name}: ${error.message.replace(/ \(evaluating .*/, "")}`; // which JavaScriptCore adds
       }
     };
     for (let k = 0; k < 3; k++) {
       const wanted = outcome(computed.plain);
-      if (expected !== undefined) assert.equal(wanted, expected);
+      if (expected instanceof RegExp) assert.match(wanted, expected);
+      else if (expected !== undefined) assert.equal(wanted, expected);
       assert.equal(outcome(suspended.run), wanted);
       assert.ok(computed.count() > 0, "the body never asks");
       assert.equal(suspended.count(), computed.count());
@@ -299,7 +301,7 @@ same(
   "a trap behind a suspension is a trap",
   `
   (func $body (type $f0) (drop ${ask(1)}) (i64.extend_i32_u (i32.div_u ${ask(2)} (i32.sub ${ask(2)} ${ask(2)}))))`,
-  "RuntimeError: divide by zero",
+  /^RuntimeError: .*divi.* by zero$/i, // the engine's words
 );
 
 same(

@@ -5,16 +5,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
+import { gc } from "./gc.mjs";
 
 const CHURN = Number(process.env.CHURN ?? 100_000);
 const ATONCE = Number(process.env.ATONCE ?? 50_000);
 
 const bytes = readFileSync(new URL("../../examples/c-fetch/guest.wasm", import.meta.url));
-setFlagsFromString("--expose-gc");
-const gc = runInNewContext("gc");
 
 async function guest() {
   const reason = { rejected: true };

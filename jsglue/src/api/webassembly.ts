@@ -70,8 +70,8 @@ export function alike<T extends Function>(call: T, fn: Function): T {
 
 /** The same for a function that cannot wait. */
 function plainly(fn: Function): (...args: unknown[]) => Promise<unknown> {
-  // Throws if it is none of WebAssembly's.
-  new platform.Table({ element: "anyfunc", initial: 1 }).set(0, fn);
+  // Throws if it is none of WebAssembly's. V8 also takes functions of asm.js, which alone have a prototype.
+  new platform.Table({ element: "anyfunc", initial: 1 }).set(0, "prototype" in fn ? {} : fn);
   return async (...args) => fn(...args);
 }
 
