@@ -2,10 +2,8 @@
 // Run over web/dist/npm.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { assemble } from "./assemble.mjs";
-import { gc } from "./gc.mjs";
 import { binary, CONSUMED, instance, lowering, traps, UNHANDLED } from "./instructions.mjs";
 
 // --- lifetime
@@ -64,25 +62,6 @@ test("S-LIFE-3: it holds frames, and no copy of memories, tables and globals: it
   set(500);
   step();
   assert.deepEqual(seen, [501]);
-});
-
-test("S-LIFE-4: it need not be resumed; one that nobody holds is garbage, with all frames", () => {
-  const { drop } = instance(`
-    (func $deep (type $fi_i)
-      (if (result i32) (local.get 0)
-        (then (i32.add (call $deep (i32.sub (local.get 0) (i32.const 1))) (i32.const 1)))
-        (else (suspend $ask (i32.const 1)))))
-    (func $step (result i32 (ref $ki_i)) (resume $ki_i (on $ask 0) (i32.const 10) (cont.new $ki_i (ref.func $deep)))
-      (unreachable))
-    (func (export "drop") (param i32)
-      (loop $l (call $step) (drop) (drop) (br_if $l (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))))`);
-  const used = (n) => {
-    drop(n);
-    gc();
-    return process.memoryUsage().heapUsed;
-  };
-  const before = used(1_000);
-  assert.ok(used(200_000) - before < 2e6);
 });
 
 test("S-LIFE-5: a continuation may be kept in another one, and resumed there", () => {
@@ -165,20 +144,6 @@ test("S-HOST-5: a start function may resume; a suspend that leaves it traps", ()
     (resume $k (on $stop $h) (cont.new $k (ref.func $body))) (unreachable))`;
   assert.equal(start(`${resuming} (drop)`), 4);
   assert.throws(() => start(`(suspend $stop)`), UNHANDLED);
-});
-
-test('S-HOST-6: an engine that has the instructions runs them itself, unless { stacks: "unwind" } is asked for', () => {
-  const program = `
-    import { binary, instance, lowering } from ${JSON.stringify(new URL("./instructions.mjs", import.meta.url))};
-    const text = '(func $b (type $f_i) (i32.const 5))' +
-      '(func (export "run") (result i32) (resume $k_i (cont.new $k_i (ref.func $b))))';
-    const lowered = (options) =>
-      WebAssembly.Module.customSections(new lowering.Module(binary(text, ""), options), "fiberfill.lower").length;
-    console.log(lowered(), lowered({ stacks: "unwind" }), instance(text, {}, { stacks: "unwind" }).run());`;
-  const run = (...flags) =>
-    execFileSync(process.execPath, [...flags, "--input-type=module", "--eval", program], { encoding: "utf8" }).trim();
-  assert.equal(run("--experimental-wasm-wasmfx"), "0 1 5");
-  assert.equal(run(), "1 1 5");
 });
 
 test("S-HOST-7: a module without these instructions is the engine's, and nothing is changed in it", () => {

@@ -67,7 +67,7 @@ test("1,000,000 resumes inside of each other end in an error, and nothing is lef
   assert.equal(nest(3), 8);
 });
 
-test("a continuation that nobody holds is garbage, half-way through ten functions, too", () => {
+test("S-LIFE-4: a continuation that nobody holds is garbage, half-way through ten functions, too", () => {
   drop(1000, 10);
   gc();
   const before = process.memoryUsage().heapUsed;

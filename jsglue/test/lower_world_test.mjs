@@ -1,6 +1,7 @@
 // Modules with stack-switching instructions among JavaScript, plain modules and each other. Run over web/dist/npm.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { WebAssembly as lowering } from "../../web/dist/npm/esm/webassembly.js";
@@ -327,4 +328,18 @@ test("a start function may resume, and not suspend", () => {
     (func $b (global.set 0 (i32.const 4))) (func $s ${body}) (start $s))`;
   assert.equal(instance(start("(resume $k (cont.new $k (ref.func $b)))")).g.value, 4);
   assert.throws(() => instance(start("(drop (suspend $yield (i32.const 1)))")), /unhandled tag/);
+});
+
+test('S-HOST-6: an engine that has the instructions runs them itself, unless { stacks: "unwind" } is asked for', () => {
+  const program = `
+    import { binary, instance, lowering } from ${JSON.stringify(new URL("./instructions.mjs", import.meta.url))};
+    const text = '(func $b (type $f_i) (i32.const 5))' +
+      '(func (export "run") (result i32) (resume $k_i (cont.new $k_i (ref.func $b))))';
+    const lowered = (options) =>
+      WebAssembly.Module.customSections(new lowering.Module(binary(text, ""), options), "fiberfill.lower").length;
+    console.log(lowered(), lowered({ stacks: "unwind" }), instance(text, {}, { stacks: "unwind" }).run());`;
+  const run = (...flags) =>
+    execFileSync(process.execPath, [...flags, "--input-type=module", "--eval", program], { encoding: "utf8" }).trim();
+  assert.equal(run("--experimental-wasm-wasmfx"), "0 1 5");
+  assert.equal(run(), "1 1 5");
 });
