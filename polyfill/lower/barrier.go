@@ -25,7 +25,7 @@ func (l *lowering) barriers() []byte {
 	n := uint32(len(list))
 	bodies := make([][]byte, n)
 	for f, b := range list {
-		bodies[f] = l.barrier(uint32(f), b)
+		bodies[f] = l.barrier(b.params, func(e *emitter) { e.call(uint32(f)) })
 	}
 	var w wasm.Writer
 	w.Raw(wasm.Preamble)
@@ -43,9 +43,7 @@ func (l *lowering) barriers() []byte {
 			w.Byte(wasm.KindFunc)
 			w.U32(list[f].typ)
 		}
-		w.Name(Namespace)
-		w.Name("current")
-		w.Raw("\x03\x63\x04\x01")
+		w.Raw(importCurrent)
 	})
 	section(wasm.SectionFunc, func() {
 		w.U32(n)
@@ -71,24 +69,26 @@ func (l *lowering) barriers() []byte {
 	return w.B
 }
 
+// importCurrent is the import of the driver's global.
+const importCurrent = "\x0f" + Namespace + "\x07current\x03\x63\x04\x01"
+
 // A barred is a function behind a barrier.
 type barred struct {
 	params []validate.Type
 	typ    uint32 // its index
 }
 
-// barrier writes one of these functions. The driver's global current, the only one here, is put back however the call
+// barrier writes one of these functions. The driver's global current, the first one here, is put back however the call
 // ends but by a trap.
-func (l *lowering) barrier(f uint32, b barred) []byte {
+func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
 	const current = 0
-	params := b.params
 	e := l.helper(len(params))
 	saved := e.first
 	push := func() {
 		for i := range params {
 			e.get(uint32(i))
 		}
-		e.call(f)
+		call(e)
 	}
 	e.global(current)
 	e.Raw("\x22") // local.tee
@@ -150,6 +150,14 @@ func (l *lowering) about(w *wasm.Writer) {
 	for i, n := range l.registers {
 		comma(w, i)
 		Decimal(w, n)
+	}
+	w.Raw(`],"tables":[`)
+	for i, n := 0, 0; i < len(m.Tables); i++ {
+		if l.may.function(m.Tables[i].Type) {
+			comma(w, n)
+			Decimal(w, uint32(i))
+			n++
+		}
 	}
 	w.Raw(`],"tags":[`)
 	for i, tag := range m.Tags {

@@ -37,6 +37,12 @@ func (l *lowering) customSections(leading bool) {
 			w.Bytes(l.barriers())
 		})
 	}
+	if guards := l.guards(); guards != nil {
+		l.section(wasm.SectionCustom, func(w *wasm.Writer) {
+			w.Name(Section + ".guards")
+			w.Bytes(guards)
+		})
+	}
 }
 
 // placed reports whether a custom section of this name speaks of places in the code.

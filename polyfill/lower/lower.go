@@ -218,7 +218,8 @@ func (l *lowering) anyCont(list []validate.Type) bool {
 // graph validates the code and finds what may suspend.
 func (l *lowering) graph(from sources) *validate.Error {
 	m := l.m
-	l.may = closure{m: m, funcs: make([]bool, len(m.Funcs)), types: make([]bool, l.t.Len())}
+	l.may = closure{m: m, funcs: make([]bool, len(m.Funcs)), types: make([]bool, l.t.Len()),
+		tables: make([]bool, l.t.Len())}
 	b := &l.body
 	for f := m.ImportedFuncs; f < len(m.Funcs); f++ {
 		if b.Start(m, uint32(f)) && l.anyCont(b.Locals) {

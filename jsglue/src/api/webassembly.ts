@@ -27,6 +27,7 @@ import { inspect, type Shape } from "../guest/module.js";
 import { canUnwind, hasJSPI, kindOf, needs } from "../substrate/choose.js";
 import { jspi } from "../substrate/jspi.js";
 import { mayBeLeft, rewritten, unwindingNow } from "../substrate/unwind.js";
+import { watchTables } from "../lower/tables.js";
 import { shadowStack, type Options } from "../guest/options.js";
 import { SuspendError, WebAssembly as platform } from "../platform.js";
 import { Suspending as Mark } from "../guest/suspending.js";
@@ -270,10 +271,14 @@ interface Linked {
 
 function link(module: WebAssembly.Module, given: any): Linked {
   const shape = module instanceof platform.Module ? shapes.get(module) : undefined;
-  if (!shape) return { module, imports: given, made: (instance) => instance };
+  const plain = (imports: any, made: (instance: WebAssembly.Instance) => WebAssembly.Instance): Linked => {
+    const seen = watchTables(module, imports);
+    return { module, imports, made: (instance) => (seen(), made(instance)) };
+  };
+  if (!shape) return plain(given, (instance) => instance);
   const [table, values] = read(module, given, shape);
   const all = platform.Module.exports(module);
-  if (!values) return { module, imports: table, made: (instance) => hide(instance, all, shape.own) };
+  if (!values) return plain(table, (instance) => hide(instance, all, shape.own));
   const waits = values.some((value) => value instanceof Mark);
   if (waits) ready();
   const keeps = keepsStacks(module);
@@ -305,7 +310,7 @@ function link(module: WebAssembly.Module, given: any): Linked {
     return hide(instance, all, shape.own);
   };
   const imports = link ? link.imports : table;
-  if (!leaves) return { module, imports, made };
+  if (!leaves) return plain(imports, made);
   const kinds = shape.imports ?? platform.Module.imports(module);
   const functions = values.filter((_, i) => kinds[i]!.kind === "function");
   unwindingNow(needs);
@@ -315,7 +320,7 @@ function link(module: WebAssembly.Module, given: any): Linked {
   } catch (error) {
     // What cannot be rewritten runs as it is if it may never wait. If it does, below its frames, that is refused.
     if (waits || !(error instanceof platform.CompileError)) throw error;
-    return { module, imports, made };
+    return plain(imports, made);
   }
 }
 

@@ -4,6 +4,7 @@
 
 import driverBytes from "../../lower/driver.wasm";
 import { WebAssembly } from "../platform.js";
+import type { Guarded } from "./tables.js";
 
 /** What polyfill/lower and the driver agree on. */
 export const VERSION = 1;
@@ -33,6 +34,11 @@ export interface Shared {
   tags: WeakMap<object, Identity>;
   /** Functions that can be left: what they do when they return is understood by their callers. */
   lowered: WeakSet<object>;
+  /** Tables that lowered modules use (tables.ts). */
+  tables: WeakMap<object, Guarded>;
+  /** What stands in those for a function that cannot be left, and the way back. */
+  barriers: WeakMap<object, Function>;
+  behind: WeakMap<object, Function>;
   /** By name, as modules import them. */
   registers: Map<string, WebAssembly.ExportValue>;
   tagNames: string[];
@@ -47,8 +53,8 @@ export function shared(): Shared {
   return (here ??= (globalThis as any)[KEY] ??= make());
 }
 
-/** Whether there can be a Tag of which more is known than the engine knows. */
-export const anyTags = (): boolean => here !== undefined || KEY in globalThis;
+/** Whether anything has been lowered in this realm. */
+export const started = (): boolean => here !== undefined || KEY in globalThis;
 
 function make(): Shared {
   let module: WebAssembly.Module;
@@ -85,7 +91,17 @@ function make(): Shared {
     },
   };
   const driver = new WebAssembly.Instance(module).exports as Driver;
-  return { driver, host, tags: new WeakMap(), lowered: new WeakSet(), registers: new Map(), tagNames };
+  return {
+    driver,
+    host,
+    tags: new WeakMap(),
+    lowered: new WeakSet(),
+    tables: new WeakMap(),
+    barriers: new WeakMap(),
+    behind: new WeakMap(),
+    registers: new Map(),
+    tagNames,
+  };
 }
 
 function message(code: number, tag: string | null | undefined): string {

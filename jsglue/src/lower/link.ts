@@ -4,7 +4,8 @@
 import { WebAssembly } from "../platform.js";
 import { refuse, Waiting } from "./waits.js";
 import { isObject } from "../values.js";
-import { anyTags, CLASSES, register, shared, VERSION, type Identity } from "./driver.js";
+import { CLASSES, register, shared, started, VERSION, type Identity } from "./driver.js";
+import { guardTable, GUARDS } from "./tables.js";
 
 const SECTION = "fiberfill.lower";
 const BARRIERS = "fiberfill.lower.barriers";
@@ -12,6 +13,7 @@ const NAMESPACE = "fiberfill:lower";
 
 const KINDS = ["function", "table", "memory", "global", "tag"] as const;
 const FUNCTION = 0;
+const TABLE = 1;
 const TAG = 4;
 
 /** The custom section of a lowered module (polyfill/lower/barrier.go). */
@@ -20,6 +22,8 @@ interface About {
   imports: [module: string, name: string, kind: number][];
   exports: [name: string, kind: number, index: number][];
   registers: number[];
+  /** The tables of functions, by index. */
+  tables: number[];
   /** For each tag its type, if it has results. */
   tags: string[];
 }
@@ -57,7 +61,7 @@ export function exports(module: WebAssembly.Module): WebAssembly.ModuleExportDes
 
 /** As WebAssembly.Module.customSections, without ours. */
 export function customSections(module: WebAssembly.Module, name: string): ArrayBuffer[] {
-  return name === SECTION || name === BARRIERS ? [] : WebAssembly.Module.customSections(module, name);
+  return [SECTION, BARRIERS, GUARDS].includes(name) ? [] : WebAssembly.Module.customSections(module, name);
 }
 
 /** Whether a module has been lowered. */
@@ -84,6 +88,9 @@ export function link(
     return isObject(space) ? (space as any)[name] : undefined;
   });
   const ids = identities(found, values);
+  found.imports
+    .flatMap(([, , kind], i) => (kind === TABLE ? [values[i]] : []))
+    .forEach((table, k) => found.tables.includes(k) && guardTable(table, module, true));
   const places = found.imports.flatMap(([, , kind], i) => (kind === FUNCTION ? [i] : []));
   // As a value, and not called, an import that waits is only there for start functions, where nothing can.
   const waits = places.flatMap((place, i) => {
@@ -117,6 +124,7 @@ export function link(
       for (const [name, kind, index] of found.exports) {
         const value = exports[name] as object;
         if (kind === FUNCTION) lowered.add(value);
+        if (kind === TABLE && found.tables.includes(index)) guardTable(value, module, false);
         if (kind === TAG) tags.set(value, ids[index]!);
       }
     },
@@ -125,7 +133,7 @@ export function link(
 
 /** Throws a LinkError if a module that has not been lowered imports a tag with results: the engine sees none. */
 export function checkTags(module: unknown, given: any): void {
-  if (!(module instanceof WebAssembly.Module) || !isObject(given) || !anyTags()) return;
+  if (!(module instanceof WebAssembly.Module) || !isObject(given) || !started()) return;
   let list: WebAssembly.ModuleImportDescriptor[];
   try {
     list = WebAssembly.Module.imports(module);
