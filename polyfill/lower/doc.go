@@ -111,8 +111,8 @@
 //
 // Functions that have not been lowered cannot be left: JavaScript, and plain modules. An imported one is called through
 // a barrier, a function of the same type (in a module of its own, in a custom section) that hides all handlers for the
-// time of the call. A suspension below it traps, and says so. Functions that others put into a table of the module get a
-// barrier when they are put there (guards.go); only JavaScript sees them, so what must not be done, and nobody can see,
+// time of the call. A suspension below it traps, and says so. Functions that others put into a table of the module get
+// a barrier when they are put there (guards.go). Only JavaScript sees them: what must not be done, and nobody can see,
 // is to write such a function to the table from a module that is not lowered, and to suspend through it.
 //
 // # What nobody else can tell

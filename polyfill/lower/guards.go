@@ -5,9 +5,9 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
-// guards returns a module that puts a barrier in front of one function, for tables that the guest shares: JavaScript may
-// put functions there that cannot be left, and does not know their types. It imports the function as a global; "type"
-// says which of its other exports has that type, or that the guest calls nothing of that type through a table, by -1.
+// guards returns a module that puts a barrier in front of one function, for tables that the guest shares: JavaScript
+// may put functions there that cannot be left, and does not know their types. It imports the function as a global;
+// "type" says which of its other exports has that type, or -1 if the guest calls nothing of that type through a table.
 // Nil: the guest shares no table, or calls nothing through one.
 func (l *lowering) guards() []byte {
 	var list []validate.Heap
