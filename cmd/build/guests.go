@@ -23,7 +23,8 @@ func guests() ([]binary, error) {
 			compileC("internal/guest/testdata/generators.c", "-Wl,--export-table")},
 		{"jsglue/test/testdata/rust.wasm", compileRust("jsglue/test/testdata/rust.rs")},
 		{rustCrate + "libfiberfill_try.a", rustCatch},
-		{"examples/rust-fetch/guest.wasm", compileRustFetch},
+		{"examples/rust-fetch/guest.wasm", compileRustExample("rust-fetch")},
+		{"examples/rust-generator/guest.wasm", compileRustExample("rust-generator", "-Clink-arg=--export-table")},
 		{"examples/cpp-fetch/guest.wasm",
 			compileC("examples/cpp-fetch/guest.cpp", "-std=c++20", "-fwasm-exceptions", "-fno-rtti")},
 		{"examples/tinygo-fetch/guest.wasm", func(out string) error {
@@ -159,17 +160,21 @@ func rustCatch(out string) error {
 	})
 }
 
-// compileRustFetch does what cargo does, which has no say in the names of the crates' symbols then.
-func compileRustFetch(out string) error {
-	return inTemporary(func(dir string) error {
-		crate := filepath.Join(dir, "libfiberfill.rlib")
-		if err := runRustc(crate, "--edition=2021", "--crate-type=rlib", "--crate-name=fiberfill", "-Lnative="+rustCrate,
-			"-lstatic=fiberfill_try", rustCrate+"src/lib.rs"); err != nil {
-			return err
-		}
-		return runRustc(out, "--edition=2021", "--crate-type=cdylib", "--crate-name=rust_fetch",
-			"--extern=fiberfill="+crate, "examples/rust-fetch/src/lib.rs")
-	})
+// compileRustExample compiles an example that uses the crate, as cargo does, which has no say then in the names of the
+// crates' symbols.
+func compileRustExample(name string, more ...string) func(out string) error {
+	return func(out string) error {
+		return inTemporary(func(dir string) error {
+			crate := filepath.Join(dir, "libfiberfill.rlib")
+			if err := runRustc(crate, "--edition=2021", "--crate-type=rlib", "--crate-name=fiberfill",
+				"-Lnative="+rustCrate, "-lstatic=fiberfill_try", rustCrate+"src/lib.rs"); err != nil {
+				return err
+			}
+			return runRustc(out, append(more, "--edition=2021", "--crate-type=cdylib",
+				"--crate-name="+strings.ReplaceAll(name, "-", "_"), "--extern=fiberfill="+crate,
+				"examples/"+name+"/src/lib.rs")...)
+		})
+	}
 }
 
 func inTemporary(work func(dir string) error) error {

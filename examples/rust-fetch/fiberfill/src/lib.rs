@@ -16,6 +16,9 @@
 //! Fibers change places only inside of [`wait`]. Between two waits a fiber has the instance to itself. Do not hold a
 //! lock or a `RefCell` borrow across a wait that other fibers need: they would find it taken.
 
+mod generator;
+
+pub use generator::{Generator, Yielder};
 use std::time::Duration;
 
 /// Why a wait brought no value.
