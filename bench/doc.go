@@ -28,7 +28,7 @@
 //	asyncifiable the same, rewritten by Asyncify (-O2).
 //	go          fiberfill's fibers for Go functions (package polyfill/run), natively and in Go's own js/wasm; only
 //	            for the costs.
-//	wazero      fiberfill's runner of guests on a server (package internal/guest); only for the costs.
+//	wazero      fiberfill's runner of guests on a server (package guest); only for the costs.
 //
 // # Workloads
 //

@@ -5,10 +5,9 @@ package main
 import (
 	"context"
 	"os"
-	"strconv"
 	"strings"
 
-	"github.com/fiberfill/fiberfill/internal/guest"
+	"github.com/fiberfill/fiberfill/guest"
 )
 
 // guests are the instances in wazero, by system.
@@ -30,14 +29,14 @@ func (all guests) perform(operation string, n int) (int, error) {
 			return 0, err
 		}
 	}
-	results, err := enter(g, export, strconv.Itoa(n))
+	results, err := enter(g, export, n)
 	if err != nil {
 		return 0, err
 	}
-	return int(int32(results[0])), nil
+	return int(results[0].(int32)), nil
 }
 
-func enter(g *guest.Guest, export string, args ...string) ([]uint64, error) {
+func enter(g *guest.Guest, export string, args ...any) ([]any, error) {
 	c, err := g.Go(export, export, args...)
 	if err != nil {
 		return nil, err

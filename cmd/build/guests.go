@@ -17,10 +17,11 @@ func guests() ([]binary, error) {
 	list := []binary{
 		{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")},
 		{"examples/c-actor/guest.wasm", compileC("examples/c-actor/guest.c")},
+		{"examples/go-server/wasm/total.wasm", compileC("examples/go-server/wasm/total.c")},
 		{"examples/c-generator/guest.wasm",
 			compileC("examples/c-generator/guest.c", "-Iinclude", "-Wl,--export-table")},
-		{"internal/guest/testdata/generators.wasm",
-			compileC("internal/guest/testdata/generators.c", "-Wl,--export-table")},
+		{"guest/testdata/generators.wasm",
+			compileC("guest/testdata/generators.c", "-Wl,--export-table")},
 		{"jsglue/test/testdata/rust.wasm", compileRust("jsglue/test/testdata/rust.rs")},
 		{rustCrate + "libfiberfill_try.a", rustCatch},
 		{"examples/rust-fetch/guest.wasm", compileRustExample("rust-fetch")},

@@ -30,7 +30,7 @@ var packages = map[string]string{
 	"asyncio/actors":       "go",
 	"asyncio/tree":         "go",
 	"asyncio/actors/wasm":  "wazero",
-	"internal/guest":       "wazero",
+	"guest":                "wazero",
 	"cmd/fiberfill":        "wazero",
 	"e2e":                  "jspi",
 }

@@ -182,14 +182,14 @@ test.todo("J-EXP-1: later");
 
 func TestColumnsOf(t *testing.T) {
 	for file, want := range map[string]string{
-		"polyfill/run/ends_test.go":       "go wasm",
-		"internal/guest/proposal_test.go": "wazero",
-		"e2e/rules_test.go":               "jspi",
-		"jsglue/proposals_test.mjs":       "jspi",
-		"jsglue/test/arena_test.mjs":      "jspi",
-		"polyfill/machine.go":             "",
-		"cmd/build/rules_test.go":         "",
-		"web/npm/package_test.mjs":        "",
+		"polyfill/run/ends_test.go":  "go wasm",
+		"guest/proposal_test.go":     "wazero",
+		"e2e/rules_test.go":          "jspi",
+		"jsglue/proposals_test.mjs":  "jspi",
+		"jsglue/test/arena_test.mjs": "jspi",
+		"polyfill/machine.go":        "",
+		"cmd/build/rules_test.go":    "",
+		"web/npm/package_test.mjs":   "",
 	} {
 		if got := strings.Join(columnsOf(file), " "); got != want {
 			t.Errorf("%s: %q, want %q", file, got, want)

@@ -30,10 +30,10 @@ func TestMain(m *testing.M) {
 const (
 	cGuest   = "examples/c-fetch/guest.wasm"
 	watGuest = "examples/wat-fetch/guest.wasm"
-	stacks   = "internal/guest/testdata/stacks.wasm"
-	files    = "internal/guest/testdata/files.wasm"
+	stacks   = "guest/testdata/stacks.wasm"
+	files    = "guest/testdata/files.wasm"
 
-	generators = "internal/guest/testdata/generators.wasm"
+	generators = "guest/testdata/generators.wasm"
 )
 
 func serve(t *testing.T) *webserver.Server {

@@ -17,7 +17,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/fiberfill/fiberfill/internal/guest"
+	"github.com/fiberfill/fiberfill/guest"
 )
 
 // run is one invocation of `fiberfill run`.
@@ -161,7 +161,9 @@ func (r *run) prepare(ctx context.Context) error {
 	o := &r.options
 	o.Stdin, o.Stdout, o.Stderr = r.stdin, r.stdout, r.stderr
 	o.Warn = func(text string) { fmt.Fprintln(r.stderr, "fiberfill: "+text) }
-	o.Log = func(c *guest.Call, code, value int32) { fmt.Fprintf(r.stderr, "%s: log %d %d\n", c.Name, code, value) }
+	o.Imports = guest.Page(func(c *guest.Call, code, value int32) {
+		fmt.Fprintf(r.stderr, "%s: log %d %d\n", c.Name, code, value)
+	})
 	o.Ended = r.ended
 	if r.export == start {
 		o.Args, r.args = r.args, nil
@@ -178,7 +180,11 @@ func (r *run) prepare(ctx context.Context) error {
 				args[j] = strings.ReplaceAll(arg, "{i}", number)
 			}
 		}
-		c, err := r.guest.Go(name, r.export, args...)
+		values, err := r.guest.Parse(r.export, args)
+		var c *guest.Call
+		if err == nil {
+			c, err = r.guest.Go(name, r.export, values...)
+		}
 		if err != nil {
 			r.guest.Close()
 			return err

@@ -13,7 +13,7 @@ import { rejection } from "./waiting_guest.mjs";
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"));
 
 describe("what operations refuse, in the same words as on wazero", () => {
-  const folder = new URL("../../internal/guest/testdata/", import.meta.url);
+  const folder = new URL("../../guest/testdata/", import.meta.url);
   for (const line of readFileSync(new URL("refusals.txt", folder), "utf8").split("\n")) {
     if (line === "" || line.startsWith("#")) continue;
     const [system, script, want] = line.split(" | ");
@@ -123,7 +123,7 @@ describe("a raise or an admits function must not use the system or wait, as on w
   });
 
   describe("D-FILT-3: a filter runs as if called by the one that raises the event", () => {
-    const file = new URL("../../internal/guest/testdata/filters.wasm", import.meta.url);
+    const file = new URL("../../guest/testdata/filters.wasm", import.meta.url);
     for (const [filter, want] of [
       [2, 5], // it throws, and the sender catches that
       [5, 1], // it admits
@@ -163,7 +163,7 @@ describe("a raise or an admits function must not use the system or wait, as on w
 
   test("D-FILT-1: a filter", async () => {
     const { instance, exports } = await fiberfill.instantiate(
-      readFileSync(new URL("../../internal/guest/testdata/raw_cont.wasm", import.meta.url)),
+      readFileSync(new URL("../../guest/testdata/raw_cont.wasm", import.meta.url)),
     );
     const words = new Int32Array(instance.exports.memory.buffer);
     words[(508 + 4) / 4] = await exports.event(0, 0);
@@ -178,7 +178,7 @@ describe("a raise or an admits function must not use the system or wait, as on w
 });
 
 describe("a fiber that cannot enter another for want of a stack ends, with all that left the chain with it", () => {
-  const file = new URL("../../internal/guest/testdata/no_stack.wasm", import.meta.url);
+  const file = new URL("../../guest/testdata/no_stack.wasm", import.meta.url);
   for (const [how, what] of [
     "switch of the parent",
     "switch of the child",
@@ -202,7 +202,7 @@ describe("a fiber that cannot enter another for want of a stack ends, with all t
 for (const name of ["go", "large", "returns"]) {
   test(`K-9: a stack that was too small is the reason given, even for an unwritten frame (${name})`, async () => {
     const g = await fiberfill.instantiate(
-      readFileSync(new URL("../../internal/guest/testdata/overflows.wasm", import.meta.url)),
+      readFileSync(new URL("../../guest/testdata/overflows.wasm", import.meta.url)),
     );
     const error = await rejection(g.exports[name]());
     assert.equal(error.code, "region-overflow");
@@ -212,7 +212,7 @@ for (const name of ["go", "large", "returns"]) {
 }
 
 test("an allocator must not use the system: it runs in the middle of a jump", async () => {
-  const file = new URL("../../internal/guest/testdata/exits.wasm", import.meta.url);
+  const file = new URL("../../guest/testdata/exits.wasm", import.meta.url);
   const g = await fiberfill.instantiate(readFileSync(file), { wasi_snapshot_preview1: { proc_exit() {} } });
   for (const again of [false, true]) {
     const error = await rejection(g.exports.wrong());

@@ -167,7 +167,7 @@ describe("fibers v1", () => {
   });
 
   test("A-HDL-4: a block takes only a tag whose parameters are the last of its own", async () => {
-    const raw = new URL("../../internal/guest/testdata/raw_fibers1.wasm", import.meta.url);
+    const raw = new URL("../../guest/testdata/raw_fibers1.wasm", import.meta.url);
     const { exports } = await fiberfill.instantiate(readFileSync(raw));
     const tag = await exports.tag(0x41); // of an i32 and an f64
     for (const block of [0x41, 0x412, 0x4121]) await exports.block(tag, block);

@@ -1,5 +1,5 @@
 // The scenarios of the proposals, played by guests in C and WAT (examples/c-scenarios) on JSPI. The expectations are
-// the server's: internal/guest/scenarios_test.go.
+// the server's: guest/scenarios_test.go.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

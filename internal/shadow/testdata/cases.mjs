@@ -1,6 +1,6 @@
 // The policy for shadow stacks as one table of cases. Every host plays all of its columns with real guests:
 //
-//   calls   the page (jsglue/test/shadow_test.mjs) and the server (internal/guest/shadow_test.go)
+//   calls   the page (jsglue/test/shadow_test.mjs) and the server (guest/shadow_test.go)
 //   page    what only the page can be given
 //   jspi    the page's namespace for code written for JSPI: the source
 //   actor   both hosts of actors (jsglue/test/shadow_test.mjs, asyncio/actors/wasm/shadow_test.go), with a class of

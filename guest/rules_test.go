@@ -101,13 +101,13 @@ func TestRules(t *testing.T) {
 		"in their order", func(t *testing.T) {
 		bubble(t, 3, func(t *testing.T, h held) {
 			g := load(t, watGuest, Options{
-				Log: func(c *Call, code, _ int32) {
+				Imports: Page(func(c *Call, code, _ int32) {
 					if c.Name != "c" || code != 1 {
 						return
 					}
 					h.open(1) // frames of wasm are on the stack, and of the host on top of them
 					h.open(0)
-				},
+				}),
 				Ended: func(c *Call) {
 					if c.Name == "a" {
 						h.open(2)
@@ -135,13 +135,13 @@ func TestRules(t *testing.T) {
 			close(h[0])
 			var refused any
 			var g *Guest
-			g = load(t, watGuest, Options{Log: func(c *Call, _, _ int32) {
+			g = load(t, watGuest, Options{Imports: Page(func(c *Call, _, _ int32) {
 				if c.Name != "b" {
 					return
 				}
 				defer func() { refused = recover() }()
 				g.Run()
-			}})
+			})})
 			a, b := call(t, g, "a", "item", path(0)), call(t, g, "b", "item", path(0))
 			g.Run()
 			if refused == nil {
@@ -194,7 +194,7 @@ func TestRules(t *testing.T) {
 		bubble(t, 2, func(t *testing.T, h held) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			reason := errors.New("that is enough")
-			g := loadWith(t, ctx, stacks, Options{Log: func(*Call, int32, int32) { t.Error("nobody logs") }})
+			g := loadWith(t, ctx, stacks, Options{Imports: Page(func(*Call, int32, int32) { t.Error("nobody logs") })})
 			g.Loop.StartLog()
 			a, b := call(t, g, "a", "clean_up", path(0)), call(t, g, "b", "clean_up", path(1))
 			go func() {
@@ -272,8 +272,8 @@ func TestRules(t *testing.T) {
 		bubble(t, 2, func(t *testing.T, h held) {
 			seen := map[*Call]string{}
 			g := load(t, watGuest, Options{
-				Log:   func(c *Call, _, _ int32) { seen[c] += fmt.Sprint(c.State, " ") },
-				Ended: func(c *Call) { seen[c] += fmt.Sprint(c.State) },
+				Imports: Page(func(c *Call, _, _ int32) { seen[c] += fmt.Sprint(c.State, " ") }),
+				Ended:   func(c *Call) { seen[c] += fmt.Sprint(c.State) },
 			})
 			a, b := call(t, g, "a", "item", path(0)), call(t, g, "b", "item", path(1))
 			go func() { synctest.Wait(); h.open(1); close(h[0]) }()

@@ -1,9 +1,13 @@
 package guest
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
 // Entries run one after the other, in their order, also while the first sleeps.
@@ -40,12 +44,20 @@ func TestTurnBehindACancelledEntry(t *testing.T) {
 	server := serve(t)
 	var ends []string
 	g := load(t, generators, Options{Ended: func(c *Call) { ends = append(ends, fmt.Sprint(c.Name, " ", c.State)) }})
+	if err := g.initialize(); err != nil {
+		t.Fatal(err)
+	}
 	call(t, g, "first", "twice", server.URL+"/hold?id=1")
 	second := call(t, g, "second", "nap", "0")
 	call(t, g, "third", "nap", "0")
-	whenInFlight(t, server, 1, func() {
+	// A fiber of the loop, which goes on behind those that are ready: the second entry has begun to wait by then.
+	g.Loop.Go("canceller", func(f *asyncio.Fiber) error {
+		_, err := asyncio.Block(f, func(ctx context.Context) (webserver.Stats, error) {
+			return server.Await(ctx, func(s webserver.Stats) bool { return s.InFlight == 1 })
+		})
 		second.fiber.Cancel(nil)
 		release(t, server, 1)
+		return err
 	})
 	g.Run()
 	if got := strings.Join(ends[1:], ", "); got != "second cancelled, first done, third done" { // behind _initialize

@@ -22,21 +22,21 @@ func TestArguments(t *testing.T) {
 		{"sum", "base 0 10", "text base, 0, 10"},
 		{"sum", "text:1 2 3", "text 1, 2, 3"},
 		{"sum", "1 2", "text 1, text 2"},
-		{"sum", "1 2 3 -1", "1, 2, 3, 4294967295"},
-		{"sum", "010 08 -0x10 0X1f", "10, 8, 4294967280, 31"}, // a zero in front does not make a number octal
+		{"sum", "1 2 3 -1", "1, 2, 3, -1"},
+		{"sum", "010 08 -0x10 0X1f", "10, 8, -16, 31"}, // a zero in front does not make a number octal
 		{"sum", "1 2 3 1_000", `argument 4, "1_000", is for a parameter of type i32`},
 		{"sum", "1 2 3 0b1", `argument 4, "0b1", is for a parameter of type i32`},
 		{"sum", "1 2 3", "after 3 arguments there is none for i32"},
 		{"sum", "1 2 3 four", `argument 4, "four", is for a parameter of type i32`},
 		{"overflow", "four", `argument 1, "four", is for a parameter of type i32`},
 	} {
-		read, err := arguments(c.export, g.exports[c.export], strings.Split(c.args, " "))
+		args, err := g.Parse(c.export, strings.Split(c.args, " "))
 		var words []string
-		for _, a := range read {
-			if a.isText {
-				words = append(words, "text "+a.text)
+		for _, a := range args {
+			if text, ok := a.(string); ok {
+				words = append(words, "text "+text)
 			} else {
-				words = append(words, fmt.Sprint(a.number))
+				words = append(words, fmt.Sprint(a))
 			}
 		}
 		if got := strings.Join(words, ", "); err != nil && !strings.Contains(err.Error(), c.want) || err == nil &&
@@ -227,7 +227,7 @@ func TestNoRoom(t *testing.T) {
 	}
 	for _, source := range []Source{Allocator, Grow} {
 		// of 64 MB
-		g, err := New(t.Context(), binary, Options{Name: stacks, Stacks: Stacks{Source: source, Size: 1 << 20}})
+		g, err := New(t.Context(), binary, Options{Name: stacks, Imports: Page(nil), Stacks: Stacks{Source: source, Size: 1 << 20}})
 		if err != nil {
 			t.Fatal(err)
 		}

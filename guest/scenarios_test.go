@@ -17,7 +17,7 @@ import (
 
 // The scenarios of the proposals, played by guests in C and WAT. A page has to give the same results:
 // jsglue/test/scenarios_test.mjs and e2e.
-const scenarioDir = "../../examples/c-scenarios/"
+const scenarioDir = "../examples/c-scenarios/"
 
 type scenario struct {
 	Name, Guest string
@@ -57,7 +57,7 @@ func TestScenarios(t *testing.T) {
 func (s scenario) play(t *testing.T, events []string) {
 	var g *Guest
 	var log []string
-	g = load(t, scenarioDir+s.Guest+".wasm", Options{Log: func(_ *Call, code, value int32) {
+	g = load(t, scenarioDir+s.Guest+".wasm", Options{Imports: Page(func(_ *Call, code, value int32) {
 		log = append(log, s.words(events[code&255], code>>8, value))
 		if strings.HasPrefix(log[len(log)-1], "pauses") {
 			for _, f := range g.Fibers() {
@@ -66,10 +66,10 @@ func (s scenario) play(t *testing.T, events []string) {
 				}
 			}
 		}
-	}})
+	})})
 	inputs := call(t, g, "inputs", "inputs")
 	g.Run()
-	at := uint32(inputs.Results[0])
+	at := uint32(inputs.Results[0].(int32))
 	for i, step := range s.Steps {
 		log = nil
 		var args []string
@@ -93,8 +93,8 @@ func (s scenario) play(t *testing.T, events []string) {
 			t.Errorf("%s: %v, want the trap %q", where, c.Err, step.Traps)
 		case step.Traps == "" && c.Err != nil:
 			t.Errorf("%s: %v", where, c.Err)
-		case step.Returns != nil && int32(uint32(c.Results[0])) != *step.Returns:
-			t.Errorf("%s returned %d, want %d", where, int32(uint32(c.Results[0])), *step.Returns)
+		case step.Returns != nil && c.Results[0].(int32) != *step.Returns:
+			t.Errorf("%s returned %d, want %d", where, c.Results[0].(int32), *step.Returns)
 		}
 		if got := strings.Join(log, ", "); step.Log != nil && got != *step.Log {
 			t.Errorf("%s: log\n%s\nwant\n%s", where, got, *step.Log)

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	cGuest   = "../../examples/c-fetch/guest.wasm"
-	watGuest = "../../examples/wat-fetch/guest.wasm"
+	cGuest   = "../examples/c-fetch/guest.wasm"
+	watGuest = "../examples/wat-fetch/guest.wasm"
 	stacks   = "testdata/stacks.wasm"
 	stubborn = "testdata/stubborn.wasm"
 	files    = "testdata/files.wasm"
@@ -39,6 +39,9 @@ func loadWith(t *testing.T, ctx context.Context, path string, options Options) *
 		t.Fatal(err)
 	}
 	options.Name = path
+	if options.Imports == nil {
+		options.Imports = Page(nil)
+	}
 	g, err := New(ctx, binary, options)
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +87,13 @@ func release(t *testing.T, server *webserver.Server, id int) {
 	response.Body.Close()
 }
 
-func call(t *testing.T, g *Guest, name, export string, args ...string) *Call {
+// call makes a call of arguments as they stand on a command line.
+func call(t *testing.T, g *Guest, name, export string, words ...string) *Call {
 	t.Helper()
+	args, err := g.Parse(export, words)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := g.Go(name, export, args...)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +115,7 @@ func TestThousandFibers(t *testing.T) {
 			t.Run(path+" "+string(source), func(t *testing.T) {
 				server := serve(t)
 				told := 0
-				g := load(t, path, Options{Stacks: Stacks{Source: source}, Log: func(*Call, int32, int32) { told++ }})
+				g := load(t, path, Options{Stacks: Stacks{Source: source}, Imports: Page(func(*Call, int32, int32) { told++ })})
 				calls := make([]*Call, fibers)
 				for i := range calls {
 					calls[i] = call(t, g, fmt.Sprint("item#", i), "item", fmt.Sprintf("%s/hold?id=%d", server.URL, i))
@@ -134,7 +142,7 @@ func TestThousandFibers(t *testing.T) {
 
 func TestS_FETCH(t *testing.T) {
 	t.Run("S-FETCH", func(t *testing.T) {
-		want, err := os.ReadFile("../../asyncio/testdata/s-fetch.log")
+		want, err := os.ReadFile("../asyncio/testdata/s-fetch.log")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,19 @@
-// Package guest runs a guest, a wasm module whose imports may wait, on a server: in wazero, with net/http, timers and
-// files behind the imports that a page provides in a browser.
+// Package guest runs a guest, a wasm module whose imports may wait, on a server: in wazero. The imports are Go
+// functions.
+//
+//	g, err := guest.New(ctx, binary, guest.Options{Name: "shop.wasm", Imports: guest.Imports{"shop": {
+//		"price": func(f *guest.Fiber, item string) (int32, error) {
+//			return asyncio.Block(f, func(ctx context.Context) (int32, error) { return query(ctx, item) })
+//		},
+//	}}})
+//	...
+//	go g.Serve()
+//	results, err := g.Call(request.Context(), "total", "tea,scones") // from any goroutine, as often at once as you like
+//
+// [Imports] says which functions may wait, and what the guest gets of their errors. A program that makes its calls
+// beforehand uses [Guest.Go] and [Guest.Run] instead of Call and Serve.
+//
+// # How it works
 //
 // A call of an export is a fiber of an [asyncio.Loop]. The fiber is a coroutine that runs the wazero call, so a waiting
 // fiber is a goroutine's stack with wasm frames on it, and the loop runs other fibers meanwhile. As in a browser one
@@ -7,11 +21,11 @@
 //
 //	Guest.Go  ->  the loop starts the fiber: a region for its shadow stack, its arguments on it
 //	guest     ... calls its import env.fetch_text
-//	waits.wat     wasm of ours in between; calls the host function
+//	between       wasm of ours in between (bind.go); calls the host function
 //	Call.wait     looks at the guard of the region, notes the stack pointer and sets it to the base
 //	asyncio.Fetch parks the fiber; others run; the answer comes; the loop enters the fiber
 //	Call.wait     sets the stack pointer back; the body goes into the guest's memory
-//	waits.wat     returns the length, or throws an exception if the wait failed or the fiber was cancelled
+//	between       returns the length, or throws an exception if the wait failed or the fiber was cancelled
 //	guest     ... returns
 //
 // # How a call ends
@@ -42,6 +56,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -66,8 +81,9 @@ type Options struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
-	// Log is what env.log calls.
-	Log func(c *Call, code, value int32)
+	// Imports are the functions that the guest may import besides fiberfill's own: yield and sleep_ms of fiberfill, the
+	// operations of its systems, and WASI's.
+	Imports Imports
 	// Ended is called when a call is over, before any other call runs.
 	Ended func(c *Call)
 	// Warn is called once, when a call has to wait for another of a guest whose stacks cannot be kept apart.
@@ -85,8 +101,8 @@ type Variable struct{ Name, Value string }
 // A Mount shows a directory to the guest.
 type Mount struct{ Host, Guest string }
 
-// A Guest is one instance and the loop that runs its calls. Its methods, like the loop's fibers, must not be used by
-// several goroutines at once.
+// A Guest is one instance and the loop that runs its calls. [Guest.Call] may be used from any goroutine while
+// [Guest.Serve] runs; the other methods, like the loop's fibers, by one at a time.
 type Guest struct {
 	Loop *asyncio.Loop
 
@@ -110,6 +126,10 @@ type Guest struct {
 	calls    []*Call   // in the order in which they were made
 	over     int       // so many of them are
 
+	bindings []*binding   // what a guest may import
+	made     atomic.Int64 // calls by Call
+	cancel   context.CancelCauseFunc
+
 	initialized bool
 	unreserve   func() // gives the memory back; nil: that is Go's
 }
@@ -117,7 +137,9 @@ type Guest struct {
 // New makes an instance from the bytes of a module. Its fibers are cancelled when ctx is done. The caller closes the
 // guest.
 func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
-	g := &Guest{Loop: asyncio.NewLoop(ctx), ctx: ctx, options: options}
+	g := &Guest{options: options}
+	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.Loop = asyncio.NewLoop(g.ctx)
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2 |
 		experimental.CoreFeaturesExceptionHandling | experimental.CoreFeaturesTailCall |
 		experimental.CoreFeaturesExtendedConst | experimental.CoreFeaturesTypedFunctionReferences)
@@ -137,6 +159,7 @@ func (g *Guest) Close() {
 	if g.proposal != nil {
 		g.proposal.system.Close() // ends its fibers
 	}
+	g.cancel(nil)
 	g.runtime.Close(context.Background())
 	if g.unreserve != nil {
 		g.unreserve()
@@ -300,21 +323,38 @@ func (g *Guest) rest() { g.setStackPointer(uint64(g.base)) }
 // module's export _initialize is called first, once, as a fiber of its own; if it fails, no other fiber starts.
 func (g *Guest) Run() {
 	queued := g.Calls()
-	if _, ok := g.exports[initialize]; ok && !g.initialized {
-		g.initialized = true
-		first, err := g.Go(initialize, initialize)
-		if err == nil {
-			g.run(first)
-			err = first.Err
+	if err := g.initialize(); err != nil {
+		for _, c := range queued {
+			c.end(Cancelled, err)
 		}
-		if err != nil {
-			for _, c := range queued {
-				c.end(Cancelled, err)
-			}
-			return
-		}
+		return
 	}
 	g.run(queued...)
+}
+
+// Serve runs the calls of [Guest.Call] until the context that the guest was made with is done; then it cancels those
+// that are under way, waits for their end, and returns the cause. It calls the module's export _initialize first, like
+// [Guest.Run]; if that fails, Serve returns its error, and so does every Call.
+func (g *Guest) Serve() error {
+	if err := g.initialize(); err != nil {
+		g.cancel(err)
+		return err
+	}
+	g.Loop.Serve() // what calls have failed with their callers have
+	return context.Cause(g.ctx)
+}
+
+func (g *Guest) initialize() error {
+	if _, ok := g.exports[initialize]; !ok || g.initialized {
+		return nil
+	}
+	g.initialized = true
+	first, err := g.Go(initialize, initialize)
+	if err == nil {
+		g.run(first)
+		err = first.Err
+	}
+	return err
 }
 
 // initialize is the export by which a WASI library prepares itself.

@@ -23,12 +23,14 @@ type Call struct {
 	WaitsFor string
 	Since    time.Time // of the last change of State
 
-	// How it ended. Results are as the runtime has them: see [Call.String].
-	Results []uint64
+	// How it ended. Of the results an i32 is an int32, an i64 an int64, an f32 a float32, an f64 a float64; anything
+	// else is what the runtime has, one or two uint64.
+	Results []any
 	Err     error
 
 	guest  *Guest
 	fiber  *asyncio.Fiber
+	face   *Fiber // what imports get
 	args   []argument
 	region *region
 	high   uint32 // where its shadow stack begins
@@ -36,6 +38,10 @@ type Call struct {
 	death  error  // not nil: the fiber must not run any more, for this reason
 
 	swallowed int // waits begun since it was cancelled
+
+	imported string // the last import that it called
+	saved    uint32 // the stack pointer, while it waits
+	stack    []byte // the used part of its stack, from saved, if it is copied out while it waits
 }
 
 // patience is how many waits a cancelled fiber may begin: enough to clean up.
@@ -84,9 +90,40 @@ func (e *ExitError) Error() string {
 type callKey struct{}
 
 // Go makes a fiber that will call an export, and returns it at once: it starts with the next [Guest.Run], after those
-// made before. The error says what is wrong with the name of the export, or with the arguments, which are texts: a
-// number for each parameter, or a text for an address and a length.
-func (g *Guest) Go(name, export string, args ...string) (*Call, error) {
+// made before. The error says what is wrong with the name of the export, or with the arguments: see [Guest.Call]. Go
+// may be called only while the guest does not run, or by one of its imports.
+func (g *Guest) Go(name, export string, args ...any) (*Call, error) {
+	c, err := g.newCall(name, export, args)
+	if err == nil {
+		g.add(c)
+	}
+	return c, err
+}
+
+// Call calls an export as a fiber and waits for its results. It may be called from any goroutine while [Guest.Serve]
+// runs, as often at once as one likes, but not from an import of the guest: that would wait for itself.
+//
+// An argument is an int32, uint32, int64, uint64, float32 or float64 for a parameter of that type of wasm; an int for
+// one of i32 or i64; or a string or []byte, which takes two parameters of type i32: it is copied to the fiber's stack,
+// and the guest gets its address and its length. The results are as [Call] has them.
+//
+// When ctx is done the call is cancelled: the wait that it is in ends with an exception, the guest's own cleanup runs,
+// and Call returns the cause. Imports find the values of ctx in their fiber. A [*TrapError] ends this call alone.
+func (g *Guest) Call(ctx context.Context, export string, args ...any) ([]any, error) {
+	c, err := g.newCall(fmt.Sprint(export, "#", g.made.Add(1)), export, args)
+	if err != nil {
+		return nil, err
+	}
+	err = g.Loop.Do(ctx, c.Name, func(f *asyncio.Fiber) error {
+		g.add(c)
+		c.fiber = f
+		c.run(f)
+		return c.Err
+	})
+	return c.Results, err
+}
+
+func (g *Guest) newCall(name, export string, args []any) (*Call, error) {
 	definition, ok := g.exports[export]
 	if !ok {
 		if export == "" {
@@ -95,21 +132,24 @@ func (g *Guest) Go(name, export string, args ...string) (*Call, error) {
 		return nil, fmt.Errorf("%s exports no function %q%s; it exports %s", g.options.Name, export, misplaced(export),
 			g.list())
 	}
-	parsed, err := arguments(export, definition, args)
+	list, err := arguments(export, definition, args)
 	if err != nil {
 		return nil, err
 	}
-	c := &Call{Name: name, Export: export, guest: g, args: parsed}
+	c := &Call{Name: name, Export: export, guest: g, args: list}
 	c.become(Queued, "")
+	return c, nil
+}
+
+func (g *Guest) add(c *Call) {
 	// that one runs alone, see Run
-	if g.serial && g.plan.Why > shadow.ByName && !g.told && len(g.Calls()) > 0 && export != initialize {
+	if g.serial && g.plan.Why > shadow.ByName && !g.told && len(g.Calls()) > 0 && c.Export != initialize {
 		g.told = true
 		if g.options.Warn != nil {
 			g.options.Warn(g.options.Name + ": " + serially(g.plan.Why))
 		}
 	}
 	g.calls = append(g.calls, c)
-	return c, nil
 }
 
 // Calls returns those that are not over, in the order in which they were made.
@@ -132,6 +172,7 @@ func (c *Call) become(state State, waitsFor string) {
 // run is the fiber.
 func (c *Call) run(f *asyncio.Fiber) {
 	g := c.guest
+	c.face = &Fiber{f, c}
 	if err := c.turn(f); err != nil {
 		c.end(Cancelled, err)
 		return
@@ -146,11 +187,13 @@ func (c *Call) run(f *asyncio.Fiber) {
 	call := func() ([]uint64, error) {
 		return g.module.ExportedFunction(c.Export).Call(context.WithValue(f, callKey{}, c), args...)
 	}
+	var results []uint64
 	if g.proposal != nil {
-		c.Results, err = g.proposal.enter(c, call)
+		results, err = g.proposal.enter(c, call)
 	} else {
-		c.Results, err = call()
+		results, err = call()
 	}
+	c.Results = values(g.exports[c.Export].ResultTypes(), results)
 	if c.death == nil {
 		c.death = c.overflow(false)
 	}
@@ -277,13 +320,11 @@ func (c *Call) wait(what string, wait func() error) error {
 			panic(c.death)
 		}
 	}
-	var saved uint32
-	var stack []byte
 	if g.pointer != nil {
-		saved = uint32(g.pointer.Get())
-		if g.plan.Source == shadow.Copy && saved < c.high {
-			used, _ := g.memory.Read(saved, c.high-saved)
-			stack = slices.Clone(used)
+		c.saved = uint32(g.pointer.Get())
+		if g.plan.Source == shadow.Copy && c.saved < c.high {
+			used, _ := g.memory.Read(c.saved, c.high-c.saved)
+			c.stack = slices.Clone(used)
 		}
 	}
 	c.become(Waiting, what)
@@ -294,8 +335,9 @@ func (c *Call) wait(what string, wait func() error) error {
 		panic(c.death)
 	}
 	if g.pointer != nil {
-		g.memory.Write(saved, stack)
-		g.pointer.Set(uint64(saved))
+		g.memory.Write(c.saved, c.stack)
+		c.stack = nil
+		g.pointer.Set(uint64(c.saved))
 	}
 	return err
 }
@@ -350,25 +392,29 @@ func (c *Call) overflow(now bool) error {
 // String is the results as text, one behind the other: integers with their sign, and of what is no number the type.
 func (c *Call) String() string {
 	var words []string
-	results := c.Results
-	for _, t := range c.guest.exports[c.Export].ResultTypes() {
-		if len(results) == 0 { // it has not returned
-			break
-		}
-		words = append(words, format(t, results[0]))
-		if results = results[1:]; t == valueTypeV128 { // is two words
-			results = results[1:]
+	for i, t := range c.guest.exports[c.Export].ResultTypes() {
+		if i < len(c.Results) { // else it has not returned
+			words = append(words, format(t, c.Results[i]))
 		}
 	}
 	return strings.Join(words, " ")
 }
 
-// callOf returns the call that has called a host function.
-func callOf(ctx context.Context, name string) *Call {
-	c, _ := ctx.Value(callKey{}).(*Call)
+// Value returns the value for key of the context that the call was made with: see [Guest.Call].
+func (c *Call) Value(key any) any { return c.fiber.Value(key) }
+
+// callIn returns the call that has called a host function; nil if there is none.
+func callIn(ctx context.Context) *Call {
 	if p, ok := ctx.Value(callKey{}).(*proposal); ok {
-		c = p.entry
+		return p.entry
 	}
+	c, _ := ctx.Value(callKey{}).(*Call)
+	return c
+}
+
+// callOf is callIn for functions that need a call.
+func callOf(ctx context.Context, name string) *Call {
+	c := callIn(ctx)
 	if c == nil {
 		panic(fmt.Errorf("import %s was called where no fiber runs: in the module's start function, or in its malloc "+
 			"for a fiber's stack", name))

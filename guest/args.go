@@ -1,18 +1,22 @@
 package guest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/fiberfill/fiberfill/internal/shadow"
 )
 
-// An argument is a number, or a text that is passed as its address and its length.
+// An argument is a number as the runtime has it, or a text that is passed as its address and its length.
 type argument struct {
 	number uint64
 	text   string
@@ -22,43 +26,93 @@ type argument struct {
 // textPrefix marks an argument as text that could be taken for a number.
 const textPrefix = "text:"
 
-// arguments reads the arguments of a call. Each is a number of its parameter's type, or a text for two parameters of
-// type i32. An argument is a text if it is not a number, if it begins with "text:", or if the export has exactly two
-// parameters for each argument.
-func arguments(export string, definition api.FunctionDefinition, args []string) ([]argument, error) {
-	params := definition.ParamTypes()
-	wrong := func(format string, values ...any) error {
-		return fmt.Errorf("%s%s: %s", export, signature(definition), fmt.Sprintf(format, values...))
+// Parse reads the arguments of a call from the words of a command line: see [Guest.Call]. A word is a number of its
+// parameter's type, or a text for two parameters of type i32. It is a text if it is not a number, if it begins with
+// "text:", which is taken off, or if the export has exactly two parameters for each word. A word that is wrong, or an
+// export that does not exist, is left for Call to refuse.
+func (g *Guest) Parse(export string, words []string) ([]any, error) {
+	definition, ok := g.exports[export]
+	if !ok {
+		return nil, nil
 	}
-	allTexts := len(args) > 0 && 2*len(args) == len(params)
-	var read []argument
+	params := definition.ParamTypes()
+	wrong := wrongArgument(export, definition)
+	allTexts := len(words) > 0 && 2*len(words) == len(params)
+	var args []any
 	p := 0
-	for i, arg := range args {
+	for i, word := range words {
 		if p >= len(params) {
-			return nil, wrong("argument %d, %q, is one too many%s", i+1, arg, misplaced(arg))
+			return nil, wrong("argument %d, %q, is one too many%s", i+1, word, misplaced(word))
 		}
-		number, err := number(params[p], arg)
-		pair := p+1 < len(params) && params[p] == api.ValueTypeI32 && params[p+1] == api.ValueTypeI32
-		text, marked := strings.CutPrefix(arg, textPrefix)
+		number, err := number(params[p], word)
+		pair := isPair(params, p)
+		text, marked := strings.CutPrefix(word, textPrefix)
 		switch {
 		case pair && (marked || allTexts || err != nil):
-			read = append(read, argument{text: text, isText: true})
+			args = append(args, text)
 			p += 2
 		case marked:
 			return nil, wrong("argument %d is a text, which takes two parameters of type i32, an address and a "+
 				"length; there is %s", i+1, types(params[p:min(p+2, len(params))]))
 		case err != nil:
-			return nil, wrong("argument %d, %q, is for a parameter of type %s: %v", i+1, arg, typeName(params[p]), err)
+			return nil, wrong("argument %d, %q, is for a parameter of type %s: %v", i+1, word, typeName(params[p]), err)
 		default:
-			read = append(read, argument{number: number})
+			args = append(args, decode(params[p], number))
 			p++
 		}
 	}
 	if p < len(params) {
 		return nil, wrong("after %d arguments there is none for %s (a number for each; a text, written as it is or "+
-			"as %sTEXT, takes two i32)", len(args), types(params[p:]), textPrefix)
+			"as %sTEXT, takes two i32)", len(words), types(params[p:]), textPrefix)
 	}
-	return read, nil
+	return args, nil
+}
+
+func wrongArgument(export string, definition api.FunctionDefinition) func(format string, values ...any) error {
+	return func(format string, values ...any) error {
+		return fmt.Errorf("%s%s: %s", export, signature(definition), fmt.Sprintf(format, values...))
+	}
+}
+
+// isPair reports whether a text may stand for the parameters from p on.
+func isPair(params []api.ValueType, p int) bool {
+	return p+1 < len(params) && params[p] == api.ValueTypeI32 && params[p+1] == api.ValueTypeI32
+}
+
+// arguments checks the arguments of a call.
+func arguments(export string, definition api.FunctionDefinition, args []any) ([]argument, error) {
+	params := definition.ParamTypes()
+	wrong := wrongArgument(export, definition)
+	var list []argument
+	p := 0
+	for i, arg := range args {
+		if p >= len(params) {
+			return nil, wrong("argument %d is one too many", i+1)
+		}
+		v := reflect.ValueOf(arg)
+		switch t := params[p]; {
+		case v.IsValid() && (v.Kind() == reflect.String || v.Type() == bytesType):
+			if !isPair(params, p) {
+				return nil, wrong("argument %d is a %v, which takes two parameters of type i32, an address and a "+
+					"length; there is %s", i+1, v.Type(), types(params[p:min(p+2, len(params))]))
+			}
+			list = append(list, argument{text: v.Convert(reflect.TypeFor[string]()).String(), isText: true})
+			p++
+		case v.IsValid() && v.Kind() == reflect.Int && t == api.ValueTypeI32 && v.Int() == int64(int32(v.Int())):
+			list = append(list, argument{number: api.EncodeI32(int32(v.Int()))})
+		case v.IsValid() && v.Kind() == reflect.Int && t == api.ValueTypeI64:
+			list = append(list, argument{number: uint64(v.Int())})
+		case v.IsValid() && numbers[v.Kind()] == t:
+			list = append(list, argument{number: word(v)})
+		default:
+			return nil, wrong("argument %d, %v of type %T, is none for a parameter of type %s", i+1, arg, arg, typeName(t))
+		}
+		p++
+	}
+	if p < len(params) {
+		return nil, wrong("after %d arguments there is none for %s", len(args), types(params[p:]))
+	}
+	return list, nil
 }
 
 // misplaced returns a hint for an unexpected word on the command line that looks like a flag, else nothing.
@@ -121,7 +175,7 @@ func (c *Call) place() ([]uint64, error) {
 				"put it on; if there is one, name by --stack-pointer what points to it")
 		}
 		// Where the guest's own stack ends nobody can tell: what lies below is the program's data.
-		low := c.high - min(c.high, g.plan.Size)
+		low := c.high - min(c.high, cmp.Or(g.plan.Size, g.options.Stacks.Size, shadow.Size))
 		if c.region != nil {
 			low = c.region.low
 		}
@@ -151,16 +205,46 @@ func (c *Call) place() ([]uint64, error) {
 	return values, nil
 }
 
-func format(t api.ValueType, v uint64) string {
+// decode returns a number of wasm as one of Go; of what is no number the bits.
+func decode(t api.ValueType, v uint64) any {
 	switch t {
 	case api.ValueTypeI32:
-		return strconv.FormatInt(int64(api.DecodeI32(v)), 10)
+		return api.DecodeI32(v)
 	case api.ValueTypeI64:
-		return strconv.FormatInt(int64(v), 10)
+		return int64(v)
 	case api.ValueTypeF32:
-		return strconv.FormatFloat(float64(api.DecodeF32(v)), 'g', -1, 32)
+		return api.DecodeF32(v)
 	case api.ValueTypeF64:
-		return strconv.FormatFloat(api.DecodeF64(v), 'g', -1, 64)
+		return api.DecodeF64(v)
+	}
+	return v
+}
+
+// values returns the results of a call, nil if it has none.
+func values(types []api.ValueType, results []uint64) (list []any) {
+	for _, t := range types {
+		switch {
+		case len(results) == 0: // it has not returned
+			return nil
+		case t == valueTypeV128:
+			list = append(list, [2]uint64(results))
+			results = results[2:]
+		default:
+			list = append(list, decode(t, results[0]))
+			results = results[1:]
+		}
+	}
+	return list
+}
+
+func format(t api.ValueType, v any) string {
+	switch v := v.(type) {
+	case float32:
+		return strconv.FormatFloat(float64(v), 'g', -1, 32)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case int32, int64:
+		return fmt.Sprint(v)
 	}
 	return typeName(t)
 }

@@ -118,7 +118,11 @@ func (w substrate) Play(s conformance.Script) (trace []conformance.Outcome, err 
 
 // enter calls an export, and returns its result.
 func enter(g *Guest, export string, args ...string) (uint32, error) {
-	c, err := g.Go(export, export, args...)
+	values, err := g.Parse(export, args)
+	if err != nil {
+		return 0, err
+	}
+	c, err := g.Go(export, export, values...)
 	if err != nil {
 		return 0, err
 	}
@@ -126,7 +130,7 @@ func enter(g *Guest, export string, args ...string) (uint32, error) {
 	if c.Err != nil {
 		return 0, c.Err
 	}
-	return uint32(c.Results[0]), nil
+	return uint32(c.Results[0].(int32)), nil
 }
 
 // codeOf returns the number of the trap that an entry has ended with, or what is wrong about its message.

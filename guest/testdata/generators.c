@@ -1,7 +1,7 @@
 // A guest in C with fibers of fibers1: generators that live as long as they are wanted, wait inside a fiber, trap, and
 // use up their stacks. It has no C library and no allocator.
 
-#include "../../../include/fiberfill.h"
+#include "../../include/fiberfill.h"
 
 #define EXPORT(name) __attribute__((export_name(name)))
 #define IMPORT(module, name) __attribute__((import_module(module), import_name(name)))

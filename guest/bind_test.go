@@ -1,0 +1,251 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/leaktest"
+)
+
+const binds = "testdata/binds.wasm"
+
+// host returns imports for binds.wat, with lookup in the place of the one that the test is about.
+func host(lookup any) Imports {
+	return Imports{"host": {
+		"mix":    func(a int32, b uint64, c float32, d float64) int64 { return int64(a) + int64(b) + int64(c+float32(d)) },
+		"both":   func(a uint32, b int64) (uint32, float64, error) { return a + 1, float64(b) / 2, nil },
+		"lookup": lookup,
+	}}
+}
+
+// answer writes the number that a text ends with, when all that ask have come.
+func answer(all int) func(f *Fiber, text string, at uint32) error {
+	come := 0
+	return func(f *Fiber, text string, at uint32) error {
+		come++
+		for come < all {
+			if err := f.Yield(); err != nil {
+				return err
+			}
+		}
+		var n byte
+		fmt.Sscanf(text, "number %d", &n)
+		f.Call.Write(at, []byte{n, 0, 0, 0})
+		return nil
+	}
+}
+
+func TestImports_have_the_types_of_the_guest(t *testing.T) {
+	g := load(t, binds, Options{Imports: host(answer(1))})
+	for _, c := range []struct {
+		export string
+		args   []any
+		want   string
+	}{
+		{"mix", []any{-1, 10, float32(1.5), 2.5}, "[13]"},
+		{"mix", []any{uint32(1<<32 - 1), int64(-10), float32(1), 1.0}, "[-9]"},
+		{"both", []any{1<<31 - 1, -7}, "[-2147483648 -3.5]"},
+		{"ask", []any{"number 7"}, "[7]"},
+		{"ask", []any{[]byte("number 8")}, "[8]"},
+	} {
+		call, err := g.Go(c.export, c.export, c.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Run()
+		if got := fmt.Sprint(call.Results); got != c.want || call.Err != nil {
+			t.Errorf("%s%v = %s, %v; want %s", c.export, c.args, got, call.Err, c.want)
+		}
+	}
+}
+
+func TestArguments_of_the_wrong_type_are_refused(t *testing.T) {
+	g := load(t, binds, Options{Imports: host(answer(1))})
+	for want, args := range map[string][]any{
+		"mix(i32, i64, f32, f64) -> i64: argument 1, 1 of type int64, is none for a parameter of type i32": {int64(1)},
+		"argument 1, 4294967296 of type int, is none for a parameter of type i32":                          {1 << 32},
+		"argument 3, 1 of type float64, is none for a parameter of type f32":                               {1, 1, 1.0, 1.0},
+		"argument 1 is a string, which takes two parameters of type i32":                                   {"text"},
+		"argument 1, <nil> of type <nil>, is none":                                                         {nil},
+		"argument 5 is one too many":                                                                       {1, 1, float32(1), 1.0, 1},
+		"after 2 arguments there is none for f32, f64":                                                     {1, 1},
+	} {
+		if _, err := g.Go("mix", "mix", args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}
+
+// What an import writes after its wait reaches the stack of its own call, however the stacks are kept.
+func TestImports_write_to_their_callers_stack(t *testing.T) {
+	const calls = 20
+	for _, source := range []Source{Grow, Copy} {
+		g := load(t, binds, Options{Imports: host(answer(calls)), Stacks: Stacks{Source: source}})
+		var list []*Call
+		for i := range calls {
+			list = append(list, call(t, g, fmt.Sprint(i), "ask", fmt.Sprint("number ", i)))
+		}
+		g.Run()
+		for i, c := range list {
+			c.want(t, fmt.Sprint(i))
+		}
+	}
+}
+
+// Read and Write see one memory, also across the edges of the part that is copied out.
+func TestImports_read_what_they_write(t *testing.T) {
+	for _, source := range []Source{Grow, Copy} {
+		g := load(t, binds, Options{Stacks: Stacks{Source: source}, Imports: host(func(f *Fiber, _ []byte,
+			at uint32) error {
+			from := at - 40
+			want := []byte(strings.Repeat("0123456789", 8)[:56])
+			f.Call.Write(from, want)
+			if got := f.Call.Read(from, 56); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: read %q", source, got)
+			}
+			return nil
+		})})
+		c := call(t, g, "ask", "ask", "text:")
+		g.Run()
+		c.want(t, fmt.Sprint(int32('0')|'1'<<8|'2'<<16|'3'<<24))
+	}
+}
+
+// The error of an import is an exception in the guest, and the reason of the call's failure.
+func TestImports_errors_are_exceptions(t *testing.T) {
+	failure := errors.New("there is no such thing")
+	g := load(t, binds, Options{Imports: host(func(string, uint32) error { return failure })})
+	c := call(t, g, "f", "ask_or_clean", "x")
+	g.Run()
+	if !errors.Is(c.Err, failure) || c.State != Failed || g.module.ExportedGlobal("cleaned").Get() != 1 {
+		t.Errorf("%s, %v", c.State, c.Err)
+	}
+}
+
+func TestImports_panics_and_bad_addresses_end_one_call(t *testing.T) {
+	failure := errors.New("a bug")
+	var g *Guest
+	for want, c := range map[string]struct {
+		export string
+		lookup any
+	}{
+		"a bug":  {"ask", func(*Fiber, string, uint32) error { panic(failure) }},
+		" a bug": {"ask", func(*Call, string, uint32) { panic(failure) }},
+		"host.lookup: the guest has passed 16 bytes at 4294967288, which are outside its memory": {"astray", answer(1)},
+		"host.lookup: the guest has passed 4 bytes at 4294967294, which are outside its memory": {"astray_answer",
+			answer(1)},
+	} {
+		g = load(t, binds, Options{Imports: host(c.lookup)})
+		args := []any{"x"}
+		if c.export != "ask" {
+			args = nil
+		}
+		bad, err := g.Go("bad", c.export, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		good := call(t, g, "good", "both", "1", "2")
+		g.Run()
+		var trap *TrapError
+		if !errors.As(bad.Err, &trap) || !strings.Contains(bad.Err.Error(), strings.TrimSpace(want)) {
+			t.Errorf("%v, want a trap: %s", bad.Err, want)
+		}
+		good.want(t, "2 1")
+	}
+}
+
+func TestImports_that_cannot_be_are_refused(t *testing.T) {
+	for want, imports := range map[string]Imports{
+		"import a.b: it must be a function, and is int":             {"a": {"b": 1}},
+		"import a.b: it must be a function, and is <nil>":           {"a": {"b": nil}},
+		"import a.b: it may wait, and must return an error":         {"a": {"b": func(*Fiber) {}}},
+		"its parameter of type int is none of int32":                {"a": {"b": func(int) {}}},
+		"its parameter of type *guest.Fiber is none":                {"a": {"b": func(int32, *Fiber) {}}},
+		"its result of type string is none of":                      {"a": {"b": func() string { return "" }}},
+		"its parameters must be of fixed number":                    {"a": {"b": func(...int32) {}}},
+		"imports of fiberfill are not the user's to give":           {"fiberfill": {}},
+		"imports of fiberfill/fibers1 are not":                      {"fiberfill/fibers1": {}},
+		"imports of wasi_snapshot_preview1 are not":                 {wasi: {}},
+		"some.wasm imports what is not there: fiberfill.yield(i32)": nil,
+	} {
+		module := "\x00asm\x01\x00\x00\x00" + section(1, "\x01\x60\x01\x7f\x00") +
+			section(2, "\x01\x09fiberfill\x05yield\x00\x00")
+		_, err := New(t.Context(), []byte(module), Options{Name: "some.wasm", Imports: imports})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// Goroutines call exports of one instance while it serves. Each call is cancelled with its context.
+func TestServe(t *testing.T) {
+	const calls = 100
+	ctx, stop := context.WithCancelCause(t.Context())
+	reason, leaves := errors.New("closing time"), errors.New("the client has gone")
+	started := make(chan struct{}, 2)
+	all := answer(calls)
+	g := loadWith(t, ctx, binds, Options{Imports: host(func(f *Fiber, text string, at uint32) error {
+		if text == "forever" {
+			started <- struct{}{}
+			return asyncio.Sleep(f, time.Hour)
+		}
+		return all(f, text, at)
+	})})
+	served := make(chan error, 1)
+	go func() { served <- g.Serve() }()
+	var callers sync.WaitGroup
+	for i := range calls {
+		callers.Go(func() {
+			results, err := g.Call(t.Context(), "ask", fmt.Sprint("number ", i))
+			if err != nil || len(results) != 1 || results[0] != int32(i) {
+				t.Errorf("%v, %v, want %d", results, err, i)
+			}
+		})
+	}
+	callers.Wait()
+	if _, err := g.Call(t.Context(), "absent"); err == nil || !strings.Contains(err.Error(), "exports no function") {
+		t.Error(err)
+	}
+
+	own, cancel := context.WithCancelCause(t.Context())
+	go func() { <-started; cancel(leaves) }()
+	if _, err := g.Call(own, "ask_or_clean", "forever"); err != leaves {
+		t.Errorf("a cancelled call: %v", err)
+	}
+	go func() { <-started; stop(reason) }()
+	if _, err := g.Call(t.Context(), "ask_or_clean", "forever"); err != reason {
+		t.Errorf("a call at the end: %v", err)
+	}
+	if err := <-served; err != reason {
+		t.Errorf("Serve() = %v", err)
+	}
+	if cleaned := g.module.ExportedGlobal("cleaned").Get(); cleaned != 2 {
+		t.Errorf("the guest has cleaned up %d times, want 2", cleaned)
+	}
+	if _, err := g.Call(t.Context(), "ask", "number 1"); err != reason {
+		t.Errorf("a late call: %v", err)
+	}
+}
+
+func TestServe_of_a_guest_whose_initialize_fails(t *testing.T) {
+	leaktest.Goroutines(t)
+	module := "\x00asm\x01\x00\x00\x00" + section(1, "\x01\x60\x00\x00") + section(3, "\x01\x00") +
+		section(7, "\x01\x0b_initialize\x00\x00") + section(10, "\x01\x03\x00\x00\x0b")
+	g, err := New(t.Context(), []byte(module), Options{Name: "some.wasm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	failure := g.Serve()
+	var trap *TrapError
+	if _, err := g.Call(t.Context(), "_initialize"); !errors.As(failure, &trap) || err != failure {
+		t.Errorf("Serve() = %v, Call() = %v", failure, err)
+	}
+}
