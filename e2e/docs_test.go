@@ -210,6 +210,18 @@ func TestDocsGoProgram(t *testing.T) {
 	}
 }
 
+// The program of docs/server.md, with the guest of examples/go-server.
+func TestDocsServerProgram(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(program, []byte(example(t, "docs/server.md", "go")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command("go", "run", program, "../examples/go-server/wasm/total.wasm")
+	if out, err := run.CombinedOutput(); err != nil || string(out) != "0.09\n<nil>\n" {
+		t.Errorf("%v: %v\n%s", run.Args, err, out)
+	}
+}
+
 // The generator of docs/own-fibers.md is the guest in examples, which TestDocsModules calls.
 func TestDocsGenerator(t *testing.T) {
 	if example(t, "docs/own-fibers.md", "c") != read(t, "examples/c-generator/guest.c") {
@@ -237,7 +249,8 @@ func TestDocsConsole(t *testing.T) {
 // Every block of code in the documents is run by a test.
 func TestDocsBlocksAreRun(t *testing.T) {
 	run := map[string][]string{
-		"README.md": {"html"}, "docs/go.md": {"go"}, "docs/own-fibers.md": {"c", "js"}, "docs/server.md": {"console"},
+		"README.md": {"html"}, "docs/go.md": {"go"}, "docs/own-fibers.md": {"c", "js"},
+		"docs/server.md":     {"console", "go"},
 		"docs/javascript.md": {"html", "js"}, "docs/actors.md": {"js"}, "docs/instructions.md": {"html", "js"},
 	}
 	for _, file := range documents(t) {

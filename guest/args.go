@@ -105,7 +105,8 @@ func arguments(export string, definition api.FunctionDefinition, args []any) ([]
 		case v.IsValid() && numbers[v.Kind()] == t:
 			list = append(list, argument{number: word(v)})
 		default:
-			return nil, wrong("argument %d, %v of type %T, is none for a parameter of type %s", i+1, arg, arg, typeName(t))
+			return nil, wrong("argument %d, %v of type %T, is none for a parameter of type %s", i+1, arg, arg,
+				typeName(t))
 		}
 		p++
 	}

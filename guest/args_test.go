@@ -227,7 +227,8 @@ func TestNoRoom(t *testing.T) {
 	}
 	for _, source := range []Source{Allocator, Grow} {
 		// of 64 MB
-		g, err := New(t.Context(), binary, Options{Name: stacks, Imports: Page(nil), Stacks: Stacks{Source: source, Size: 1 << 20}})
+		g, err := New(t.Context(), binary, Options{Name: stacks, Imports: Page(nil), Stacks: Stacks{Source: source,
+			Size: 1 << 20}})
 		if err != nil {
 			t.Fatal(err)
 		}

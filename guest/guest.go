@@ -8,7 +8,7 @@
 //	}}})
 //	...
 //	go g.Serve()
-//	results, err := g.Call(request.Context(), "total", "tea,scones") // from any goroutine, as often at once as you like
+//	results, err := g.Call(request.Context(), "total", "tea,scones") // from any goroutine, many at once
 //
 // [Imports] says which functions may wait, and what the guest gets of their errors. A program that makes its calls
 // beforehand uses [Guest.Go] and [Guest.Run] instead of Call and Serve.

@@ -115,7 +115,8 @@ func TestThousandFibers(t *testing.T) {
 			t.Run(path+" "+string(source), func(t *testing.T) {
 				server := serve(t)
 				told := 0
-				g := load(t, path, Options{Stacks: Stacks{Source: source}, Imports: Page(func(*Call, int32, int32) { told++ })})
+				log := func(*Call, int32, int32) { told++ }
+				g := load(t, path, Options{Stacks: Stacks{Source: source}, Imports: Page(log)})
 				calls := make([]*Call, fibers)
 				for i := range calls {
 					calls[i] = call(t, g, fmt.Sprint("item#", i), "item", fmt.Sprintf("%s/hold?id=%d", server.URL, i))
