@@ -71,11 +71,11 @@ func TestImports_have_the_types_of_the_guest(t *testing.T) {
 func TestArguments_of_the_wrong_type_are_refused(t *testing.T) {
 	g := load(t, binds, Options{Imports: host(answer(1))})
 	for want, args := range map[string][]any{
-		"mix(i32, i64, f32, f64) -> i64: argument 1, 1 of type int64, is none for a parameter of type i32": {int64(1)},
-		"argument 1, 4294967296 of type int, is none for a parameter of type i32":                          {1 << 32},
-		"argument 3, 1 of type float64, is none for":                                                       {1, 1, 1.0, 1.0},
-		"argument 1 is a string, which takes two parameters of type i32":                                   {"text"},
-		"argument 1, <nil> of type <nil>, is none":                                                         {nil},
+		"-> i64: argument 1, 1 of type int64, is none for a parameter of type i32": {int64(1)},
+		"argument 1, 4294967296 of type int, is none for a parameter of type i32":  {1 << 32},
+		"argument 3, 1 of type float64, is none for":                               {1, 1, 1.0, 1.0},
+		"argument 1 is a string, which takes two parameters of type i32":           {"text"},
+		"argument 1, <nil> of type <nil>, is none":                                 {nil},
 		"argument 5 is one too many": {1, 1,
 			float32(1), 1.0, 1},
 		"after 2 arguments there is none for f32, f64": {1, 1},
