@@ -93,6 +93,18 @@ const Module: typeof platform.Module = new Proxy(namespace.Module, {
   },
 });
 
+/** Why a module that has been lowered cannot be linked, in other words than the engine's if these would not help. */
+function explained(error: unknown, module: WebAssembly.Module, given: any): unknown {
+  if (!(error instanceof platform.LinkError)) return error;
+  const wrong = imports(module).find(({ module, name }) => given?.[module]?.[name] instanceof namespace.Suspending);
+  if (!wrong) return error;
+  const text = `fiberfill: import ${wrong.module}.${wrong.name} cannot be one that waits, in an engine without JSPI: `;
+  return new platform.LinkError(
+    `${text}this module was rewritten when it was compiled, for its instructions, or before; imports that wait take ` +
+      "the module as its compiler made it, without the stack-switching instructions",
+  );
+}
+
 const Instance: typeof platform.Instance = new Proxy(namespace.Instance, {
   construct(target, args, newTarget): WebAssembly.Instance {
     const [module, given] = args;
@@ -102,9 +114,14 @@ const Instance: typeof platform.Instance = new Proxy(namespace.Instance, {
     }
     const [imports, made] = link(module, given);
     const rest = [module, imports];
-    const instance = Reflect.construct(platform.Instance, rest, newTarget === Instance ? platform.Instance : newTarget);
-    made(instance);
-    return instance;
+    try {
+      const target = newTarget === Instance ? platform.Instance : newTarget;
+      const instance = Reflect.construct(platform.Instance, rest, target);
+      made(instance);
+      return instance;
+    } catch (error) {
+      throw explained(error, module, given);
+    }
   },
 });
 
@@ -166,9 +183,13 @@ async function instantiateModule(module: WebAssembly.Module, given: any): Promis
     return (namespace.instantiate as Function)(module, given);
   }
   const [imports, made] = link(module, given);
-  const instance = await platform.instantiate(module, imports);
-  made(instance);
-  return instance;
+  try {
+    const instance = await platform.instantiate(module, imports);
+    made(instance);
+    return instance;
+  } catch (error) {
+    throw explained(error, module, given);
+  }
 }
 
 const functions = {

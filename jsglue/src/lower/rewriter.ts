@@ -85,6 +85,36 @@ function missing(from: unknown, error: unknown): never {
   );
 }
 
+const LARGE = 8e6; // bytes
+const SECONDS = 0.3; // a megabyte takes about that long
+
+function tellIfLarge(bytes: Uint8Array): void {
+  if (bytes.length < LARGE) return;
+  const size = bytes.length / 1e6;
+  console.warn(
+    `fiberfill: a module of ${size.toFixed(0)} MB is being rewritten so that its functions can leave their stack. ` +
+      `That takes about ${Math.ceil(size * SECONDS)} seconds, and the result may be twice as large. ` +
+      "For imports that wait, engines with JSPI take the module as it is: " +
+      "Node 25, Chrome 137, Firefox 153, Safari 27 and newer.",
+  );
+}
+
+/** Whether bytes are those of a module that has been lowered, by whatever version. */
+export function isRewritten(bytes: Uint8Array): boolean {
+  const name = "\x0ffiberfill.lower"; // of the custom section, with its length
+  for (let at = 8; at < bytes.length;) {
+    const id = bytes[at++];
+    let size = 0;
+    for (let shift = 0, byte = 128; byte >= 128 && shift < 35; shift += 7) {
+      byte = bytes[at++] ?? 0;
+      size += (byte & 127) * 2 ** shift;
+    }
+    if (id === 0 && String.fromCharCode(...bytes.subarray(at, at + name.length)) === name) return true;
+    at += size;
+  }
+  return false;
+}
+
 /**
  * Lowers a module, in an instance that is thrown away. Returns undefined if there is nothing to lower. Throws a
  * CompileError that says what is wrong with the module, or what in it cannot be lowered. The rewriter must be loaded.
@@ -92,6 +122,7 @@ function missing(from: unknown, error: unknown): never {
  * byte for each: all of them, if it is not given. With stubs it is a module B, whose imports from "wait" are Waiting.
  */
 export function lower(bytes: Uint8Array, all: boolean, marks?: Uint8Array, stubs = false): Uint8Array | undefined {
+  tellIfLarge(bytes);
   const { exports } = new WebAssembly.Instance(program!, {});
   (exports["_initialize"] as () => void)();
   const rewriter = exports as unknown as Rewriter;

@@ -64,5 +64,5 @@ export async function substrateOf(options: Options | undefined, { bytes }: Shape
     SCRIPT_TAG ? undefined : () => import("./unwind.js"),
     "stacks of its own need",
   );
-  return unwinding(needs);
+  return unwinding(needs, bytes);
 }

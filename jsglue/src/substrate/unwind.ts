@@ -8,7 +8,7 @@
 
 import { shared } from "../lower/driver.js";
 import { instantiate, link } from "../lower/link.js";
-import { load, loadNow, lower } from "../lower/rewriter.js";
+import { isRewritten, load, loadNow, lower } from "../lower/rewriter.js";
 import { WebAssembly } from "../platform.js";
 import { refuseWith, Waiting, waitTag } from "../lower/waits.js";
 import type { Shape } from "../guest/module.js";
@@ -182,13 +182,21 @@ function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssem
 let needs: Needs;
 let fiber: FiberModule | undefined;
 
-/** Loads the rewriter, and returns the substrate. Rejects if the engine lacks what frames are made of. */
-export async function unwinding(given: Needs): Promise<Substrate> {
+/**
+ * Loads the rewriter, and returns the substrate. Rejects if the engine lacks what frames are made of, and if the guest
+ * has been rewritten before.
+ */
+export async function unwinding(given: Needs, guest: Uint8Array): Promise<Substrate> {
   await load();
+  if (isRewritten(guest)) throw new WebAssembly.CompileError(AGAIN);
   return unwindingNow(given);
 }
 
-/** The same at once. */
+const AGAIN =
+  "fiberfill: this module has been rewritten already, which it must not be if its imports are to wait; give fiberfill " +
+  "the module as its compiler made it";
+
+/** The same at once, whatever the guest. */
 export function unwindingNow(given: Needs): Substrate {
   if (!fiber) {
     loadNow();
