@@ -51,7 +51,7 @@ async function rewritten(bytes) {
   return new Uint8Array(found);
 }
 
-test("a module that was rewritten already is refused by name where its imports wait, and runs where they do not", async () => {
+test("a module that was rewritten already is refused where its imports wait, and runs where they do not", async () => {
   const bytes = await rewritten(GUEST);
   await refuses(ways.instantiate(bytes), "CompileError", /rewritten already.*as its compiler made it/);
   await refuses(ways.namespace(bytes), "LinkError", /import env\.ask cannot.*wait.*rewritten.*as its compiler made it/);
