@@ -30,15 +30,23 @@ func fiberfill(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	if len(args) == 0 {
-		return wrong(errors.New("no command given; the only command is run"))
+		return wrong(errors.New("no command given; the commands are run and types"))
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
 		io.WriteString(stdout, help)
 		return exitDone
 	case "run":
+	case "types":
+		if len(args) != 2 {
+			return wrong(errors.New("types: name one wasm file"))
+		}
+		if err := types(args[1], stdout); err != nil {
+			return wrong(err)
+		}
+		return exitDone
 	default:
-		return wrong(fmt.Errorf("unknown command %q; the only command is run", args[0]))
+		return wrong(fmt.Errorf("unknown command %q; the commands are run and types", args[0]))
 	}
 	r, err := parseRun(args[1:])
 	switch {

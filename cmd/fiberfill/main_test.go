@@ -127,9 +127,12 @@ func TestWrongUse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "no command given; the only command is run"},
+		{nil, "no command given; the commands are run and types"},
 		{[]string{"walk"}, `unknown command "walk"`},
 		{[]string{"run"}, "name a wasm file"},
+		{[]string{"types"}, "types: name one wasm file"},
+		{[]string{"types", "absent.wasm"}, "absent.wasm"},
+		{[]string{"types", "go.mod"}, "go.mod cannot be read"},
 		{[]string{"run", "--quick", cGuest}, "-quick"},
 		{[]string{"run", "--fibers", "0", cGuest, "trap"}, "at least 1"},
 		{[]string{"run", "--fibers", "many", cGuest, "trap"}, "many"},
