@@ -60,7 +60,8 @@ var (
 		"jsglue/proposals/proposals.wasm", "jsglue/actors", "jsglue/lower",
 	}
 	buildWrites = []string{"web/dist/fiberfill.js", "web/dist/fiberfill-proposals.js", "web/dist/fiberfill-actors.js",
-		"web/dist/fiberfill-report.js", "web/dist/fiberfill-unwind.js", "web/dist/npm/package.json", "web/dist/demo/index.html"}
+		"web/dist/fiberfill-report.js", "web/dist/fiberfill-unwind.js", "web/dist/npm/package.json",
+		"web/dist/demo/index.html"}
 )
 
 // rebuild builds web/dist if a source is newer, so that no test runs a stale script. The oldest part counts: a build

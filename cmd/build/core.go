@@ -68,18 +68,19 @@ func rebuild(b binary, check bool) error {
 
 // compileTinygo is the recipe of what scripts embed: TinyGo compiles, Binaryen shrinks.
 //
-// The core uses -opt=z: the script tag is 700 bytes smaller in brotli than with -opt=2, and 275 smaller than with -opt=s.
-// In Node 26 a yield takes 29 ns instead of 25, of some 200 that a switch takes. The proposals' machine is called once a
-// jump, which costs a promise and a stack switch anyway; there -opt=z saves 2.8 KB of 9.2. A panic traps, because it is
-// a bug in fiberfill and its message would cost kilobytes. Memory is not collected. The scheduler allocates only tables that
-// double and never shrink, so it never leaks more than it holds; the parser's instance is thrown away once it has
-// become large. The collector would be a quarter of the wasm that every page loads and compiles before its first fiber.
+// The core uses -opt=z: the script tag is 700 bytes smaller in brotli than with -opt=2, and 275 smaller than with
+// -opt=s. In Node 26 a yield takes 29 ns instead of 25, of some 200 that a switch takes. The proposals' machine is
+// called once a jump, which costs a promise and a stack switch anyway; there -opt=z saves 2.8 KB of 9.2. A panic traps:
+// it is a bug in fiberfill and its message would cost kilobytes. Memory is not collected. The scheduler allocates only
+// tables that double and never shrink, so it never leaks more than it holds; the parser's instance is thrown away once
+// it has become large. The collector would be a quarter of the wasm that every page loads and compiles before its first
+// fiber.
 //
-// What TinyGo exports for its own runtime goes, control flow is made anew before it is shrunk, twice, and memory accesses
-// say nothing of their alignment, which engines ignore. Of the script tag the first saves 160 bytes in brotli, the
-// second 120, the third 50. Exports are marked by //export and not by //go:wasmexport, which
-// asks at each call whether the program has been initialized: 60 bytes, and a load and a branch in each step.
-// wasm-ctor-eval, which would run the initialization beforehand, saves nothing.
+// What TinyGo exports for its own runtime goes, control flow is made anew before it is shrunk, twice, and memory
+// accesses say nothing of their alignment, which engines ignore. Of the script tag the first saves 160 bytes in brotli,
+// the second 120, the third 50. Exports are marked by //export and not by //go:wasmexport, which asks at each call
+// whether the program has been initialized: 60 bytes, and a load and a branch in each step. wasm-ctor-eval, which would
+// run the initialization beforehand, saves nothing.
 func compileTinygo(program, opt string) func(out string) error {
 	return func(out string) error {
 		compiled, own := out+".compiled", out+".own"

@@ -34,7 +34,8 @@ type wasmPart struct {
 }
 
 // moveToEnd moves the texts of wasm files behind all else that is in a script, into functions that are hoisted. Brotli
-// models what comes first, and fits less well to the JavaScript if that is wasm: of the script tag this saves 100 bytes.
+// models what comes first, and fits less well to the JavaScript if that is wasm: of the script tag this saves 100
+// bytes.
 func (p *wasmParts) moveToEnd(script []byte) []byte {
 	const end = "})();"
 	text := strings.TrimSpace(string(script))

@@ -38,7 +38,8 @@ func prepareInterpreters(quick bool) ([]bench.Size, error) {
 			return nil, err
 		}
 		if asyncified == nil {
-			fmt.Println("no figures of Lua, QuickJS and SQLite: the first make bench that is not quick keeps what they need")
+			fmt.Println("no figures of Lua, QuickJS and SQLite: the first make bench that is not quick keeps what they " +
+				"need")
 			return nil, nil
 		}
 		rewritten, err := rewrite(bin, p.module, p.field)
@@ -57,7 +58,8 @@ func prepareInterpreters(quick bool) ([]bench.Size, error) {
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, bench.Size{Program: p.name, Contestant: contestant, Raw: len(bytes), Brotli: compressed})
+			list = append(list, bench.Size{Program: p.name, Contestant: contestant, Raw: len(bytes),
+				Brotli: compressed})
 		}
 	}
 	names, err := json.Marshal(waiting)

@@ -1,5 +1,5 @@
-// What a page gets by a script tag: the global `fiberfill`. Name by name, because the bundler makes an object of getters
-// of a namespace, which takes 60 bytes more in brotli.
+// What a page gets by a script tag: the global `fiberfill`. Name by name, because the bundler makes an object of
+// getters of a namespace, which takes 60 bytes more in brotli.
 
 import {
   Arena,

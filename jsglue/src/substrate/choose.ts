@@ -42,7 +42,8 @@ export function kindOf(options: Options | undefined): Kind {
   const lacks = [];
   if (stacks !== "unwind")
     lacks.push(
-      "JavaScript Promise Integration (Chrome and Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4, Bun 1.4 or newer)",
+      "JavaScript Promise Integration (Chrome and Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4, Bun 1.4 or " +
+        "newer)",
     );
   if (stacks !== "jspi")
     lacks.push(

@@ -193,8 +193,8 @@ export async function unwinding(given: Needs, guest: Uint8Array): Promise<Substr
 }
 
 const AGAIN =
-  "fiberfill: this module has been rewritten already, which it must not be if its imports are to wait; give fiberfill " +
-  "the module as its compiler made it";
+  "fiberfill: this module has been rewritten already, which it must not be if its imports are to wait; give " +
+  "fiberfill the module as its compiler made it";
 
 /** The same at once, whatever the guest. */
 export function unwindingNow(given: Needs): Substrate {

@@ -1,6 +1,6 @@
 // Room on the engine's stack. A call that begins inside another one may be endless recursion, and the stack ends
-// anywhere: in the middle of a step of the scheduler, too, which nothing repairs. So there is room for all that fiberfill
-// does before it begins.
+// anywhere: in the middle of a step of the scheduler, too, which nothing repairs. So such a call is refused before,
+// unless there is room for all that fiberfill does.
 
 const noop = (): void => {};
 const words = /* @__PURE__ */ Array.from({ length: 8192 }); // 64 KB; what fiberfill does takes some ten
