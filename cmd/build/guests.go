@@ -16,6 +16,8 @@ import (
 func guests() ([]binary, error) {
 	list := []binary{
 		{"examples/c-fetch/guest.wasm", compileC("examples/c-fetch/guest.c")},
+		{"examples/start/guest.wasm", compileC("examples/start/guest.c")},
+		{"examples/start/guest-rust.wasm", compileRust("examples/start/guest.rs")},
 		{"examples/c-actor/guest.wasm", compileC("examples/c-actor/guest.c")},
 		{"examples/go-server/wasm/total.wasm", compileC("examples/go-server/wasm/total.c")},
 		{"examples/c-generator/guest.wasm",
