@@ -22,6 +22,9 @@ demo: ## build and serve the demo page; HEADLESS=1: run it in Chromium and print
 	$(build) demo
 	$(build) $(if $(filter-out 0,$(HEADLESS)),demo-report,serve)
 
+docs: ## build the site into web/dist/site; BASE=/path/: the path that it is served at
+	$(build) docs $(if $(BASE),-base $(BASE))
+
 bench: ## measure against the alternatives in three engines, write docs/bench; QUICK=1: only the ratios, in 80 s
 	$(build) bench $(if $(filter-out 0,$(QUICK)),-quick)
 
@@ -43,4 +46,4 @@ guests-check: ## rebuild the guests and compare them with the committed files
 clean: ## remove what is built (not what is installed: .cache, node_modules)
 	rm -rf web/dist
 
-.PHONY: help build test rules mutate demo bench check core core-check guests guests-check clean
+.PHONY: help build test rules mutate demo docs bench check core core-check guests guests-check clean

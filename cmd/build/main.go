@@ -29,6 +29,7 @@ var commands = []command{
 	{"demo", "bundle, then write web/dist/demo: the page with the guests it runs", demoCommand},
 	{"serve", "serve web/dist/demo on the loopback interface and print its address", serveCommand},
 	{"demo-report", "run the demo in headless Chromium, print the table, write a screenshot", reportCommand},
+	{"docs", "demo, then write web/dist/site: the documents as a site, with the reference and the demo", docsCommand},
 	{"bench", "measure fiberfill and its alternatives in real engines, write docs/bench; -quick: only the ratios",
 		benchCommand},
 	{"core", "rebuild the wasm of the core and of the actors' rules with TinyGo; -check compares instead of writing",

@@ -25,7 +25,7 @@ func testCommand(*flag.FlagSet) func() error {
 		}
 		// The build comes first, since the tests use the built files, as a page does.
 		runners := []runner{
-			{"build", func() (tally, error) { return checked(demo) }},
+			{"build", func() (tally, error) { return checked(demo, docs) }},
 			{"checks", func() (tally, error) { return checked(formatted, narrow, vetted, typed) }},
 			{"go test", func() (tally, error) { return goTests(table.native) }},
 			{"in wasm", func() (tally, error) { return wasmTests(table.wasm) }},

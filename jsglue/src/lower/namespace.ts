@@ -209,5 +209,8 @@ interface Lowering {
   compileStreaming(source: Response | PromiseLike<Response>, options?: LowerOptions): Promise<WebAssembly.Module>;
 }
 
-/** The namespace of api/webassembly.ts with the functions above in it. */
+/**
+ * The platform's namespace, whose `promising` and `Suspending` keep each call's stacks apart, and which runs modules
+ * with the stack-switching instructions, too. The platform's own is left as it is.
+ */
 export const WebAssembly = extended(namespace, replaced) as typeof namespace & Lowering;
