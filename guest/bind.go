@@ -267,6 +267,8 @@ func word(v reflect.Value) uint64 {
 // host instantiates the bindings that a guest imports, one module for each name. A host function of the runtime can
 // return or trap, but it cannot throw; a guest has to see a failed or cancelled wait as an exception, as in a browser.
 // So wasm of ours stands in between, which throws if the function says so.
+//
+// Why: RATIONALE.md, "Why is there wasm between a guest and its imports on a server, too?".
 func (g *Guest) host(ctx context.Context, needed []*binding) error {
 	slices.SortStableFunc(needed, func(a, b *binding) int { return strings.Compare(a.module, b.module) })
 	for len(needed) > 0 {
