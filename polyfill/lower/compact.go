@@ -26,7 +26,7 @@ import (
 //
 // It is entered with the site's number for a state by a function of its own, which the frame refers to (compactAgain).
 // A loop pays for the dispatch each time that it goes round. An interpreter's pays too much: such a function is copied,
-// and its first copy has no dispatch.
+// with those that it calls, and the first copy has no dispatch.
 // Why: RATIONALE.md, "Why do most functions stay one?".
 type compactEmitter struct {
 	emitter
@@ -63,7 +63,7 @@ func (l *lowering) compact(f uint32, s *source) ([]byte, bool) {
 	}
 	again := l.reserve(typeReenter)
 	l.made[len(l.made)-1].of = f + 1
-	if !s.interprets() {
+	if !l.twice[f] {
 		l.complete(again, l.compactAgain(f, l.fun(f)))
 		return c.whole(again), true
 	}
@@ -75,10 +75,36 @@ func (l *lowering) compact(f uint32, s *source) ([]byte, bool) {
 	return c.clean(again), true
 }
 
-// manyCases is how many cases a switch has that interprets a language.
-const manyCases = 32
+// manyCases is how many cases a switch has that interprets a language, and shortCallee how long, in bytes, what it
+// calls may be to be copied, too: there, the dispatch at the entry is a good part of the work.
+const (
+	manyCases   = 64
+	shortCallee = 2000
+)
 
-// interprets reports whether the function is an interpreter's loop: a large br_table in a loop that has sites.
+// interpreters finds which functions are copied if they are compact: loops around a large br_table, and what those
+// call.
+func (l *lowering) interpreters() {
+	l.twice = make([]bool, len(l.m.Funcs))
+	for _, f := range l.switches {
+		if !l.may.funcs[f] {
+			continue
+		}
+		s := l.read(f)
+		if !s.interprets() {
+			continue
+		}
+		l.twice[f] = true
+		for _, at := range s.sites {
+			if in := &s.ins[at]; in.op == wasm.OpCall {
+				body := l.m.Funcs[in.x].Body
+				l.twice[in.x] = l.twice[in.x] || body.End-body.Start <= shortCallee
+			}
+		}
+	}
+}
+
+// interprets reports whether the function has a large br_table in a loop that has sites.
 func (s *source) interprets() bool {
 	for i := range s.ins {
 		if s.ins[i].op != wasm.OpBrTable || s.ins[i].labels.n < manyCases {

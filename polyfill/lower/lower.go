@@ -92,6 +92,9 @@ type lowering struct {
 	resultsOf   map[uint32]uint32 // by type: functions that move them to registers
 	scratch     wasm.Writer       // for the keys of types
 
+	switches []uint32 // functions with a large br_table
+	twice    []bool   // for each function: it is copied if it is compact
+
 	out wasm.Writer
 }
 
@@ -220,6 +223,7 @@ func (l *lowering) graph(from sources) *validate.Error {
 	m := l.m
 	l.may = closure{m: m, funcs: make([]bool, len(m.Funcs)), types: make([]bool, l.t.Len()),
 		tables: make([]bool, l.t.Len())}
+	l.switches = l.switches[:0]
 	b := &l.body
 	for f := m.ImportedFuncs; f < len(m.Funcs); f++ {
 		if b.Start(m, uint32(f)) && l.anyCont(b.Locals) {
@@ -228,6 +232,10 @@ func (l *lowering) graph(from sources) *validate.Error {
 		for b.Next() {
 			l.may.instruction(uint32(f), b)
 			switch b.Op {
+			case wasm.OpBrTable:
+				if n := len(l.switches); len(b.Labels) >= manyCases && (n == 0 || l.switches[n-1] != uint32(f)) {
+					l.switches = append(l.switches, uint32(f))
+				}
 			case wasm.OpRefNull, wasm.OpEnd:
 				if l.anyCont(b.Pushed) {
 					l.suspends = true
@@ -287,6 +295,7 @@ func (l *lowering) prepare() {
 
 // functions writes the code of all functions.
 func (l *lowering) functions() ([][]byte, Refusal) {
+	l.interpreters()
 	bodies := make([][]byte, len(l.m.Funcs)-l.m.ImportedFuncs)
 	for k := range bodies {
 		f := uint32(k + l.m.ImportedFuncs)
