@@ -20,7 +20,6 @@ type Response struct {
 //
 // In a program for JavaScript the platform's fetch makes the request, with its rules for origins, caches and relative
 // URLs; elsewhere net/http does. A loop has at most 1,000 requests in flight; further ones wait their turn, in order.
-// Package fiberhttp has requests of any kind.
 func Fetch(ctx context.Context, url string) (*Response, error) {
 	f := fiberOf(ctx, "Fetch")
 	requests := &f.loop.requests

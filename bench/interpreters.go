@@ -39,6 +39,8 @@ func interpret() (jobs []Job) {
 // addSizes records the sizes.
 func (r *Results) addSizes(list []Size) {
 	for _, s := range list {
-		r.add(sizes, 0, Measured{s.Contestant: {s.Program: {float64(s.Raw)}, s.Program + "-brotli": {float64(s.Brotli)}}})
+		r.add(sizes, 0, Measured{s.Contestant: {
+			s.Program: {float64(s.Raw)}, s.Program + "-brotli": {float64(s.Brotli)},
+		}})
 	}
 }

@@ -38,8 +38,8 @@ func prepareInterpreters(quick bool) ([]bench.Size, error) {
 			return nil, err
 		}
 		if asyncified == nil {
-			fmt.Println("no figures of Lua, QuickJS and SQLite: the first make bench that is not quick keeps what they " +
-				"need")
+			fmt.Println("no figures of Lua, QuickJS and SQLite: the first make bench that is not quick keeps what " +
+				"they need")
 			return nil, nil
 		}
 		rewritten, err := rewrite(bin, p.module, p.field)
