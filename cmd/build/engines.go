@@ -27,8 +27,8 @@ var unwoundEngines = []unwound{hidden, node22, bun12}
 
 // unwoundFiles are the files of tests that are run there as well, by what comes before _test.mjs.
 var unwoundFiles = []string{
-	"arena_cancel", "arena", "bad_stacks", "cancel", "deliver", "exceptions", "inside", "jspi", "jspi_stacks",
-	"legacy", "linked", "onestack", "options", "overlap", "proposals", "proposals_bad", "proposals_entries",
+	"arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "inside", "jspi", "jspi_stacks",
+	"legacy", "linked", "npm", "onestack", "options", "overlap", "proposals", "proposals_bad", "proposals_entries",
 	"scenarios", "tables", "wirings",
 }
 

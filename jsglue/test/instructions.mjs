@@ -70,7 +70,7 @@ const section = (id, items) => {
  * A module byte by byte, for what no assembler writes: types as they are encoded, tags and functions by the numbers of
  * their types, and the instructions of each function.
  */
-export function module({ types, tags = [], functions = [], start }) {
+export function module({ types, tags = [], functions = [], exports = [], start }) {
   const bodies = functions.map(([, ...body]) => [0, ...body, 0x0b]);
   return new Uint8Array([
     ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
@@ -82,6 +82,10 @@ export function module({ types, tags = [], functions = [], start }) {
     ...section(
       13,
       tags.map((type) => [0, type]),
+    ),
+    ...section(
+      7,
+      exports.map(([name, f]) => [name.length, ...new TextEncoder().encode(name), 0, f]),
     ),
     ...(start === undefined ? [] : [8, 1, start]),
     ...section(

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { WebAssembly as lowering } from "../../web/dist/npm/esm/webassembly.js";
 import { assemble } from "./assemble.mjs";
 import { gc } from "./gc.mjs";
+import { cont, func, module } from "./instructions.mjs";
 
 const { nest, fill, round, drop } = new lowering.Instance(
   new lowering.Module(
@@ -166,4 +167,12 @@ test("more frames than the heap has room for end in an error, not with the proce
   );
   assert.equal(status, 0);
   assert.match(stdout, /^(true too many frames are saved.*\n){2}$/);
+});
+
+test("functions with 3,000 blocks in each other are rewritten", () => {
+  const depth = 3_000;
+  const inside = [0xd2, 0, 0xe0, 1, 0xe3, 1, 0]; // (ref.func 0) (cont.new 1) (resume 1)
+  const body = [...Array(depth).fill([0x02, 0x40]).flat(), ...inside, ...Array(depth).fill(0x0b)];
+  const bytes = module({ types: [func(), cont(0)], functions: [[0], [0, ...body]], start: 1, exports: [["f", 0]] });
+  new lowering.Instance(new lowering.Module(bytes));
 });
