@@ -159,6 +159,11 @@ func TestDemoCancels(t *testing.T) {
 			if n := result.Counters; n.Cancelled != 20 || n.Done != 0 || n.Failed != 0 {
 				t.Errorf("%d cancelled, %d done, %d failed, want all 20 cancelled", n.Cancelled, n.Done, n.Failed)
 			}
+			var faster string
+			tab.Eval(t, `() => document.getElementById("faster").textContent`, &faster)
+			if faster != "-" {
+				t.Errorf("after Cancel the page claims to be %s faster", faster)
+			}
 			// The requests have really stopped: the server sees it.
 			tab.Traffic(t, func(now webserver.Stats) bool { return now.InFlight == 0 && now.Abandoned >= 6 })
 		})

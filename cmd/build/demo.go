@@ -56,7 +56,10 @@ func writePage(dir string) error {
 	if err := buildInto(dir, demoScript); err != nil {
 		return err
 	}
-	if err := copyPage(dir); err != nil {
+	if err := copyPage(dir, "web/demo"); err != nil {
+		return err
+	}
+	if err := tryPage(filepath.Join(dir, "instructions")); err != nil {
 		return err
 	}
 	for to, from := range demoFiles {
@@ -67,9 +70,27 @@ func writePage(dir string) error {
 	return goGuest(dir)
 }
 
-// copyPage copies the files of web/demo that are neither scripts nor tests: the page, its styles, its pictures.
-func copyPage(dir string) error {
-	return fs.WalkDir(os.DirFS("web/demo"), ".", func(path string, entry fs.DirEntry, err error) error {
+// tryPage writes the page to try the stack-switching instructions, with the assembler that it loads.
+func tryPage(dir string) error {
+	for _, script := range []target{tryScript, tryWorker} {
+		if err := buildInto(dir, script); err != nil {
+			return err
+		}
+	}
+	for to, from := range map[string]string{
+		"binaryen.js":          "node_modules/binaryen/index.js",
+		"fiberfill-lower.wasm": "jsglue/lower/lower.wasm",
+	} {
+		if err := copyFile(filepath.Join(dir, to), from); err != nil {
+			return err
+		}
+	}
+	return copyPage(dir, "web/instructions")
+}
+
+// copyPage copies the files of a page that are no scripts: the page itself, its styles, pictures and programs.
+func copyPage(dir, source string) error {
+	return fs.WalkDir(os.DirFS(source), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -77,7 +98,7 @@ func copyPage(dir string) error {
 		case ".ts", ".mjs", ".go", ".md":
 			return nil
 		}
-		return copyFile(filepath.Join(dir, path), filepath.Join("web/demo", path))
+		return copyFile(filepath.Join(dir, path), filepath.Join(source, path))
 	})
 }
 

@@ -62,6 +62,14 @@ var (
 	}
 	npmCommonJS = target{entry: "web/src/index.ts", out: "web/dist/npm/cjs/index.js", format: api.FormatCommonJS}
 	demoScript  = target{entry: "web/demo/demo.ts", out: "web/dist/demo/demo.js", format: api.FormatIIFE, minify: true}
+	tryScript   = target{
+		entry: "web/instructions/instructions.ts", out: "web/dist/demo/instructions/instructions.js",
+		format: api.FormatIIFE, minify: true,
+	}
+	tryWorker = target{
+		entry: "web/instructions/worker.ts", out: "web/dist/demo/instructions/worker.js",
+		format: api.FormatESModule, minify: true,
+	}
 )
 
 func bundleCommand(*flag.FlagSet) func() error { return bundle }
@@ -125,6 +133,7 @@ func buildInto(dir string, t target) error {
 		EntryNames:  name,
 		Outdir:      filepath.Dir(t.out),
 		Splitting:   split,
+		External:    []string{"./binaryen.js"}, // beside the page for the instructions
 		Bundle:      true,
 		Format:      t.format,
 		// Only Node's CommonJS loader needs a hint which names a file exports; esbuild writes it for the platform node.

@@ -32,7 +32,8 @@ export function showCounters(run: Run, frames: Frames): void {
   const { counts, size } = record;
   set(shown.total, run.elapsed, duration(run.elapsed));
   set(shown.sequential, wire.sum, duration(wire.sum));
-  set(shown.faster, wire.sum / run.elapsed, `${(wire.sum / run.elapsed).toFixed(1)}×`);
+  const cut = counts[CANCELLED]! > 0; // what was cancelled was not measured: nothing is claimed
+  set(shown.faster, cut ? 0 : wire.sum / run.elapsed, cut ? "-" : `${(wire.sum / run.elapsed).toFixed(1)}×`);
   set(shown.fibers, record.ended, `${count(record.ended)} of ${count(size)}`);
   set(shown.right, run.right, `${count(run.right)} of ${count(counts[DONE]!)}`);
   set(shown.most, record.mostWaiting);
