@@ -166,9 +166,9 @@ class Pass {
   }
 
   /**
-   * Each clause leads to a block of its own, which tells the suspension and branches on. Which of the nested resumes
-   * was left is known by its depth, which a local keeps. (No instruction without a result may stand between a continuation
-   * and who takes it: Binaryen 132 would keep it in a local of a type that is too wide.)
+   * Each clause leads to a block of its own, which tells the suspension and branches on. A local keeps the depth: it
+   * says which of the nested resumes was left. No instruction without a result may stand between a continuation and
+   * who takes it: Binaryen 132 would keep it in a local of a type that is too wide.
    */
   #resume([op, type, ...rest]: Node[]): Node {
     const site = this.#sites++;
