@@ -5,8 +5,6 @@ package asyncio_test
 import (
 	"context"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -65,31 +63,6 @@ func TestDerived_contexts_end_every_wait(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestDerived_contexts_abort_a_fetch(t *testing.T) {
-	leaktest.Goroutines(t)
-	left := make(chan struct{})
-	reason := errors.New("no longer wanted")
-	var cancel context.CancelCauseFunc
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		cancel(reason)
-		<-r.Context().Done()
-		close(left)
-	}))
-	defer server.Close()
-	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
-		var ctx context.Context
-		ctx, cancel = context.WithCancelCause(f)
-		if _, err := asyncio.Fetch(ctx, server.URL); err != reason {
-			t.Errorf("Fetch() = %v, want the cause itself", err)
-		}
-		return f.Yield()
-	})
-	<-left
-	if err != nil {
-		t.Error(err)
 	}
 }
 

@@ -223,3 +223,29 @@ func TestFetch_bounds_requests_in_flight(t *testing.T) {
 		t.Errorf("%d requests in flight, want at most %d", most.Load(), bound)
 	}
 }
+
+// A fetch whose derived context is done is aborted, and returns its cause.
+func TestDerived_contexts_abort_a_fetch(t *testing.T) {
+	leaktest.Goroutines(t)
+	left := make(chan struct{})
+	reason := errors.New("no longer wanted")
+	var cancel context.CancelCauseFunc
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cancel(reason)
+		<-r.Context().Done()
+		close(left)
+	}))
+	defer server.Close()
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		var ctx context.Context
+		ctx, cancel = context.WithCancelCause(f)
+		if _, err := asyncio.Fetch(ctx, server.URL); err != reason {
+			t.Errorf("Fetch() = %v, want the cause itself", err)
+		}
+		return f.Yield()
+	})
+	<-left
+	if err != nil {
+		t.Error(err)
+	}
+}
