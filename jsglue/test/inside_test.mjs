@@ -200,7 +200,7 @@ test("the error of a fiber cancelled without a reason, or released, names it, in
       call[end]();
       assert.match(
         (await call.catch((e) => e)).stack,
-        /^FiberError: fiber mine was (cancelled|released) in export item/,
+        /^(Fiber)?Error: fiber mine was (cancelled|released) in export item/,
       );
     }
   }
