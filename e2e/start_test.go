@@ -55,7 +55,8 @@ func TestStartVite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		startTab(t, fmt.Sprintf("%d lines", strings.Count(string(built), "\n")), os.DirFS(filepath.Join(project, "dist")))
+		lines := fmt.Sprintf("%d lines", strings.Count(string(built), "\n"))
+		startTab(t, lines, os.DirFS(filepath.Join(project, "dist")))
 	}
 }
 

@@ -97,7 +97,8 @@ func tryShowsSteps(t *testing.T, tab *tab) {
 			"caller to count: resume_throw enough", "count: print 99", "count to caller: return",
 		},
 		"deep": {
-			"caller to outer: cont.new", "caller to outer: resume", "outer to inner: cont.new", "outer to inner: resume",
+			"caller to outer: cont.new", "caller to outer: resume", "outer to inner: cont.new",
+			"outer to inner: resume",
 			"inner: print 1", "inner to caller: suspend ask", "caller to inner: resume 42", "inner: print 42",
 			"inner to outer: return", "outer: print 2", "outer to caller: return",
 		},

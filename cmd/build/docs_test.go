@@ -36,7 +36,8 @@ func TestCheckLinks(t *testing.T) {
 	}
 	for _, link := range []string{"./gone.html", "#gone", "/base/a.html#gone", "/base/gone/", "/base/gone.svg"} {
 		site["b/index.html"] = page(`<a href="` + link + `">`)
-		if err := checkLinks(site, "/base/"); err == nil || !strings.Contains(err.Error(), "b/index.html links to "+link) {
+		err := checkLinks(site, "/base/")
+		if err == nil || !strings.Contains(err.Error(), "b/index.html links to "+link) {
 			t.Errorf("a link to %s: %v", link, err)
 		}
 	}
