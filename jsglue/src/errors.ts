@@ -39,10 +39,9 @@ export class FiberError extends Error {
     return "FiberError";
   }
 
+  // A field of its own: JavaScriptCore begins a stack by no other.
   /** "FiberError", also in minified code. */
-  override get name(): "FiberError" {
-    return "FiberError";
-  }
+  override readonly name = "FiberError";
 
   constructor(
     /** What is wrong, for programs. */

@@ -11,7 +11,5 @@ export const SuspendError: new (message?: string) => Error =
       return "SuspendError";
     }
 
-    override get name(): string {
-      return "SuspendError";
-    }
+    override readonly name = "SuspendError";
   };

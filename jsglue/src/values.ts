@@ -77,8 +77,13 @@ export function describe(value: unknown): string {
   }
 }
 
-/** Returns a number as it is; anything else in words, since a string may look like a number. */
-export const shown = (value: unknown): string => (typeof value === "number" ? String(value) : describe(value));
+/** Returns a number as it is, the beginning of a string in quotes, anything else in words. */
+export const shown = (value: unknown): string =>
+  typeof value === "number"
+    ? String(value)
+    : typeof value === "string"
+      ? JSON.stringify(value.slice(0, 80))
+      : describe(value);
 
 /** The error for an argument that is not what is expected. */
 export const wrong = (expected: string, got: unknown): FiberError =>

@@ -57,7 +57,7 @@ test("limits bound how many fibers are started, and can be changed while they ru
   for (const bad of [{ soft: 0 }, { soft: 1.5 }, { soft: 10, hard: 5 }, { hard: NaN }, { soft: "many" }]) {
     assert.throws(() => fiberfill.limits(bad), { code: "bad-argument" });
   }
-  assert.throws(() => fiberfill.limits({ soft: "5", hard: 9 }), { message: /got soft string and hard 9/ });
+  assert.throws(() => fiberfill.limits({ soft: "5", hard: 9 }), { message: /got soft "5" and hard 9/ });
 });
 
 /** Computes for this many milliseconds. */
@@ -200,7 +200,7 @@ test("the error of a fiber cancelled without a reason, or released, names it, in
       call[end]();
       assert.match(
         (await call.catch((e) => e)).stack,
-        /^(Fiber)?Error: fiber mine was (cancelled|released) in export item/,
+        /^FiberError: fiber mine was (cancelled|released) in export item/,
       );
     }
   }

@@ -315,14 +315,15 @@ test("bad choices are refused, each with a sentence", async () => {
     /no room for one more shadow stack of 1073741824 bytes/,
     wat({ memory: '(memory (export "memory") 2 16)' }),
   );
-  await refused({ regions: "heap" }, /"allocator", "grow", "serial" or "copy"/);
+  await refused({ regions: "heap" }, /"allocator", "grow", "serial" or "copy", got "heap"/);
   await refused({ regions: "allocator" }, /exports no malloc/);
   await refused({ allocator: "nothing" }, /no function of this name/);
   await refused({ allocator: 5 }, /name of an export/);
   await refused({ pointer: "nothing" }, /exports no global of this name/);
   await refused({ pointer: 9 }, /no mutable i32 global with this index/);
   for (const pointer of [-1, 0.5, 2 ** 32, true]) await refused({ pointer }, /shadowStack.pointer/);
-  await refused({ size: "65536" }, /got string/);
+  await refused({ size: "65536" }, /got "65536"/);
+  await refused({ size: NaN }, /got NaN/);
   for (const type of ["i32", "(mut i64)", "(mut f32)"]) {
     const more = `(global (export "other") ${type} (${type.match(/[if]\d+/)}.const 0))`;
     await refused({ pointer: "other" }, /"other", which is no mutable global/, wat({ more }));

@@ -382,7 +382,7 @@ console.log(JSON.stringify([error.name, error.constructor.name, String(error), e
     "Suspending",
     "Arena",
     "Fiber",
-    ["code"],
+    ["code", "name"],
     true,
   ]);
 });

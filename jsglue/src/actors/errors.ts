@@ -29,9 +29,7 @@ export class ActorError extends Error {
   }
 
   /** "ActorError", also in minified code. */
-  override get name(): "ActorError" {
-    return "ActorError";
-  }
+  override readonly name = "ActorError";
 
   /** The number of the actor concerned, if there is one. */
   readonly actor?: number;
