@@ -171,21 +171,27 @@ func (s *source) span(in *ins) (first, last int32) {
 	return 1, 0
 }
 
+// points appends the instructions from i up to, not including, end that are sites or have sites inside.
+func (s *source) points(list []int, i, end int) []int {
+	for k := i; k < end; k++ {
+		in := &s.ins[k]
+		if first, last := s.span(in); first <= last {
+			list = append(list, k)
+		}
+		if isConstruct(in.op) {
+			k = s.end(k)
+		}
+	}
+	return list
+}
+
 // sequence writes the instructions from i up to, not including, end, all in one block. start reloads what the block has
 // been entered with.
 func (c *coldEmitter) sequence(i, end int, start func()) {
 	e, s := &c.emitter, c.s
 	base := len(c.points)
 	defer func() { c.points = c.points[:base] }()
-	for k := i; k < end; k++ {
-		in := &s.ins[k]
-		if first, last := s.span(in); first <= last {
-			c.points = append(c.points, k)
-		}
-		if isConstruct(in.op) {
-			k = s.end(k)
-		}
-	}
+	c.points = s.points(c.points, i, end)
 	points := c.points[base:]
 	if len(points) == 0 {
 		start()
