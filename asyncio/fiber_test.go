@@ -286,6 +286,54 @@ func TestGoexit_ends_the_caller_and_all_fibers(t *testing.T) {
 	}
 }
 
+// A server's handlers must not wait for a loop that one of them has ended, nor be refused by the next.
+func TestGoexit_leaves_a_loop_that_runs_again(t *testing.T) {
+	leaktest.Goroutines(t)
+	l := asyncio.NewLoop(t.Context())
+	places := asyncio.NewSemaphore(1)
+	l.StartLog()
+	for range 2 { // the second one waits for its place, and leaves its wait behind
+		l.Go("waits", func(f *asyncio.Fiber) error {
+			if err := places.Acquire(f); err != nil {
+				return err
+			}
+			defer places.Release()
+			return asyncio.Sleep(f, time.Hour)
+		})
+	}
+	l.Go("exits", func(*asyncio.Fiber) error { runtime.Goexit(); return nil })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.Run()
+	}()
+	<-done
+	handled := make(chan error, 1)
+	go func() {
+		handled <- l.Do(t.Context(), "handler", func(f *asyncio.Fiber) error {
+			if err := places.Acquire(f); err != nil {
+				return err
+			}
+			child := f.Go("child", func(f *asyncio.Fiber) error { return asyncio.Sleep(f, time.Millisecond) })
+			places.Release()
+			return f.Wait(child)
+		})
+	}()
+	var err error
+	for served := false; !served; { // Do may come late, and Run returns when there are no fibers
+		err = l.Run()
+		select {
+		case handlerErr := <-handled:
+			err, served = errors.Join(err, handlerErr), true
+		default:
+			runtime.Gosched()
+		}
+	}
+	if log := strings.Join(l.Log(), "\n"); err != nil || !strings.HasPrefix(log, "spawned handler\n") {
+		t.Errorf("the second Run: %v, want nil; its log:\n%s", err, log)
+	}
+}
+
 // Code that recovers from every panic, as servers do around each call, must not hold up the other fibers.
 func TestGoexit_ends_fibers_that_recover_from_everything(t *testing.T) {
 	leaktest.Goroutines(t)

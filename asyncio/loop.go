@@ -143,7 +143,8 @@ func (l *Loop) withdraw(f *Fiber) bool {
 // cancelled and returns the cause, or its Err, has not failed. If the loop's context is done, its cause comes first.
 //
 // Run panics if the loop is running already. A fiber that calls [runtime.Goexit], as t.FailNow does, ends the goroutine
-// that called Run, and with it all other fibers. Their deferred functions run.
+// that called Run, and with it all other fibers. Their deferred functions run. The loop can then run again, on another
+// goroutine.
 func (l *Loop) Run() error { return l.run(false) }
 
 // Serve is like [Loop.Run], but when all fibers are over it waits for further ones. It returns the context's cause when
@@ -171,6 +172,9 @@ func (l *Loop) run(serve bool) error {
 		}
 		l.workers.Wait()
 		l.transport.close()
+		if !finished {
+			l.renew()
+		}
 	}()
 
 	command := Idle
@@ -378,6 +382,21 @@ func (l *Loop) abandon() {
 			f.finish(errStopped)
 		}
 	}
+}
+
+// renew leaves the loop as it was when it was made, after abandon: so that it can run again, and so that Do does not wait
+// for a Run that has ended. Fibers that were posted meanwhile wait for the next Run.
+func (l *Loop) renew() {
+	l.scheduler = Scheduler{}
+	l.scheduler.Init(DefaultBudget, polyfill.MaxFibers, polyfill.MaxFibers)
+	l.fibers, l.running, l.external, l.stopping = nil, nil, 0, false
+	l.top, l.requests = scope{}, turns{}
+	if l.names != nil {
+		l.StartLog()
+	}
+	l.mu.Lock()
+	l.started = false
+	l.mu.Unlock()
 }
 
 // StartLog empties the loop's log and starts recording every event of the scheduler. Each event costs memory; the log

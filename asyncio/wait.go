@@ -16,8 +16,12 @@ type waiter struct {
 	wait  uint32
 }
 
-// wake completes the wait and reports whether it was still open.
-func (w waiter) wake() bool { return w.fiber.loop.scheduler.Notify(w.fiber.ref, w.wait) }
+// wake completes the wait and reports whether it was still open. Nobody waits in a loop that is torn down: a fiber that
+// will not run again must not be given anything.
+func (w waiter) wake() bool {
+	l := w.fiber.loop
+	return !w.fiber.over && !l.stopping && l.scheduler.Notify(w.fiber.ref, w.wait)
+}
 
 // open reports whether the fiber still waits.
 func (w waiter) open() bool { return w.fiber.waits == w.wait && w.fiber.waitsFor != "" }
