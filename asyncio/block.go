@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+
+	"github.com/fiberfill/fiberfill/asyncio/internal/key"
 )
 
 // Block runs fn on a goroutine of its own and returns its results; other fibers run meanwhile. fn may block in any way
@@ -40,7 +42,7 @@ func block[T any](ctx context.Context, op, what string, fn func(ctx context.Cont
 				r.panicked, r.stack = recover(), debug.Stack()
 			}
 		}()
-		r.value, r.err = fn(outside{ctx})
+		r.value, r.err = fn(context.WithValue(ctx, key.Fiber{}, nil)) // it does not run as the fiber
 		r.returned = true
 	})
 	if err := f.waitOutside(ctx, what); err != nil {

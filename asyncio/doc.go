@@ -3,7 +3,8 @@
 // It has two layers. The [Scheduler] is a state machine without a clock, I/O or JavaScript. TinyGo compiles it into the
 // core that every page loads, and the same code schedules Go programs. On top of it is an API for Go programs built
 // with the standard toolchain, natively or for js/wasm: [Run], [Fiber], [Fetch], [Sleep]. Its code is straight-line.
-// Programs for JavaScript also have Await and [Loop]'s FuncOf; GOOS=js GOARCH=wasm go doc shows them.
+// Package fiberhttp makes HTTP requests of any kind. Programs for JavaScript also have Await and [Loop]'s FuncOf;
+// GOOS=js GOARCH=wasm go doc shows them.
 //
 // # How the scheduler works
 //

@@ -8,6 +8,8 @@ import "context"
 // systems run out of file descriptors at similar numbers.
 const maxRequests = 1000
 
+var requestsOfLoop = Semaphore{size: maxRequests, what: "its turn to make a request"}
+
 // Response is the complete response of an HTTP server.
 type Response struct {
 	Status int    // the HTTP status code, 200 for instance
@@ -20,13 +22,15 @@ type Response struct {
 //
 // In a program for JavaScript the platform's fetch makes the request, with its rules for origins, caches and relative
 // URLs; elsewhere net/http does. A loop has at most 1,000 requests in flight; further ones wait their turn, in order.
+//
+// Package fiberhttp makes requests of any kind.
 func Fetch(ctx context.Context, url string) (*Response, error) {
 	f := fiberOf(ctx, "Fetch")
 	requests := &f.loop.requests
-	if err := requests.take(ctx, maxRequests, "Fetch", "its turn to fetch"); err != nil {
+	if err := requests.Acquire(ctx); err != nil {
 		return nil, err
 	}
-	defer requests.give("Fetch")
+	defer requests.Release()
 	if err := f.ended(ctx); err != nil { // it was, when its turn had come
 		return nil, err
 	}

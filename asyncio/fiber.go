@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/fiberfill/fiberfill/asyncio/internal/key"
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
@@ -212,13 +213,16 @@ func (f *Fiber) Done() <-chan struct{} { return f.ctx.Done() }
 // cause, [Fiber.Wait] the error that f ended with.
 func (f *Fiber) Err() error { return f.ctx.Err() }
 
-// Value returns the value that the loop's context has for key, or the context that the fiber was given: see [Arena] and
+// Value returns the value of a key in the loop's context, or in the context that the fiber was given: see [Arena] and
 // [Loop.Do].
-func (f *Fiber) Value(key any) any {
-	if key == (fiberKey{}) {
+func (f *Fiber) Value(of any) any {
+	switch of {
+	case key.Fiber{}:
 		return f
+	case key.Requests{}:
+		return &f.loop.requests
 	}
-	return f.ctx.Value(key)
+	return f.ctx.Value(of)
 }
 
 // mustRun panics unless f is the running fiber. The scheduler would take the wait for one of the running fiber.

@@ -165,6 +165,19 @@ func TestJS(t *testing.T) {
 	}
 }
 
+// net/http makes a program three times as large.
+func TestJS_programs_without_fiberhttp_do_without_net_http(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", ".")
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(strings.Fields(string(out)), "net/http") {
+		t.Error("package asyncio imports net/http in the page")
+	}
+}
+
 // A Go program has the same log in JavaScript as natively.
 func TestJS_S_FETCH_order(t *testing.T) {
 	for _, dir := range []string{"testdata/program", "../examples/go-fetch"} {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fiberfill/fiberfill/asyncio/internal/key"
 	"github.com/fiberfill/fiberfill/polyfill"
 )
 
@@ -25,10 +26,10 @@ type Loop struct {
 	epoch     time.Time
 	fibers    []*Fiber // by the Index of their reference
 	running   *Fiber
-	command   Command // the scheduler's answer to the fiber that has just parked or ended
-	requests  turns   // those in flight
-	external  int     // parked fibers that an event outside the loop will wake
-	stopping  bool    // the loop's goroutine is being torn down
+	command   Command   // the scheduler's answer to the fiber that has just parked or ended
+	requests  Semaphore // those in flight
+	external  int       // parked fibers that an event outside the loop will wake
+	stopping  bool      // the loop's goroutine is being torn down
 	top       scope
 	timer     *time.Timer
 	workers   sync.WaitGroup // goroutines that work for fibers
@@ -66,7 +67,7 @@ const (
 // the loop are cancelled with its cause. A loop need not be closed. It can have 4 million fibers alive at once and 2^32
 // in all; a fiber beyond that fails without starting.
 func NewLoop(ctx context.Context) *Loop {
-	l := &Loop{ctx: ctx, epoch: time.Now(), wake: make(chan struct{}, 1)}
+	l := &Loop{ctx: ctx, epoch: time.Now(), wake: make(chan struct{}, 1), requests: requestsOfLoop}
 	// The scheduler's limits exist for engines, whose stacks are scarce. A coroutine is 3 KB of ordinary memory, so a
 	// Loop bounds only requests.
 	l.scheduler.Init(DefaultBudget, polyfill.MaxFibers, polyfill.MaxFibers)
@@ -102,7 +103,7 @@ func (l *Loop) Go(name string, fn func(f *Fiber) error) *Fiber {
 // [Fiber.Cancel], and Do returns once it is over. It is also cancelled when the loop's context is done. Do must not be
 // called from a fiber, whose loop it would block: it panics for a context of a fiber. Use [Fiber.Go] there.
 func (l *Loop) Do(ctx context.Context, name string, fn func(f *Fiber) error) error {
-	if ctx.Value(fiberKey{}) != nil {
+	if ctx.Value(key.Fiber{}) != nil {
 		panic("asyncio: Loop.Do: the context is that of a fiber, whose loop would be blocked: use Fiber.Go")
 	}
 	f := l.newFiber(ctx, nil, name, fn)
@@ -384,13 +385,13 @@ func (l *Loop) abandon() {
 	}
 }
 
-// renew leaves the loop as it was when it was made, after abandon: so that it can run again, and so that Do does not wait
-// for a Run that has ended. Fibers that were posted meanwhile wait for the next Run.
+// renew leaves the loop as it was when it was made, after abandon: so that it can run again, and so that Do does not
+// wait for a Run that has ended. Fibers that were posted meanwhile wait for the next Run.
 func (l *Loop) renew() {
 	l.scheduler = Scheduler{}
 	l.scheduler.Init(DefaultBudget, polyfill.MaxFibers, polyfill.MaxFibers)
 	l.fibers, l.running, l.external, l.stopping = nil, nil, 0, false
-	l.top, l.requests = scope{}, turns{}
+	l.top, l.requests = scope{}, requestsOfLoop
 	if l.names != nil {
 		l.StartLog()
 	}

@@ -13,6 +13,7 @@ import (
 // not wait has the loop to itself.
 type Semaphore struct {
 	size  int
+	what  string // the fibers wait for
 	turns turns
 }
 
@@ -21,13 +22,13 @@ func NewSemaphore(n int) *Semaphore {
 	if n < 1 {
 		panic("asyncio: NewSemaphore needs at least one place")
 	}
-	return &Semaphore{size: n}
+	return &Semaphore{size: n, what: "a place of a semaphore"}
 }
 
 // Acquire waits until there is a place, and takes it. An error means that it took none: the cause, because ctx is done
 // or its fiber was cancelled. Whoever has got nil calls Release.
 func (s *Semaphore) Acquire(ctx context.Context) error {
-	return s.turns.take(ctx, s.size, "Semaphore.Acquire", "a place of a semaphore")
+	return s.turns.take(ctx, s.size, "Semaphore.Acquire", s.what)
 }
 
 // Release gives a place back, to the fiber that has waited longest. It does not wait. It panics if no place is taken.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fiberfill/fiberfill/asyncio/internal/key"
 	"github.com/fiberfill/fiberfill/internal/queue"
 )
 
@@ -35,24 +36,11 @@ func (f *Fiber) gaveUp() {
 	}
 }
 
-// fiberKey is the key under which a context tells its fiber.
-type fiberKey struct{}
-
-// outside hides the fiber of a context from code that does not run as that fiber.
-type outside struct{ context.Context }
-
-func (c outside) Value(key any) any {
-	if key == (fiberKey{}) {
-		return nil
-	}
-	return c.Context.Value(key)
-}
-
 // fiberOf returns the fiber of ctx, which must be the running one.
 func fiberOf(ctx context.Context, op string) *Fiber {
 	f, ok := ctx.(*Fiber)
 	if !ok {
-		if f, ok = ctx.Value(fiberKey{}).(*Fiber); !ok {
+		if f, ok = ctx.Value(key.Fiber{}).(*Fiber); !ok {
 			panic(fmt.Sprintf("asyncio: %s was called with a context of no fiber: pass the *Fiber that the function "+
 				"got, or a context derived from it; in a function given to Block, call it after Block", op))
 		}

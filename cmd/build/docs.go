@@ -129,7 +129,7 @@ func indexName(name string) string {
 	return name
 }
 
-// writeReference writes the pages that are made from sources: of the npm package, of fiberfill.h, of package asyncio.
+// writeReference writes the pages that are made from sources: of the npm package, of fiberfill.h, of the Go packages.
 func writeReference(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -145,15 +145,18 @@ func writeReference(dir string) error {
 	if err != nil {
 		return err
 	}
-	asyncio, err := output("go", "doc", "-all", "./asyncio")
-	if err != nil {
-		return err
+	packages := "# Go packages\n\nFor [Go programs](../go.md) and [servers](../server.md), as `go doc` prints it.\n"
+	for _, name := range []string{"asyncio", "asyncio/fiberhttp", "guest"} {
+		text, err := output("go", "doc", "-all", "./"+name)
+		if err != nil {
+			return err
+		}
+		packages += "\n## " + name + "\n\n```go\n" + text + "\n```\n"
 	}
 	return errors.Join(
 		writeFile(filepath.Join(dir, "c.md"), []byte("# fiberfill.h\n\nFor guests in C with [fibers of their own]"+
 			"(../own-fibers.md).\n\n```c\n"+string(header)+"```\n")),
-		writeFile(filepath.Join(dir, "go.md"), []byte("# Package asyncio\n\nFor [Go programs](../go.md), as "+
-			"`go doc` prints it.\n\n```go\n"+asyncio+"\n```\n")))
+		writeFile(filepath.Join(dir, "go.md"), []byte(packages)))
 }
 
 var (

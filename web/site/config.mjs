@@ -33,7 +33,7 @@ const reference = [
   ["fiberfill/polyfill", "reference/polyfill"],
   ["fiberfill/actors", "reference/actors"],
   ["fiberfill.h", "reference/c"],
-  ["Go: asyncio", "reference/go"],
+  ["Go packages", "reference/go"],
 ];
 const inside = [
   ["How it is built", "architecture"],

@@ -1,0 +1,102 @@
+//go:build !js
+
+package fiberhttp_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/asyncio/fiberhttp"
+	"github.com/fiberfill/fiberfill/internal/leaktest"
+)
+
+// Post JSON with a header of one's own, and read the answer as it comes.
+func ExampleTransport() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "%s of %s", r.Method, r.Header.Get("Content-Type"))
+	}))
+	defer server.Close()
+	client := &http.Client{Transport: &fiberhttp.Transport{}}
+	err := asyncio.Run(context.Background(), func(f *asyncio.Fiber) error {
+		req, err := http.NewRequestWithContext(f, http.MethodPost, server.URL, strings.NewReader(`{"tea":2}`))
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := client.Do(req) // waits; other fibers go on
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		_, err = os.Stdout.ReadFrom(resp.Body)
+		return err
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output: POST of application/json
+}
+
+// The bound is one for all requests of a loop, whoever makes them. Nobody's goroutine stays behind.
+func TestRequests_in_flight_are_bounded(t *testing.T) {
+	leaktest.Goroutines(t)
+	const fibers, bound = 1200, 1000
+	var now, most atomic.Int32
+	full := make(chan struct{})
+	var once sync.Once
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		if n == bound {
+			once.Do(func() { close(full) }) // no request is answered before the bound is reached
+		}
+		<-full
+	}))
+	t.Cleanup(server.Close)
+	c := client(t)
+	run(t, func(f *asyncio.Fiber) error {
+		for i := range fibers {
+			f.Go(fmt.Sprint("f", i), func(f *asyncio.Fiber) error {
+				if i%2 == 0 {
+					_, err := asyncio.Fetch(f, server.URL)
+					return err
+				}
+				_, _, err := do(f, c, http.MethodGet, server.URL, nil)
+				return err
+			})
+		}
+		return f.WaitAll()
+	})
+	if most.Load() > bound {
+		t.Errorf("%d requests in flight, want at most %d", most.Load(), bound)
+	}
+}
+
+func TestA_connection_that_switches_protocols_is_refused(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "upgrade")
+		w.Header().Set("Upgrade", "any")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+	}))
+	defer server.Close()
+	c := client(t)
+	run(t, func(f *asyncio.Fiber) error {
+		req, _ := http.NewRequestWithContext(f, http.MethodGet, server.URL, nil)
+		req.Header.Set("Connection", "upgrade")
+		req.Header.Set("Upgrade", "any")
+		if _, err := c.Do(req); err == nil || !strings.Contains(err.Error(), "status 101") {
+			t.Errorf("Do() = %v, want a refusal", err)
+		}
+		return nil
+	})
+}
