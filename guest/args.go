@@ -42,7 +42,7 @@ func (g *Guest) Parse(export string, words []string) ([]any, error) {
 	p := 0
 	for i, word := range words {
 		if p >= len(params) {
-			return nil, wrong("argument %d, %q, is one too many%s", i+1, word, misplaced(word))
+			return nil, wrong("argument %d, %q, is one too many", i+1, word)
 		}
 		number, err := number(params[p], word)
 		pair := isPair(params, p)
@@ -116,14 +116,6 @@ func arguments(export string, definition api.FunctionDefinition, args []any) ([]
 	return list, nil
 }
 
-// misplaced returns a hint for an unexpected word on the command line that looks like a flag, else nothing.
-func misplaced(word string) string {
-	if strings.HasPrefix(word, "--") {
-		return "; flags stand before the file"
-	}
-	return ""
-}
-
 // number reads a number of a type.
 func number(t api.ValueType, text string) (uint64, error) {
 	switch t {
@@ -173,7 +165,7 @@ func (c *Call) place() ([]uint64, error) {
 	if size > 0 {
 		if g.pointer == nil || g.memory == nil {
 			return nil, errors.New("it was given a text, and fiberfill knows of no stack in the guest's memory to " +
-				"put it on; if there is one, name by --stack-pointer what points to it")
+				"put it on; if there is one, name by Options.Stacks.Pointer what points to it")
 		}
 		// Where the guest's own stack ends nobody can tell: what lies below is the program's data.
 		low := c.high - min(c.high, cmp.Or(g.plan.Size, g.options.Stacks.Size, shadow.Size))

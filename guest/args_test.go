@@ -91,7 +91,7 @@ func TestTextWithoutRoom(t *testing.T) {
 		t.Errorf("an empty text: %s, %v", c.State, c.Err)
 	}
 	if d.State != Failed || !strings.Contains(d.Err.Error(),
-		"knows of no stack in the guest's memory to put it on; if there is one, name by --stack-pointer") {
+		"knows of no stack in the guest's memory to put it on; if there is one, name by Options.Stacks.Pointer") {
 		t.Errorf("%s, %v", d.State, d.Err)
 	}
 }
@@ -128,12 +128,12 @@ func TestUnclearStackPointer(t *testing.T) {
 		}
 	}
 	if len(told) != 1 || !strings.Contains(told[0], "some.wasm: its calls run one after another") ||
-		!strings.Contains(told[0], "--stack-pointer") {
+		!strings.Contains(told[0], "Options.Stacks.Pointer") {
 		t.Errorf("told %q", told)
 	}
 	text := call(t, g, "text", "text", "a text")
 	g.Run()
-	if text.State != Failed || !strings.Contains(text.Err.Error(), "--stack-pointer") {
+	if text.State != Failed || !strings.Contains(text.Err.Error(), "Options.Stacks.Pointer") {
 		t.Errorf("a text: %s, %v", text.State, text.Err)
 	}
 }

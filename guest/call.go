@@ -129,8 +129,7 @@ func (g *Guest) newCall(name, export string, args []any) (*Call, error) {
 		if export == "" {
 			return nil, fmt.Errorf("name what to call: %s exports %s", g.options.Name, g.list())
 		}
-		return nil, fmt.Errorf("%s exports no function %q%s; it exports %s", g.options.Name, export, misplaced(export),
-			g.list())
+		return nil, fmt.Errorf("%s exports no function %q; it exports %s", g.options.Name, export, g.list())
 	}
 	list, err := arguments(export, definition, args)
 	if err != nil {
@@ -173,6 +172,13 @@ func (c *Call) become(state State, waitsFor string) {
 func (c *Call) run(f *asyncio.Fiber) {
 	g := c.guest
 	c.face = &Fiber{f, c}
+	if g.places != nil {
+		if err := g.places.Acquire(f); err != nil {
+			c.end(Cancelled, err)
+			return
+		}
+		defer g.places.Release()
+	}
 	if err := c.turn(f); err != nil {
 		c.end(Cancelled, err)
 		return
@@ -378,8 +384,7 @@ func (c *Call) overflow(now bool) error {
 	size := g.regions.size
 	depth := region.high - low
 	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by "+
-		"--stack-size %d",
-		size, depth, shadow.Enough(depth))
+		"Options.Stacks.Size = %d", size, depth, shadow.Enough(depth))
 	for _, below := range lost {
 		below.lost = fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)
 		if other := below.call; other != nil && other != c {

@@ -73,6 +73,8 @@ import (
 type Options struct {
 	Name   string // of the module, for messages
 	Stacks Stacks
+	// Concurrency is how many calls run at once; the others wait for their turn, in order. 0 means all.
+	Concurrency int
 
 	// What WASI provides. Args are those of a command, without the name of the program.
 	Args           []string
@@ -111,15 +113,16 @@ type Guest struct {
 	runtime  wazero.Runtime
 	exports  map[string]api.FunctionDefinition
 	module   api.Module
-	memory   api.Memory        // nil: none
-	pointer  api.MutableGlobal // of the shadow stack; nil: none
-	base     uint32            // its value while nobody runs
-	plan     shadow.Plan       // how the calls' stacks are kept
-	regions  *regions          // nil: the calls have none of their own
-	serial   bool              // calls run one after another
-	told     bool              // that they do
-	last     *asyncio.Fiber    // of the calls that have asked for their turn
-	holder   *Call             // whose turn it is; nil: nobody's
+	memory   api.Memory         // nil: none
+	pointer  api.MutableGlobal  // of the shadow stack; nil: none
+	base     uint32             // its value while nobody runs
+	plan     shadow.Plan        // how the calls' stacks are kept
+	regions  *regions           // nil: the calls have none of their own
+	serial   bool               // calls run one after another
+	told     bool               // that they do
+	last     *asyncio.Fiber     // of the calls that have asked for their turn
+	holder   *Call              // whose turn it is; nil: nobody's
+	places   *asyncio.Semaphore // of calls that run at once; nil: for all
 	running  *Call
 	table    int32     // index of the table by which functions of the guest are called; negative: none
 	proposal *proposal // nil: the guest imports none
@@ -138,6 +141,12 @@ type Guest struct {
 // guest.
 func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
 	g := &Guest{options: options}
+	switch {
+	case options.Concurrency < 0:
+		return nil, fmt.Errorf("Options.Concurrency is %d: at least one call must be able to run", options.Concurrency)
+	case options.Concurrency > 0:
+		g.places = asyncio.NewSemaphore(options.Concurrency)
+	}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	g.Loop = asyncio.NewLoop(g.ctx)
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2 |

@@ -87,11 +87,11 @@ func (s Stacks) plan(m *wasm.Module, pointer int32, growth wasm.Growth, own bool
 		return p, fmt.Errorf("shadow stacks shall come from the guest's allocator, and it exports no " +
 			"malloc(i32) -> i32 and free(i32)")
 	case p.Refusal == shadow.NowhereToPlace && p.Why == shadow.Unclear, p.Refusal == shadow.NoPointer:
-		return p, fmt.Errorf("%v. Name it by --stack-pointer, an exported global or a global's index", p.Why)
+		return p, fmt.Errorf("%v. Name it by Options.Stacks.Pointer, an exported global or a global's index", p.Why)
 	case p.Refusal == shadow.NowhereToPlace:
 		return p, fmt.Errorf("there is nowhere to take a stack for each of its fibers from: %v. Have it export malloc "+
-			"and free, or ask for --stacks=grow if its allocator uses no memory but what memory.grow returned "+
-			"to it", p.Why)
+			"and free, or ask for Options.Stacks.Source = guest.Grow if its allocator uses no memory "+
+			"but what memory.grow returned to it", p.Why)
 	}
 	return p, nil
 }
@@ -103,14 +103,14 @@ func serially(why shadow.Why) string {
 		". What helps, the best first: "
 	switch why {
 	case shadow.Unclear, shadow.Denied:
-		return text + "name its stack pointer by --stack-pointer, or export it as __stack_pointer"
+		return text + "name its stack pointer by Options.Stacks.Pointer, or export it as __stack_pointer"
 	case shadow.Checks:
 		text += "build it without that check (-sSTACK_OVERFLOW_CHECK=2)"
 	default:
-		text += "have it export malloc and free; --stacks=grow, if its allocator uses no memory but what memory.grow " +
-			"returned to it"
+		text += "have it export malloc and free; Options.Stacks.Source = guest.Grow, if its allocator uses no memory " +
+			"but what memory.grow returned to it"
 	}
-	return text + "; --stacks=copy, if nobody uses pointers to the stack of a call that waits"
+	return text + "; Options.Stacks.Source = guest.Copy, if nobody uses pointers to the stack of a call that waits"
 }
 
 // regions are those of one guest.
@@ -184,6 +184,9 @@ func (r *regions) more() error {
 func (r *regions) grow() bool {
 	memory := r.guest.memory
 	want := len(r.guest.Calls())
+	if most := r.guest.options.Concurrency; most > 0 {
+		want = min(want, most)
+	}
 	if r.guest.proposal != nil {
 		want = len(r.all) // it is its fibers that need them, and nobody knows how many there will be: twice as many
 	}
@@ -204,7 +207,8 @@ func (r *regions) grow() bool {
 
 func (r *regions) noRoom() error {
 	return fmt.Errorf("the guest's memory has no room for one more shadow stack of %d bytes beside %d; fewer fibers "+
-		"at once, a smaller --stack-size or --stacks=serial need less", r.size, len(r.all))
+		"at once, a smaller Options.Stacks.Size or Options.Stacks.Source = guest.Serial need less", r.size,
+		len(r.all))
 }
 
 func (r *regions) guard(of *region) { r.guest.memory.WriteString(of.low, shadow.Untouched) }

@@ -48,7 +48,7 @@ func TestOverflow(t *testing.T) {
 		{Allocator, 65536 - 64, ""}, {Allocator, 65536 - 48, "deep"}, {Allocator, 65536 + 256, "deep keep"},
 	} {
 		bytes, dead := c.bytes, c.dead
-		advice := fmt.Sprint("Ask for more by --stack-size ", 131072*(1+bytes/65536))
+		advice := fmt.Sprint("Ask for more by Options.Stacks.Size = ", 131072*(1+bytes/65536))
 		t.Run(fmt.Sprint(c.source, " ", bytes), func(t *testing.T) {
 			g := load(t, stacks, Options{Stacks: Stacks{Source: c.source}})
 			// Regions are taken in the order of addresses: the first is the lower one.
@@ -90,7 +90,7 @@ func TestOverflow(t *testing.T) {
 				t.Errorf("%s: %s, %v", c.Name, c.State, c.Err)
 			}
 		}
-		if deep.Err == nil || !strings.Contains(deep.Err.Error(), "Ask for more by --stack-size 524288") {
+		if deep.Err == nil || !strings.Contains(deep.Err.Error(), "Ask for more by Options.Stacks.Size = 524288") {
 			t.Errorf("deep: %s, %v", deep.State, deep.Err)
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
@@ -60,7 +61,7 @@ func TestHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"--help"}, {"-h"}, {"help"}, {"run", "--help"}, {"run", "-h"},
-		{"run", "--fibers", "3", "-help"}} {
+		{"run", "--fibers", "3", "--help"}} {
 		if code, out, errs := program(args...); code != 0 || out != string(golden) || errs != "" {
 			t.Errorf("%v: exit code %d, stderr %q, and stdout differs from help.txt", args, code, errs)
 		}
@@ -75,7 +76,8 @@ func TestHelp(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^  --([a-z-]+) `).FindAllStringSubmatch(string(golden), -1) {
 		explained[m[1]] = true
 	}
-	(&run{}).flags().VisitAll(func(f *flag.Flag) {
+	delete(explained, "version") // the program's
+	(&run{}).command(new(int)).Flags().VisitAll(func(f *pflag.Flag) {
 		if !explained[f.Name] {
 			t.Errorf("--%s is not explained", f.Name)
 		}
@@ -127,8 +129,8 @@ func TestWrongUse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "no command given; the commands are run and types"},
-		{[]string{"walk"}, `unknown command "walk"`},
+		{nil, "no command given; the commands are run, types and completion"},
+		{[]string{"walk"}, `unknown command "walk"; the commands are run, types and completion`},
 		{[]string{"run"}, "name a wasm file"},
 		{[]string{"types"}, "types: name one wasm file"},
 		{[]string{"types", "absent.wasm"}, "absent.wasm"},
@@ -136,6 +138,9 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "--quick", cGuest}, "-quick"},
 		{[]string{"run", "--fibers", "0", cGuest, "trap"}, "at least 1"},
 		{[]string{"run", "--fibers", "many", cGuest, "trap"}, "many"},
+		{[]string{"run", "--concurrency", "0", cGuest, "trap"}, "--concurrency 0: it must be at least 1"},
+		{[]string{"run", "--timeout", "-1s", cGuest, "trap"}, "--timeout -1s: it must be more than 0"},
+		{[]string{"run", "--timeout", "5", cGuest, "trap"}, "missing unit"},
 		{[]string{"run", "--fibers", "2", files, "_start", "{i}"}, "_start is the entry of a program, which runs once"},
 		{[]string{"run", "--stack-size", "1000", cGuest, "trap"}, "a multiple of 16 from 1024"},
 		{[]string{"run", "--stack-size", "1073741840", cGuest, "trap"}, "a multiple of 16 from 1024 to 1 GiB"},
@@ -168,11 +173,11 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", cGuest, "items"},
 			`guest.wasm exports no function "items"; it exports add64(i64, i64) -> i64, `},
 		{[]string{"run", cGuest, "--fibers", "3", "yielding", "1"},
-			`exports no function "--fibers"; flags stand before the file; it exports add64`},
+			`--fibers: flags stand before the file: guest.wasm exports no function "--fibers"; it exports add64`},
 		{[]string{"run", cGuest, "add64", "1"}, "add64(i64, i64) -> i64: after 1 arguments there is none for i64"},
 		{[]string{"run", cGuest, "add64", "1", "2", "3"}, `argument 3, "3", is one too many`},
 		{[]string{"run", cGuest, "yielding", "1", "--fibers", "3"},
-			`argument 2, "--fibers", is one too many; flags stand before the file`},
+			`--fibers: flags stand before the file: yielding(i32) -> i32: argument 2, "--fibers", is one too many`},
 		{[]string{"run", cGuest, "add64", "1", "two"},
 			`argument 2, "two", is for a parameter of type i64: it must be a whole number of 64 bits`},
 		{[]string{"run", cGuest, "add64", "1", "0.5"}, "a whole number of 64 bits"},

@@ -3,19 +3,18 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"syscall"
-	"text/tabwriter"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fiberfill/fiberfill/guest"
 )
@@ -27,6 +26,9 @@ type run struct {
 	export  string
 	args    []string
 	options guest.Options
+	timeout time.Duration // 0: none
+	json    bool
+	quiet   bool
 
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -35,17 +37,33 @@ type run struct {
 	calls   []*guest.Call
 	printed int   // how many of calls are printed
 	lost    error // not nil: writing results failed
+	bar     *progress
 
 	trapped, failed bool             // at least one
 	cancelled       int              // how many fibers a signal cancelled
 	exit            *guest.ExitError // not nil: the guest called proc_exit
 }
 
-// flags returns the command's flags; help.txt explains them.
-func (r *run) flags() *flag.FlagSet {
-	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // the caller prints
+// command returns the command for cobra, which writes the exit code to code. help.txt explains the flags.
+func (r *run) command(code *int) *cobra.Command {
+	command := &cobra.Command{
+		Use:               "run",
+		ValidArgsFunction: completeRun,
+		RunE: func(command *cobra.Command, args []string) error {
+			err := r.read(command.Flags(), args)
+			if err == nil {
+				*code = r.run()
+			}
+			return err
+		},
+	}
+	flags := command.Flags()
+	flags.SetInterspersed(false) // what follows the file is the guest's
 	flags.IntVar(&r.fibers, "fibers", 0, "")
+	flags.IntVar(&r.options.Concurrency, "concurrency", 0, "")
+	flags.DurationVar(&r.timeout, "timeout", 0, "")
+	flags.BoolVar(&r.json, "json", false, "")
+	flags.BoolVar(&r.quiet, "quiet", false, "")
 	flags.Func("dir", "", r.addMount)
 	flags.Func("env", "", r.addVariable)
 	flags.Func("stack-size", "", func(text string) error {
@@ -57,41 +75,43 @@ func (r *run) flags() *flag.FlagSet {
 		return nil
 	})
 	flags.Func("stacks", "", func(text string) error {
-		switch source := guest.Source(text); source {
-		case guest.Allocator, guest.Grow, guest.Serial, guest.Copy:
-			r.options.Stacks.Source = source
-			return nil
+		if !slices.Contains(sources, text) {
+			return fmt.Errorf("it must be %s, %s, %s or %s", guest.Allocator, guest.Grow, guest.Serial, guest.Copy)
 		}
-		return fmt.Errorf("it must be %s, %s, %s or %s", guest.Allocator, guest.Grow, guest.Serial, guest.Copy)
+		r.options.Stacks.Source = guest.Source(text)
+		return nil
 	})
+	command.RegisterFlagCompletionFunc("stacks", cobra.FixedCompletions(sources, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&r.options.Stacks.Pointer, "stack-pointer", "", "")
-	return flags
+	return command
 }
 
-func parseRun(args []string) (*run, error) {
-	r := &run{}
-	flags := r.flags()
-	if err := flags.Parse(args); err != nil {
-		return nil, err
+// sources are the values of --stacks.
+var sources = []string{string(guest.Allocator), string(guest.Grow), string(guest.Serial), string(guest.Copy)}
+
+// read reads the command line.
+func (r *run) read(flags *pflag.FlagSet, args []string) error {
+	for _, name := range []string{"fibers", "concurrency"} {
+		if n, _ := flags.GetInt(name); flags.Changed(name) && n < 1 {
+			return fmt.Errorf("--%s %d: it must be at least 1", name, n)
+		}
 	}
-	numbered := false
-	flags.Visit(func(f *flag.Flag) { numbered = numbered || f.Name == "fibers" })
-	if numbered && r.fibers < 1 {
-		return nil, fmt.Errorf("--fibers %d: it must be at least 1", r.fibers)
+	if flags.Changed("timeout") && r.timeout <= 0 {
+		return fmt.Errorf("--timeout %v: it must be more than 0", r.timeout)
 	}
-	if flags.NArg() == 0 {
-		return nil, errors.New("run: name a wasm file to run")
+	if len(args) == 0 {
+		return errors.New("run: name a wasm file to run")
 	}
-	r.path = flags.Arg(0)
+	r.path = args[0]
 	r.options.Name = filepath.Base(r.path)
-	if flags.NArg() > 1 {
-		r.export, r.args = flags.Arg(1), flags.Args()[2:]
+	if len(args) > 1 {
+		r.export, r.args = args[1], args[2:]
 	}
-	if numbered && r.export == start { // the C, Rust and Go libraries trap in the second call, or worse
-		return nil, fmt.Errorf("--fibers %d: the fibers share one instance, and %s is the entry of a program, which "+
+	if r.fibers > 0 && r.export == start { // the C, Rust and Go libraries trap in the second call, or worse
+		return fmt.Errorf("--fibers %d: the fibers share one instance, and %s is the entry of a program, which "+
 			"runs once in its own; name another export, or start fiberfill once for each", r.fibers, start)
 	}
-	return r, nil
+	return nil
 }
 
 func (r *run) addMount(text string) error {
@@ -125,18 +145,40 @@ func (r *run) addVariable(text string) error {
 // start is the entry of a WASI command, which gets its arguments from WASI.
 const start = "_start"
 
+// translated puts the names of flags for those of Go that messages of package guest have.
+var translated = strings.NewReplacer(
+	"Options.Stacks.Size = ", "--stack-size ", "Options.Stacks.Size", "--stack-size",
+	"Options.Stacks.Pointer", "--stack-pointer",
+	"Options.Stacks.Source = guest.Grow", "--stacks grow",
+	"Options.Stacks.Source = guest.Serial", "--stacks serial",
+	"Options.Stacks.Source = guest.Copy", "--stacks copy",
+)
+
+// misplaced adds a hint to an error about what stands behind the file, if there is something that looks like a flag.
+func (r *run) misplaced(err error) error {
+	for _, word := range append([]string{r.export}, r.args...) {
+		if strings.HasPrefix(word, "--") {
+			return fmt.Errorf("%s: flags stand before the file: %w", word, err)
+		}
+	}
+	return err
+}
+
 // run returns the exit code.
 func (r *run) run() int {
-	ctx, interrupt := r.untilSignal()
+	r.showProgress()
+	defer r.bar.end()
+	ctx, interrupt := r.untilInterrupted()
 	defer interrupt.stop()
 	if err := r.prepare(ctx); errors.As(err, &r.exit) { // called in the start function
 		return int(r.exit.Code)
 	} else if err != nil {
-		r.say("%v", err)
+		r.say("%v", translated.Replace(err.Error()))
 		return exitUsage
 	}
 	defer r.guest.Close()
 	r.guest.Run()
+	r.bar.end()
 	if r.lost != nil {
 		r.say("the results cannot be written: %v", r.lost)
 	}
@@ -160,9 +202,11 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	o := &r.options
 	o.Stdin, o.Stdout, o.Stderr = r.stdin, r.stdout, r.stderr
-	o.Warn = func(text string) { fmt.Fprintln(r.stderr, "fiberfill: "+text) }
+	o.Warn = func(text string) { r.note("%s", translated.Replace(text)) }
 	o.Imports = guest.Page(func(c *guest.Call, code, value int32) {
-		fmt.Fprintf(r.stderr, "%s: log %d %d\n", c.Name, code, value)
+		if !r.quiet {
+			fmt.Fprintf(r.stderr, "%s: log %d %d\n", c.Name, code, value)
+		}
 	})
 	o.Ended = r.ended
 	if r.export == start {
@@ -187,119 +231,9 @@ func (r *run) prepare(ctx context.Context) error {
 		}
 		if err != nil {
 			r.guest.Close()
-			return err
+			return r.misplaced(err)
 		}
 		r.calls = append(r.calls, c)
 	}
 	return nil
-}
-
-// ended is called for each fiber that is over.
-func (r *run) ended(c *guest.Call) {
-	exits := errors.As(c.Err, &r.exit)
-	switch {
-	case c.State == guest.Cancelled && !exits:
-		r.cancelled++
-	case c.State == guest.Failed:
-		r.failed = true
-		r.say("%v", c.Err)
-	}
-	if trap := (*guest.TrapError)(nil); errors.As(c.Err, &trap) && !r.trapped {
-		r.trapped = true // once: a thousand fibers with the same bug would print a million lines
-		r.list(c)
-		r.listProposal(trap.Fibers)
-	}
-	r.print()
-}
-
-// print prints the finished results in the order of the fibers' numbers, not of their ends.
-func (r *run) print() {
-	for ; r.printed < len(r.calls); r.printed++ {
-		c := r.calls[r.printed]
-		switch {
-		case !c.Over():
-			return
-		case c.State != guest.Done || c.Err != nil || r.lost != nil:
-		case r.fibers > 0:
-			_, r.lost = fmt.Fprintf(r.stdout, "%s\t%v\n", c.Name, c)
-		case len(c.Results) > 0:
-			_, r.lost = fmt.Fprintln(r.stdout, c)
-		}
-	}
-}
-
-// list prints the fibers at the moment of a trap.
-func (r *run) list(trapped *guest.Call) {
-	live := r.guest.Calls()
-	over := max(0, len(r.calls)-len(live)-1)
-	fmt.Fprintf(r.stderr, "The fibers at that moment, without the %d that had ended:\n", over)
-	w := tabwriter.NewWriter(r.stderr, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  FIBER\tEXPORT\tSTATE\tFOR\tWAITS FOR")
-	now := time.Now()
-	for _, c := range append([]*guest.Call{trapped}, live...) {
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%v\t%s\n", c.Name, c.Export, c.State, now.Sub(c.Since).Round(time.Millisecond),
-			c.WaitsFor)
-	}
-	w.Flush()
-}
-
-// listProposal prints the fibers that the guest itself made, by the operations of a proposal.
-func (r *run) listProposal(fibers []guest.ProposalFiber) {
-	if len(fibers) == 0 {
-		return
-	}
-	fmt.Fprintf(r.stderr, "The guest's own fibers at that moment; the trap has ended the active one and the busy "+
-		"ones:\n")
-	w := tabwriter.NewWriter(r.stderr, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  FIBER\tSTATE\tFUNCTION")
-	for _, f := range fibers {
-		fmt.Fprintf(w, "  %s %d\t%s\ttable[%d]\n", f.System, f.ID, f.State, f.Body)
-	}
-	w.Flush()
-}
-
-func (r *run) say(format string, values ...any) {
-	fmt.Fprintf(r.stderr, "fiberfill: "+format+"\n", values...)
-}
-
-// interruption is the state of the signal handling.
-type interruption struct {
-	code atomic.Int32 // the exit code; 0: no signal so far
-	stop func()
-}
-
-// atOnce is how soon after the first signal a second one counts as the same: the command timeout signals the process
-// and then its group.
-const atOnce = 500 * time.Millisecond
-
-// untilSignal returns a context that the first SIGINT or SIGTERM cancels. A second one ends the process.
-func (r *run) untilSignal() (context.Context, *interruption) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	i := &interruption{}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var first time.Time
-		for s := range signals {
-			code := 128 + int(s.(syscall.Signal))
-			if !i.code.CompareAndSwap(0, int32(code)) {
-				if time.Since(first) > atOnce {
-					os.Exit(code)
-				}
-				continue
-			}
-			first = time.Now()
-			r.say("%v: cancelling the fibers; a second signal ends the process at once", s)
-			cancel(fmt.Errorf("%v", s))
-		}
-	}()
-	i.stop = func() {
-		signal.Stop(signals)
-		close(signals)
-		<-done
-		cancel(nil)
-	}
-	return ctx, i
 }

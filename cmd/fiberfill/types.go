@@ -18,6 +18,13 @@ import (
 
 // types prints the TypeScript type of a guest's exported functions, the parameter of fiberfill's instantiate.
 func types(path string, to io.Writer) error {
+	return exportsOf(path, func(exports exports) error { return writeTypes(exports, to) })
+}
+
+type exports map[string]api.FunctionDefinition
+
+// exportsOf calls then with the exported functions of a module.
+func exportsOf(path string, then func(exports) error) error {
 	binary, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -31,7 +38,10 @@ func types(path string, to io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be read: %w", path, err)
 	}
-	exports := compiled.ExportedFunctions()
+	return then(compiled.ExportedFunctions())
+}
+
+func writeTypes(exports exports, to io.Writer) error {
 	var text strings.Builder
 	text.WriteString("export interface Exports {\n")
 	for _, name := range slices.Sorted(maps.Keys(exports)) {
@@ -58,7 +68,7 @@ func types(path string, to io.Writer) error {
 		fmt.Fprintf(&text, "  %s(%s): %s;\n", key, strings.Join(params, ", "), result)
 	}
 	text.WriteString("}\n")
-	_, err = io.WriteString(to, text.String())
+	_, err := io.WriteString(to, text.String())
 	return err
 }
 
