@@ -1,7 +1,10 @@
 package e2e_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,7 +19,8 @@ func demoPolicy(o *webserver.Options) { o.ContentSecurityPolicy = demopage.Polic
 
 func openDemo(t *testing.T) *tab {
 	t.Helper()
-	tab := open(t, demoPage, demoPolicy)
+	tab := open(t, demoPage, demoPolicy, axe)
+	tab.demoIdle(t)
 	t.Cleanup(func() { // runs before the tab is closed
 		for _, line := range tab.Messages() {
 			if strings.Contains(line, "Content Security Policy") {
@@ -25,6 +29,23 @@ func openDemo(t *testing.T) *tab {
 		}
 	})
 	return tab
+}
+
+// demoIdle waits until what the page has started is over.
+func (tab *tab) demoIdle(t *testing.T) {
+	t.Helper()
+	ctx, cancel := limit(t)
+	defer cancel()
+	if err := demopage.Idle(ctx, tab.Tab); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// text returns what an element of the page shows.
+func (tab *tab) text(t *testing.T, id string) (text string) {
+	t.Helper()
+	tab.Eval(t, `(id) => document.getElementById(id).innerText`, &text, id)
+	return text
 }
 
 func (tab *tab) demo(t *testing.T, settings demopage.Settings) demopage.Result {
@@ -159,10 +180,11 @@ func TestDemoCancels(t *testing.T) {
 			if n := result.Counters; n.Cancelled != 20 || n.Done != 0 || n.Failed != 0 {
 				t.Errorf("%d cancelled, %d done, %d failed, want all 20 cancelled", n.Cancelled, n.Done, n.Failed)
 			}
-			var faster string
-			tab.Eval(t, `() => document.getElementById("faster").textContent`, &faster)
-			if faster != "-" {
-				t.Errorf("after Cancel the page claims to be %s faster", faster)
+			tab.demoIdle(t)
+			for _, claim := range []string{"total", "sequential", "faster", "raw-right", "raw-total", "raw-faster"} {
+				if got := tab.text(t, claim); got != "-" {
+					t.Errorf("after Cancel the page claims %s: %s", claim, got)
+				}
 			}
 			// The requests have really stopped: the server sees it.
 			tab.Traffic(t, func(now webserver.Stats) bool { return now.InFlight == 0 && now.Abandoned >= 6 })
@@ -244,6 +266,153 @@ func TestDemoFitsTheScreen(t *testing.T) {
 	if len(nameless) > 0 {
 		t.Errorf("without a name: %q", nameless)
 	}
+}
+
+// A visitor who only looks sees a run of a hundred fibers, right answers of all, and the same on raw JSPI. The
+// timeline is on the first screen.
+func TestDemoStartsByItself(t *testing.T) {
+	tab := openDemo(t)
+	ctx, cancel := limit(t)
+	defer cancel()
+	status, done := tab.text(t, "status"), tab.text(t, "count-done")
+	if !strings.HasPrefix(status, "100 fibers ended") || tab.text(t, "right") != done+" of "+done {
+		t.Errorf("%s right: %s", tab.text(t, "right"), status)
+	}
+	if tab.text(t, "raw-right") == "-" || tab.text(t, "raw-faster") == "-" {
+		t.Error("nothing of raw JSPI is shown")
+	}
+	for _, screen := range [][2]int{{1440, 900}, {390, 844}} {
+		if err := tab.Screen(ctx, screen[0], screen[1], false); err != nil {
+			t.Fatal(err)
+		}
+		var end float64
+		tab.Eval(t, `() => document.getElementById("raw-bars").getBoundingClientRect().bottom`, &end)
+		if end > float64(screen[1]) {
+			t.Errorf("at %v both timelines end at %.0f", screen, end)
+		}
+	}
+}
+
+// On raw JSPI the guest's calls share one stack in memory: where enough of them wait, results are lost. fiberfill's
+// are all right. Both are shown.
+func TestDemoComparesWithRawJspi(t *testing.T) {
+	for _, guest := range []string{"c", "wat"} {
+		tab := openDemo(t)
+		settings := demopage.Settings{Guest: guest, Fibers: 120, Latency: 200, Raw: true}
+		result := tab.demo(t, settings)
+		expectRun(t, settings, result)
+		if n := result.Counters.RawRight; n == 0 || n >= settings.Fibers {
+			t.Errorf("%s: %d of %d are right on raw JSPI", guest, n, settings.Fibers)
+		}
+		if note := tab.text(t, "raw-note"); !strings.Contains(note, "of 120 right: its waiting calls share one stack") {
+			t.Error(note)
+		}
+	}
+}
+
+// The page stops raw JSPI long before the tab would end. fiberfill goes on.
+func TestDemoHowLongItGoesOn(t *testing.T) {
+	tab := openDemo(t)
+	var got struct{ Ended, Right, Raw, Deadly int }
+	tab.Eval(t, `async () => {
+		const button = document.getElementById("reach");
+		const over = new Promise((resolve) => button.addEventListener("reach-over", resolve, { once: true }));
+		button.click();
+		await over;
+		const value = (id) => Number(document.getElementById(id).value);
+		return { ended: value("reach-ended"), right: value("reach-right"), raw: value("reach-raw-ended"),
+			deadly: value("deadly") };
+	}`, &got)
+	if got.Ended != 150_000 || got.Right != got.Ended || got.Raw < 50_000 || got.Raw >= got.Deadly {
+		t.Errorf("%+v: %s", got, tab.text(t, "reach-status"))
+	}
+	row := regexp.MustCompile(`\| Chromium, raw JSPI \| [\d,]+ † \| ([\d,]+) † \|`)
+	m := row.FindStringSubmatch(read(t, "docs/bench/README.md"))
+	if m == nil || tab.text(t, "deadly") != m[1] {
+		t.Errorf("the page says %s, the benchmark %q", tab.text(t, "deadly"), m)
+	}
+}
+
+// On a server of plain files, as that of the site, a service worker answers.
+func TestDemoOnPlainFiles(t *testing.T) {
+	server := httptest.NewServer(http.FileServer(http.Dir("../web/dist")))
+	t.Cleanup(server.Close)
+	ctx, cancel := limit(t)
+	defer cancel()
+	opened, err := chromium.Open(ctx, server.URL+"/demo/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := &tab{Tab: opened}
+	t.Cleanup(tab.Close)
+	tab.demoIdle(t)
+	if source := tab.text(t, "source"); !strings.Contains(source, "a service worker in the browser answers") {
+		t.Error(source)
+	}
+	result := tab.demo(t, demopage.Settings{Guest: "go", Fibers: 200, Latency: 20, Failure: 20})
+	if n := result.Counters; n.Done+n.Failed != 200 || n.Right != n.Done || n.Failed == 0 || n.Done == 0 {
+		t.Errorf("%+v", n)
+	}
+	tab.demoIdle(t)
+	var got programShown
+	tab.Eval(t, playProgram, &got, "S-FETCH", "f1 is answered first, then f2, then f0", false)
+	if !strings.HasPrefix(got.Verdict, "Right") {
+		t.Errorf("%s: %q", got.Verdict, got.Checks)
+	}
+	if escaped := tab.Escaped(t); len(escaped) > 0 {
+		t.Errorf("escaped: %q", escaped)
+	}
+}
+
+// By keyboard a visitor chooses a lane and cancels its fiber.
+func TestDemoByKeyboard(t *testing.T) {
+	tab := openDemo(t)
+	ctx, cancel := limit(t)
+	defer cancel()
+	settings := demopage.Settings{Guest: "c", Fibers: 20, Latency: 5000}
+	if err := demopage.Begin(ctx, tab.Tab, settings); err != nil {
+		t.Fatal(err)
+	}
+	var readout string
+	tab.Eval(t, `async () => {
+		const by = (id) => document.getElementById(id);
+		while (by("count-waiting").value !== "20") await new Promise(requestAnimationFrame);
+		const scroller = by("scroller");
+		scroller.focus();
+		for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "Enter"])
+			document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+		while (by("count-cancelled").value !== "1") await new Promise(requestAnimationFrame);
+		const text = by("readout").textContent;
+		by("cancel").focus();
+		document.activeElement.click();
+		return text;
+	}`, &readout)
+	if !strings.HasPrefix(readout, "item 1: cancelled") {
+		t.Error(readout)
+	}
+	if _, err := demopage.End(ctx, tab.Tab); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The names of tests and rules are of no use to a visitor.
+func TestDemoShowsNoIds(t *testing.T) {
+	tab := openDemo(t)
+	var got programShown
+	tab.Eval(t, playProgram, &got, "", "", false)
+	var text string
+	tab.Eval(t, `() => document.body.innerText`, &text)
+	if ids := regexp.MustCompile(`\bS-[A-Z]+(-[A-Z])?\b|\[[A-Z]+-[A-Z0-9]+\]`).FindAllString(text, -1); len(ids) > 0 {
+		t.Errorf("the page shows %q", ids)
+	}
+}
+
+func TestDemoIsAccessible(t *testing.T) {
+	tab := openDemo(t)
+	tab.accessible(t)
+	var got programShown
+	tab.Eval(t, playProgram, &got, "", "", false)
+	tab.accessible(t)
 }
 
 func TestDemoInFirefox(t *testing.T) {

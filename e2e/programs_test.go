@@ -64,6 +64,7 @@ func TestProgramsInTheDemo(t *testing.T) {
 			}
 		}
 	})
+	tab.demoIdle(t)
 	for _, file := range []string{"fiberfill-proposals.js", "fiberfill-actors.js", "fibers1.wasm"} {
 		if slices.Contains(files.paths(), "/dist/demo/"+file) {
 			t.Errorf("%s was loaded before anything needed it", file)
@@ -184,6 +185,7 @@ func TestProgramsThatGoWrongInTheDemo(t *testing.T) {
 		replaced := fstest.MapFS{"scenarios.json": {Data: []byte(other)}}
 		o.Files["/dist/demo/"] = overlay{replaced, os.DirFS("../web/dist/demo")}
 	})
+	tab.demoIdle(t)
 	var got programShown
 	tab.Eval(t, playProgram, &got, "S-GEN-A", "four elements", false)
 	if !strings.HasPrefix(got.Verdict, "Wrong") {

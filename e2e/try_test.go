@@ -211,8 +211,3 @@ func tryIsAccessible(t *testing.T, tab *tab) {
 	tab.Eval(t, `() => document.getElementById("last").click()`, nil)
 	tab.accessible(t)
 }
-
-func TestDemoIsAccessible(t *testing.T) {
-	tab := open(t, demoPage, demoPolicy, axe)
-	tab.accessible(t)
-}

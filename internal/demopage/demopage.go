@@ -22,6 +22,7 @@ type Settings struct {
 	Fibers  int    `json:"fibers"`
 	Latency int    `json:"latency"` // mean, in milliseconds
 	Failure int    `json:"failure"` // percent
+	Raw     bool   `json:"raw"`     // wait for the run on raw JSPI, too
 }
 
 // Result is what the page shows when a run is over, and the timing of its frames.
@@ -34,6 +35,7 @@ type Result struct {
 		Failed     int     `json:"count-failed"`
 		Cancelled  int     `json:"count-cancelled"`
 		Most       int     // fibers that waited at the same time
+		RawRight   int     `json:"raw-right"` // the same on raw JSPI
 	}
 	Frames struct {
 		Count   int
@@ -50,9 +52,15 @@ func Run(ctx context.Context, tab *browser.Tab, settings Settings) (Result, erro
 	return result, err
 }
 
-// Begin starts a run and returns at once; End returns its result.
+// Idle returns when nothing is under way in the page, neither what it has started by itself nor the run on raw JSPI.
+func Idle(ctx context.Context, tab *browser.Tab) error {
+	return tab.Eval(ctx, "() => {\n"+driver+"\nreturn idle(window) }", nil)
+}
+
+// Begin starts a run, once the page is idle, and returns at once; End returns its result.
 func Begin(ctx context.Context, tab *browser.Tab, settings Settings) error {
-	return tab.Eval(ctx, "(settings) => {\n"+driver+"\nglobalThis.begun = drive(window, settings) }", nil, settings)
+	begin := "\nawait idle(window); globalThis.begun = drive(window, settings) }"
+	return tab.Eval(ctx, "async (settings) => {\n"+driver+begin, nil, settings)
 }
 
 // End waits until the run that Begin started is over and returns its result.

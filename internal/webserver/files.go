@@ -28,6 +28,7 @@ func files(tree fs.FS, opt Options) http.Handler {
 	server := http.FileServerFS(tree)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
+		h.Set("Server", "fiberfill") // tells a page that /item is here, too
 		if t, ok := mediaTypes[path.Ext(r.URL.Path)]; ok {
 			h.Set("Content-Type", t) // the file server keeps a type that is set already
 		}

@@ -19,6 +19,8 @@ export interface Guest {
    * this.
    */
   observe(note: Note): () => void;
+  /** How many requests were answered; one for each call that has ended, if it is not said. */
+  readonly answered?: number;
 }
 
 export type Note = (lane: number, state: number, time: number) => void;

@@ -2,6 +2,7 @@
 // the fibers that fetch, and the actor that sleeps. What only one program needs is loaded when it is played.
 
 import type { Fiber } from "../src/index.js";
+import { source, valueOf } from "./items.js";
 import type { Lanes } from "./lanes.js";
 import "./page.js";
 import { sleepTest } from "./sleep.js";
@@ -150,6 +151,7 @@ const fetching: Case = {
   async play(lanes, pause) {
     const want = (await text("s-fetch.log")).trim().split("\n");
     const { item } = await load("c-fetch.wasm");
+    const { folder } = await source();
     const first = Math.floor(Math.random() * 1e6) * 3; // the server answers each number when it is told to
     const order: string[] = [];
     let shown = 0;
@@ -166,7 +168,7 @@ const fetching: Case = {
     };
     fiberfill.startLog();
     const fibers = [0, 1, 2].map((n) => {
-      const fiber = item.with({ name: `f${n}` })(`/hold?id=${first + n}`);
+      const fiber = item.with({ name: `f${n}` })(`${folder}hold?id=${first + n}`);
       void fiber.then(() => order.push(fiber.name));
       return fiber;
     });
@@ -175,7 +177,7 @@ const fetching: Case = {
     await show();
     const values: number[] = [];
     for (const n of [1, 2, 0]) {
-      await fetch(`/release?id=${first + n}`, { method: "POST" });
+      await fetch(`${folder}release?id=${first + n}`, { method: "POST" });
       values[n] = (await fibers[n]) as number;
       await turn();
       await show();
@@ -197,9 +199,6 @@ const fetching: Case = {
     ];
   },
 };
-
-/** The server's rule for the value of an item. */
-const valueOf = (id: number): number => (id * 2654435761 + 12345) % 1000003;
 
 /** Resolves when all of them wait. */
 const waiting = (fibers: Fiber[]): Promise<void> =>

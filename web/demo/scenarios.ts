@@ -96,12 +96,12 @@ form.addEventListener("submit", (event) => {
 element("play-all").addEventListener("click", () => {
   void perform(async () => {
     let [count, right] = [0, 0];
-    for (const { value } of form.querySelectorAll<HTMLInputElement>("[name=scenario]")) {
+    for (const { value, parentElement } of form.querySelectorAll<HTMLInputElement>("[name=scenario]")) {
       for (const [input, one] of (await casesOf(value)).entries()) {
         programs.value = value;
         await (choosing = choose(input));
         count++;
-        if (await play(one, `${value} ${one.name}`)) right++;
+        if (await play(one, `${parentElement!.textContent!.trim()}: ${one.name}`)) right++;
       }
     }
     return `${right === count ? "Right" : "Wrong"}: ${right} of ${count} are as in the documents.`;

@@ -70,10 +70,15 @@ export class Timeline {
     this.#tell();
   }
 
-  /** Fits the scale to a run that has ended, with room at the right to show how the last lanes ended. */
-  finish(): void {
-    this.#span = Math.max(1, this.#run!.elapsed * 1.04);
+  /** Fits the scale to `elapsed` milliseconds, with room at the right to show how the last lanes ended. */
+  fit(elapsed: number): void {
+    this.#span = Math.max(1, elapsed * 1.04);
     this.#restart();
+  }
+
+  /** The milliseconds from the left edge to the right. */
+  get span(): number {
+    return this.#span;
   }
 
   get #fit(): number {

@@ -11,12 +11,12 @@ export class Wire {
   #told!: () => void;
   readonly #observer: PerformanceObserver;
 
-  constructor() {
-    const start = performance.now();
+  /** Measures the requests whose address has this text. */
+  constructor(mark: string) {
     this.#observer = new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as PerformanceResourceTiming[]) {
-        // Skip late entries of an earlier run, other files, and requests cancelled before their answer.
-        if (entry.startTime < start || !entry.name.includes("/item?") || entry.responseStart === 0) continue;
+        // Skip other requests, and those cancelled before their answer.
+        if (!entry.name.endsWith(mark) || entry.responseStart === 0) continue;
         this.sum += entry.responseEnd - entry.requestStart;
         this.count++;
       }

@@ -7,7 +7,7 @@ globalThis.demo = {
     page.addEventListener("unhandledrejection", (event) => escaped.push(String(event.reason)));
     const results = {};
     for (const guest of ["c", "wat", "go"])
-      results[guest] = await drive(page, { guest, fibers: 200, latency: 20, failure: 10 });
+      results[guest] = await drive(page, { guest, fibers: 200, latency: 20, failure: 10, raw: true });
     if (escaped.length > 0) throw new Error(`escaped in the frame: ${escaped.join("; ")}`);
     return results;
   },
