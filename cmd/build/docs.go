@@ -57,11 +57,38 @@ func site(base string) error {
 		if err := run(c); err != nil {
 			return err
 		}
-		if err := os.CopyFS(filepath.Join(dir, "demo"), os.DirFS(demoDir)); err != nil {
+		if err := copyDemo(filepath.Join(dir, "demo")); err != nil {
 			return err
 		}
 		return checkLinks(os.DirFS(dir), base)
 	})
+}
+
+// documentsAddress is where the demo's pages link to where they are not part of the site.
+const documentsAddress = "https://github.com/fiberfill/fiberfill#readme"
+
+// copyDemo copies the demo. Its pages link to the site.
+func copyDemo(dir string) error {
+	if err := os.CopyFS(dir, os.DirFS(demoDir)); err != nil {
+		return err
+	}
+	for page, home := range map[string]string{
+		"index.html":              "../index.html",
+		"instructions/index.html": "../../index.html",
+	} {
+		file := filepath.Join(dir, page)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(string(text), documentsAddress) {
+			return fmt.Errorf("%s does not link to %s", file, documentsAddress)
+		}
+		if err := writeFile(file, []byte(strings.ReplaceAll(string(text), documentsAddress, home))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writePages writes what VitePress reads: its settings, the documents, the reference.

@@ -153,11 +153,16 @@ async function compare(first: Run, over: () => boolean): Promise<string | undefi
 }
 
 function showSource(server: boolean): void {
-  element("source").textContent = server
-    ? "The server is real, and so are its latencies and failures. The browser keeps six requests to one host on the " +
-      "wire and lets the others wait: how much faster that is than one by one is up to these connections, on both sides."
-    : "This site has only files: a service worker in the browser answers, with the latencies and failures chosen, and " +
-      "all requests at once. How much faster that is than one by one is up to it, on both sides.";
+  const [who, why] = server
+    ? [
+        "The server is real, and so are its latencies and failures. The browser keeps six requests to one host on the",
+        "wire and lets the others wait: how much faster that is than one by one is up to these connections,",
+      ]
+    : [
+        "This site has only files: a service worker in the browser answers, with the latencies and failures chosen,",
+        "and all requests at once. How much faster that is than one by one is up to it,",
+      ];
+  element("source").textContent = `${who} ${why} on both sides.`;
 }
 
 function choose(): void {

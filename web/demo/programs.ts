@@ -5,6 +5,7 @@ import type { Fiber } from "../src/index.js";
 import { source, valueOf } from "./items.js";
 import type { Lanes } from "./lanes.js";
 import "./page.js";
+import { hasJspi } from "./raw.js";
 import { sleepTest } from "./sleep.js";
 
 /** An expectation, beside what was seen. */
@@ -218,6 +219,7 @@ const sleeping: Case = {
   code: ["c-actor.c", /^static int sleep_test[^]*?\n\}/m],
   lanes: ["tester T", "actor W", "native N"],
   async play(lanes) {
+    if (!hasJspi()) throw new Error("An actor in C sleeps on a stack of JSPI, which this browser does not have.");
     const module: string = "./fiberfill-actors.js";
     const actors = (await import(module)) as typeof import("../src/actors.js");
     const guest = await (await fetch("c-actor.wasm")).arrayBuffer();

@@ -45,7 +45,8 @@ async function show(): Promise<void> {
 /** Plays a case and shows the results. Returns whether all were right. */
 async function play(one: Case, title: string): Promise<boolean> {
   const pause = () => (slowly.checked ? new Promise<void>((resolve) => setTimeout(resolve, PACE)) : undefined);
-  const checks = await one.play(new Lanes(one.lanes), pause);
+  const failed = (error: unknown): Check[] => [{ what: "it runs", want: "yes", got: String(error), right: false }];
+  const checks = await one.play(new Lanes(one.lanes), pause).catch(failed);
   const right = checks.every((check) => check.right);
   if (title !== "")
     rows

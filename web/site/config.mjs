@@ -40,9 +40,8 @@ const inside = [
   ["The rules", "rules"],
   ["Five documents", "proposals"],
 ];
-const group = (text, pages, collapsed) => ({
+const group = (text, pages) => ({
   text,
-  collapsed,
   items: pages.map(([text, page]) => ({ text, link: `/${page}` })),
 });
 
@@ -62,6 +61,11 @@ export default defineConfig({
           .replaceAll(" ", "-")
           .replace(/[^\p{L}\p{N}_-]/gu, ""),
     },
+    // Indented code may be wider than the screen: it can be scrolled by keyboard.
+    config(md) {
+      md.renderer.rules.code_block = (tokens, at) =>
+        `<pre tabindex="0"><code>${md.utils.escapeHtml(tokens[at].content)}</code></pre>\n`;
+    },
     languageAlias: { wat: "wasm", mjs: "javascript", console: "shellscript" },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
@@ -80,7 +84,7 @@ export default defineConfig({
       group("Coming from", coming),
       group("Good to know", facts),
       group("Reference", reference),
-      group("Inside", inside, true),
+      group("Inside", inside),
     ],
     outline: [2, 3],
     socialLinks: [
