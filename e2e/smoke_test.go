@@ -2,6 +2,8 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +32,34 @@ func TestSmoke(t *testing.T) {
 	t.Run("Firefox/unwind", func(t *testing.T) {
 		var got map[string][]uint64
 		inFirefox(t, "smoke.html", "smoke.unwound", &got, policy)
+		check(t, got)
+	})
+}
+
+// On stacks of fiberfill's own the browsers tell where a fiber stands, and an error has the frames of who waited.
+func TestFrames(t *testing.T) {
+	type stands struct {
+		Frames []string
+		Stack  string
+	}
+	check := func(t *testing.T, got stands) {
+		t.Helper()
+		if want := []string{"guest.wasm.item"}; !slices.Equal(got.Frames, want) {
+			t.Errorf("the fiber stands in %q, want %q", got.Frames, want)
+		}
+		lines := strings.Split(strings.TrimSpace(got.Stack), "\n")
+		if last := lines[len(lines)-1]; !strings.Contains(last, "item") || !strings.Contains(last, "wasm-function[") {
+			t.Errorf("the error's stack ends with %q, want the guest's function item:\n%s", last, got.Stack)
+		}
+	}
+	t.Run("Chromium", func(t *testing.T) {
+		var got stands
+		open(t, "smoke.html", policy).Eval(t, `smoke.stands`, &got)
+		check(t, got)
+	})
+	t.Run("Firefox", func(t *testing.T) {
+		var got stands
+		inFirefox(t, "smoke.html", "smoke.stands", &got, policy)
 		check(t, got)
 	})
 }

@@ -27,9 +27,9 @@ var unwoundEngines = []unwound{hidden, node22, bun12}
 
 // unwoundFiles are the files of tests that are run there as well, by what comes before _test.mjs.
 var unwoundFiles = []string{
-	"arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "inside", "jspi", "jspi_stacks",
-	"legacy", "linked", "npm", "onestack", "options", "overlap", "proposals", "proposals_bad", "proposals_entries",
-	"scenarios", "tables", "wirings",
+	"arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames", "inside", "jspi",
+	"jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "proposals", "proposals_bad",
+	"proposals_entries", "scenarios", "tables", "wirings",
 }
 
 // instructionFiles are those of the stack-switching instructions, which need no JSPI: they run in the engines that have

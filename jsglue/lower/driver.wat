@@ -49,6 +49,9 @@
   (global $nested (export "nested") (mut i32) (i32.const 500)) ;; so many of them, at most
   (global $deepest (export "deepest") (mut i32) (i32.const 200000)) ;; so many stacks: memory is not endless
 
+  ;; The caller's frame of the one that has thrown or trapped last; null if that had been entered to throw. For traces.
+  (global $below (export "below") (mut (ref null $frame)) (ref.null none))
+
   (func (export "newTag") (param i32) (result (ref $tag)) (struct.new $tag (local.get 0)))
   (func (export "tagNumber") (param (ref $tag)) (result i32) (struct.get $tag $number (local.get 0)))
   (func (export "boom") (unreachable))
@@ -57,6 +60,8 @@
 
   ;; After a trap or an exception has left the outermost resume.
   (func (export "reset") (param $depth i32)
+    (if (i32.eqz (ref.is_null (global.get $current))) (then
+      (global.set $below (struct.get $frame $caller (struct.get $stack $leaf (global.get $current))))))
     (global.set $state (i32.const 0))
     (global.set $leaving (i32.const 0))
     (global.set $depth (local.get $depth))

@@ -39,7 +39,7 @@ const (
 	globalExn
 	globalFrames
 	globalCurrent
-	driverGlobals = 14 // how many there are
+	driverGlobals = 15 // how many there are
 )
 
 // A move says what the indices of another module's code are in the output.

@@ -20,7 +20,7 @@
       (field $caller (mut (ref null $frame)))        ;; the frame that resumed it, once that has been saved
       (field $reenter (ref $reenter))
       (field $site (mut i32))
-      (field $leaf (mut (ref null $frame)))          ;; suspended: where it goes on
+      (field $leaf (mut (ref null $frame)))          ;; suspended: where it goes on; running: what was entered last
       (field $inner (mut (ref null $stack)))         ;; suspended: the innermost stack above this one, or itself
       (field $parent (mut (ref null $stack)))        ;; running: the next prompt outwards
       (field $suspends (mut (ref null $tags)))       ;; running: the tags of (on $tag $label), in order
@@ -47,6 +47,7 @@
   (import "fiberfill:lower" "nested" (global $nested (mut i32)))
   (import "fiberfill:lower" "deepest" (global $deepest (mut i32)))
   (import "fiberfill:lower" "wait" (global $wait (mut (ref null $tag))))
+  (import "fiberfill:lower" "below" (global $below (mut (ref null $frame))))
 
   ;; bits of $site
   ;; 1: the call lies in a try_table; 2: the frame is a stack
@@ -238,6 +239,7 @@
     (local $f (ref null $frame)) (local $next (ref null $frame)) (local $last (ref null $frame))
     (local $first (ref null $stack)) (local $t (ref null $stack)) (local $c (ref null $stack))
     (local $x exnref) ;; what the frames throw, each where it stands
+    (local $throws i32) ;; 1: the frame that runs was entered to throw
     (local.set $first (local.get $s))
     (local.set $f (struct.get $stack $leaf (local.get $s)))
     (local.set $x (global.get $exn))
@@ -260,11 +262,16 @@
           (local.set $f (local.get $next)) ;; nobody would catch it there
           (br $enter)))
         (global.set $exn (local.get $x))
+        (local.set $throws (i32.const 1))
         (local.set $x (ref.null noexn))))
+      ;; a stack that runs knows the frame that was entered last: after a trap, what has not been entered is below it
+      (if (i32.eqz (ref.eq (local.get $f) (struct.get $stack $leaf (global.get $current))))
+        (then (struct.set $stack $leaf (global.get $current) (local.get $f))))
       (block $caught (result exnref)
         (try_table (catch_all_ref $caught)
           (call_ref $reenter (ref.as_non_null (local.get $f)) (struct.get $frame $reenter (local.get $f))))
         (local.set $f (local.get $next))
+        (local.set $throws (i32.const 0))
         (br_if $enter (i32.eqz (global.get $state)))
         ;; frames have been saved: those below follow
         (local.set $last (global.get $last))
@@ -318,6 +325,9 @@
         (global.set $captured (ref.null none))
         (global.set $peer (ref.null none))
         (global.set $last (ref.null none))))
+      (global.set $below (if (result (ref null $frame)) (local.get $throws)
+        (then (ref.null none)) (else (local.get $next))))
+      (local.set $throws (i32.const 0))
       (local.set $f (local.get $next))
       (br $enter))
     (unreachable))

@@ -34,4 +34,17 @@ globalThis.smoke = {
     return result;
   },
   unwound: () => smoke.run("unwind"),
+
+  // Where a fiber stands that waits, by the names of the guest's functions, and the stack of an error that ends it.
+  async stands() {
+    let reject;
+    const fetch_text = fiberfill.suspending(() => new Promise((_, no) => (reject = no)));
+    const bytes = await (await fetch("/examples/c-fetch/guest.wasm")).arrayBuffer();
+    const { exports } = await fiberfill.instantiate(bytes, { env: { fetch_text, log() {} } }, { stacks: "unwind" });
+    const fiber = exports.item(location.origin);
+    while (!reject) await new Promise((resolve) => setTimeout(resolve));
+    const { frames } = fiber;
+    reject(new Error("refused"));
+    return { frames, stack: (await fiber.catch((error) => error)).stack };
+  },
 };

@@ -65,6 +65,16 @@ export class Fiber<T = unknown> extends Cancellable<T> {
     return this.#call.state === "waiting" ? this.#call.waitsFor : undefined;
   }
 
+  /**
+   * The guest's functions that the fiber waits in, innermost first, as the engine's own stacks name them:
+   * "module.function" by the guest's names, or "wasm-function[12]". They are looked up as this is read, which takes
+   * some microseconds each. Undefined unless the fiber waits on a stack of fiberfill's own (`stacks: "unwind"`), and in
+   * Bun 1.2, whose stacks name no functions of wasm.
+   */
+  get frames(): readonly string[] | undefined {
+    return this.#call.runner.stack?.frames;
+  }
+
   /** When the fiber entered its state, in milliseconds of performance.now(). */
   get since(): number {
     return this.#call.since;

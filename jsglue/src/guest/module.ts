@@ -93,7 +93,7 @@ export async function compileStreaming(
     );
   }
   if (response.bodyUsed || response.body?.locked)
-    throw new FiberError("bad-response", "the body of the Response has been used already, or a reader has locked it");
+    throw new FiberError("bad-response", "the body of the Response has been used, or a reader has locked it");
   const copy = response.clone();
   const streamed = WebAssembly.compileStreaming(response);
   streamed.catch(() => {}); // looked at below, if the bytes arrive at all
@@ -119,8 +119,8 @@ export function shapeOf(module: WebAssembly.Module): Shape {
   if (!shape) {
     throw new FiberError(
       "foreign-module",
-      "this WebAssembly.Module was not compiled by this copy of fiberfill, and a module does not tell the types of " +
-        "its imports; compile its bytes with fiberfill.compile or compileStreaming, here",
+      "this WebAssembly.Module was not compiled by this copy of fiberfill, and does not tell the types of its " +
+        "imports; compile its bytes with fiberfill.compile or compileStreaming, here",
     );
   }
   return shape;

@@ -15,7 +15,11 @@ export interface Driver extends WebAssembly.Exports {
   tagNumber(tag: object): number;
   reset(depth: number): void;
   boom(): never;
+  state: WebAssembly.Global;
+  last: WebAssembly.Global;
   current: WebAssembly.Global;
+  /** What the frame that has thrown or trapped last would have returned to; null if that is not known. */
+  below: WebAssembly.Global;
   /** The identity of the tag that imports wait by. */
   wait: WebAssembly.Global;
 }

@@ -50,7 +50,7 @@ export function kindOf(options: Options | undefined): Kind {
       "WebAssembly with garbage collection and exception references, for stacks of fiberfill's own (Chrome and " +
         "Edge 137, Firefox 131, Safari 18.4, Node 22, Bun 1.2 or newer)",
     );
-  throw new FiberError("no-jspi", `a fiber needs a stack, and this engine has no ${lacks.join("; and no ")}.`);
+  throw new FiberError("no-jspi", `a fiber needs a stack, and this engine has no ${lacks.join(", and no ")}`);
 }
 
 /** Returns the substrate for a guest. Rejects if it cannot be had, or if the guest was compiled for the other one. */

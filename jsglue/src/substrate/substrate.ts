@@ -34,6 +34,9 @@ export interface Runner {
   readonly job: Function;
   /** The stack that it runs on; undefined before it has begun. */
   stack: Stack | undefined;
+  /** Its job has ended by an exception, which is the result. */
+  readonly threw?: boolean;
+  readonly result?: unknown;
   /** Its job has returned. From now on the stack belongs to another. */
   returned(): void;
   /** A trap has ended its stack. */
@@ -41,6 +44,8 @@ export interface Runner {
 }
 
 export interface Stack {
+  /** The guest's functions that it stands in while it waits, innermost first; undefined if that is not known. */
+  readonly frames?: readonly string[] | undefined;
   /**
    * The code on it waits in an import. Returns what that import must return. What follows ends the wait; a second time,
    * and on a stack that does not wait, it does nothing.

@@ -7,16 +7,19 @@
 // Why: RATIONALE.md, "Why do fibers on stacks of our own go on in a loop?".
 
 import { shared } from "../lower/driver.js";
+import { restore, standsIn } from "../lower/frames.js";
 import { instantiate, link } from "../lower/link.js";
 import { isRewritten, load, loadNow, lower } from "../lower/rewriter.js";
 import { WebAssembly } from "../platform.js";
 import { refuseWith, Waiting, waitTag } from "../lower/waits.js";
 import type { Shape } from "../guest/module.js";
+import { isJavaScriptCore } from "./javascriptcore.js";
 import type { Runner, Stack, Substrate } from "./substrate.js";
 import fiberBytes from "../../lower/fiber.wasm";
 
 /** jsglue/lower/fiber.wat */
 interface FiberModule {
+  slots: WebAssembly.Table;
   begin(job: Function, runner: Runner, slot: number): number;
   goOn(slot: number): number;
   drop(slot: number): void;
@@ -32,6 +35,9 @@ export interface Needs {
   /** Thrown where an import would have to wait and cannot. */
   SuspendError: new (message?: string) => Error;
 }
+
+/** How many frames lie between a guest's and the import that waits: see module.ts. */
+const trampolines = (): number => Number(isJavaScriptCore());
 
 const LEFT = {}; // what leave returns
 
@@ -88,16 +94,21 @@ class Unwound implements Stack {
     ready(this);
   }
 
+  get frames(): readonly string[] | undefined {
+    return this.#waits ? standsIn(fiber!.slots.get(this.#slot), 1 + trampolines()) : undefined;
+  }
+
   /** Runs until it is left, or has ended. Returns what is to be done in the latter case. */
   run(): (() => void) | undefined {
     const { runner } = this;
+    const waited = this.#slot >= 0;
     if (this.#ended) {
       fiber!.drop(this.#slot);
       const error = needs.deadly();
       return this.#over(() => runner.trapped(error));
     }
     try {
-      if (this.#slot < 0) {
+      if (!waited) {
         if (fiber!.begin(runner.job, runner, (this.#slot = slot()))) return undefined;
       } else {
         outcome = this.#outcome;
@@ -105,9 +116,11 @@ class Unwound implements Stack {
         this.#outcome = undefined;
         if (fiber!.goOn(this.#slot)) return undefined;
       }
+      if (waited && runner.threw) restore(runner.result, this.#failed, trampolines());
       return this.#over(() => runner.returned());
     } catch (error) {
       fiber!.drop(this.#slot);
+      if (waited) restore(error, false, 0);
       return this.#over(() => runner.trapped(error));
     }
   }

@@ -104,7 +104,7 @@ export abstract class Cancellable<T> extends Promise<T> {
     if (!(life instanceof Life))
       throw new FiberError(
         "bad-argument",
-        "fibers are made by calling exports, arenas by arena(), and neither by new; for Fiber.all write Promise.all",
+        "fibers are made by calling exports, arenas by arena(); for Fiber.all write Promise.all",
       );
     making = life;
     super(keep);

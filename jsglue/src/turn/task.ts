@@ -43,11 +43,11 @@ export abstract class Task extends Life {
   constructor(
     readonly id: number,
     readonly given: string | undefined, // the name that the user gave
-    readonly exportName: string,
   ) {
     super();
   }
 
+  abstract get exportName(): string;
   /** Whether it must wait unstarted, because calls of its guest run one after another. */
   abstract defers(): boolean;
   /** Begins it on a kept stack, in a later microtask. */

@@ -1,0 +1,147 @@
+// Where a stack of our own stands: the names of the functions whose frames it has saved, looked up when somebody asks.
+//
+// A frame knows the function that goes on with it, and only the engine knows what that is called. So the function is
+// entered with a frame that is none of its own. The first thing it does is to look at it, which traps, and the trap's
+// stack begins with the function.
+// Why: RATIONALE.md, "Why is a frame's function asked by a trap?".
+
+import { shared } from "./driver.js";
+import { isA } from "../errors.js";
+import { WebAssembly } from "../platform.js";
+import frameBytes from "../../lower/frames.wasm";
+
+/** jsglue/lower/frames.wat */
+interface FrameModule {
+  leaf(continuation: object | null): object | null;
+  caller(frame: object): object | null;
+  isOwn(frame: object): number;
+  enter(frame: object): never;
+}
+
+let frameModule: FrameModule | undefined;
+
+function frames(): FrameModule {
+  return (frameModule ??= new WebAssembly.Instance(new WebAssembly.Module(frameBytes as BufferSource))
+    .exports as unknown as FrameModule);
+}
+
+/** A function in a stack's text: as an engine writes it there, without the place in the code, and its name. */
+interface Line {
+  text: string;
+  name: string;
+}
+
+const V8 = /^ *at (?:(.*) \()?wasm:\/\/wasm\/(?:(.*)-)?[\da-f]+:(wasm-function\[\d+\])/;
+const SPIDER_MONKEY = /^(.*?)@.*:(wasm-function\[\d+\]):0x/;
+const JAVASCRIPT_CORE = /^(?:(.*)\.)?wasm-function\[(.*)\]@\[wasm code\]/;
+
+/** Reads a line of a stack's text; undefined: it is no function of wasm, or the engine does not name it. */
+function read(line: string): Line | undefined {
+  const text = line.replace(/:0x[\da-f]+(?=\)?$)/, "");
+  let found = V8.exec(line);
+  if (found) {
+    const [, name, module, index] = found;
+    return { text, name: name === undefined || name === module ? index! : name };
+  }
+  found = SPIDER_MONKEY.exec(line);
+  if (found) return { text, name: found[1]! };
+  found = JAVASCRIPT_CORE.exec(line);
+  if (!found) return undefined;
+  const [, module, name = ""] = found;
+  if (/^\d+$/.test(name)) return { text, name: `wasm-function[${name}]` };
+  return { text, name: module === undefined || module === "<?>" ? name : `${module}.${name}` };
+}
+
+/** The stack's text of what fn throws, as the engine writes it: a page may have changed that, and how long it is. */
+function engineStack(fn: () => void): string {
+  const settings: [string, unknown][] = [
+    ["stackTraceLimit", 10],
+    ["prepareStackTrace", undefined],
+  ];
+  const before = settings.filter(([key]) => key in Error).map(([key]) => [key, Reflect.get(Error, key)] as const);
+  for (const [key, value] of settings) if (key in Error) Reflect.set(Error, key, value);
+  try {
+    fn();
+  } catch (error) {
+    return String((error as Error).stack);
+  } finally {
+    for (const [key, value] of before) Reflect.set(Error, key, value);
+  }
+  return "";
+}
+
+/** The functions of frames from this one outwards; undefined if the engine does not name them. */
+function functions(frame: object | null): Line[] | undefined {
+  const { caller, enter, isOwn } = frames();
+  const { state, last } = shared().driver;
+  const list: Line[] = [];
+  for (let at = frame; at; at = caller(at)) {
+    if (!isOwn(at)) continue;
+    const lines = engineStack(() => enter(at!)).split("\n");
+    state.value = 0;
+    last.value = null;
+    const found: Line[] = []; // down to enter, which JavaScript has called
+    for (const text of lines) {
+      const line = read(text);
+      if (line) found.push(line);
+      else if (found.length > 0) break;
+    }
+    found.pop();
+    // Compact code is entered by a function of its own, and what it calls traps.
+    const line = found.at(-2) ?? found.at(-1);
+    if (!line) return undefined;
+    list.push(line);
+  }
+  return list;
+}
+
+/**
+ * The names of the functions in which a continuation stands, innermost first; undefined if it stands nowhere, or if the
+ * engine names no functions. The first is an import that waits, which is left out, and so is the last, which is ours.
+ */
+export function standsIn(continuation: object | null, imports: number): string[] | undefined {
+  return functions(frames().leaf(continuation))
+    ?.slice(imports, -1)
+    .map(({ name }) => name);
+}
+
+const restored = new WeakSet<object>();
+
+/**
+ * Puts frames back into the stack of an error that has ended a call, when somebody reads it: those that the engine does
+ * not know of, since nothing has entered them after the call had waited. `rejected`: the wait threw it.
+ */
+export function restore(error: unknown, rejected: boolean, trampolines: number): void {
+  const { below } = shared().driver;
+  const frame = below.value as object | null;
+  below.value = null;
+  if (!frame || !isA(error, Error) || restored.has(error)) return;
+  restored.add(error);
+  let engine: PropertyDescriptor | undefined;
+  for (let at: object | null = error; at && !engine; at = Object.getPrototypeOf(at))
+    engine = Object.getOwnPropertyDescriptor(at, "stack");
+  const set = (value: unknown): void => {
+    Reflect.defineProperty(error, "stack", { value, writable: true, enumerable: false, configurable: true });
+  };
+  const get = (): unknown => {
+    const stack: unknown = engine?.get ? engine.get.call(error) : engine?.value;
+    const whole = typeof stack === "string" ? joined(stack, frame, rejected, trampolines) : stack;
+    set(whole);
+    return whole;
+  };
+  Reflect.defineProperty(error, "stack", { get, set, enumerable: false, configurable: true });
+}
+
+/** An error's stack with the frames, the guest's before what called it. */
+function joined(stack: string, frame: object, rejected: boolean, trampolines: number): string {
+  const lines = stack.trimEnd().split("\n");
+  const base = lines.findLastIndex((line) => /\boutermost\b/.test(line) && !read(line));
+  // What a wait throws was made elsewhere, unless it was made by the import, with all frames that it was called from.
+  // If what was thrown here has no base, there were more frames than the engine writes.
+  if (rejected === base >= 0) return stack;
+  const more = functions(frame)?.slice(rejected ? trampolines : 0, -1);
+  if (!more) return stack;
+  // Between the guest's frames and the base are two of the driver: $run and $enter.
+  lines.splice(rejected ? lines.length : base - 2, 0, ...more.map(({ text }) => text));
+  return lines.join("\n");
+}
