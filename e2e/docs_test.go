@@ -249,7 +249,7 @@ func TestDocsConsole(t *testing.T) {
 // Every block of code in the documents is run by a test.
 func TestDocsBlocksAreRun(t *testing.T) {
 	run := map[string][]string{
-		"README.md": {"html"}, "docs/start.md": {"c", "rust", "html", "js", "mjs"},
+		"README.md": {"html"}, "docs/start.md": {"c", "rust", "html", "js", "mjs", "go"},
 		"docs/go.md": {"go"}, "docs/own-fibers.md": {"c", "js"}, "docs/server.md": {"console", "go"},
 		"docs/javascript.md": {"html", "js"}, "docs/actors.md": {"js"}, "docs/instructions.md": {"html", "js"},
 	}

@@ -76,6 +76,30 @@ func TestStartNode(t *testing.T) {
 	}
 }
 
+// The page that is all in Go.
+func TestStartGo(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(program, []byte(example(t, "docs/start.md", "go")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "program.wasm")
+	build := exec.Command("go", "build", "-o", out, program)
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", build.Args, err, text)
+	}
+	wasm, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := examples(t, "docs/start.md", "html")[1]
+	startTab(t, fmt.Sprintf("100 calls at once, %d lines each", strings.Count(page, "\n")), fstest.MapFS{
+		"index.html":   {Data: []byte(page)},
+		"program.wasm": {Data: wasm},
+		"wasm_exec.js": {Data: []byte(read(t, "web/dist/demo/wasm_exec.js"))},
+	})
+}
+
 // startTab opens the page in files and waits for its text.
 func startTab(t *testing.T, want string, files fs.FS) {
 	t.Helper()
