@@ -23,14 +23,14 @@ const (
 )
 
 // load makes an instance that is closed at the end of the test. The test fails if a goroutine is left behind.
-func load(t *testing.T, path string, options Options) *Guest {
+func load(t testing.TB, path string, options Options) *Guest {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for fibers that wait for ever
 	t.Cleanup(cancel)
 	return loadWith(t, ctx, path, options)
 }
 
-func loadWith(t *testing.T, ctx context.Context, path string, options Options) *Guest {
+func loadWith(t testing.TB, ctx context.Context, path string, options Options) *Guest {
 	t.Helper()
 	leaktest.Goroutines(t)
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
