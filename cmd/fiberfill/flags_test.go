@@ -42,6 +42,22 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// Only the fibers that were asked for are counted, not the one that prepares the module.
+func TestTimeout_in_initialize(t *testing.T) {
+	sleeps := "\x00asm\x01\x00\x00\x00" + "\x01\x08\x02\x60\x01\x7f\x00\x60\x00\x00" +
+		"\x02\x16\x01\x09fiberfill\x08sleep_ms\x00\x00" + // function 0
+		"\x03\x03\x02\x01\x01" + "\x07\x16\x02\x0b_initialize\x00\x01\x04main\x00\x02" +
+		"\x0a\x0d\x02\x08\x00\x41\xa0\x8d\x06\x10\x00\x0b\x02\x00\x0b"
+	path := t.TempDir() + "/sleeps.wasm"
+	if err := os.WriteFile(path, []byte(sleeps), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := program("run", "--quiet", "--timeout", "20ms", "--stacks", "serial", path, "main")
+	if code != exitTimeout || out != "" || errs != "fiberfill: 1 of 1 fibers were cancelled\n" {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+}
+
 func TestTimeout_of_a_guest_that_never_waits(t *testing.T) {
 	p := startProcess(t, "run", "--timeout", "10ms", stacks, "spin")
 	if code, rest := p.end(); code != exitTimeout || !strings.Contains(rest, "does not wait and cannot be cancelled") {

@@ -14,11 +14,8 @@ import (
 
 // ended is called for each fiber that is over.
 func (r *run) ended(c *guest.Call) {
-	exits := errors.As(c.Err, &r.exit)
-	switch {
-	case c.State == guest.Cancelled && !exits:
-		r.cancelled++
-	case c.State == guest.Failed:
+	errors.As(c.Err, &r.exit)
+	if c.State == guest.Failed {
 		r.failed = true
 		r.say("%v", translated.Replace(c.Err.Error()))
 	}
@@ -28,7 +25,19 @@ func (r *run) ended(c *guest.Call) {
 		r.listProposal(trap.Fibers)
 	}
 	r.print()
-	r.bar.advance(c.State == guest.Failed)
+	if c.Export == r.export { // else it prepares the module
+		r.bar.advance(c.State == guest.Failed)
+	}
+}
+
+// cancelled returns how many fibers were cancelled, and not by the guest's exit.
+func (r *run) cancelled() (n int) {
+	for _, c := range r.calls {
+		if exit := (*guest.ExitError)(nil); c.State == guest.Cancelled && !errors.As(c.Err, &exit) {
+			n++
+		}
+	}
+	return n
 }
 
 // print prints the finished results in the order of the fibers' numbers, not of their ends.

@@ -40,7 +40,6 @@ type run struct {
 	bar     *progress
 
 	trapped, failed bool             // at least one
-	cancelled       int              // how many fibers a signal cancelled
 	exit            *guest.ExitError // not nil: the guest called proc_exit
 }
 
@@ -184,7 +183,7 @@ func (r *run) run() int {
 	}
 	switch {
 	case interrupt.code.Load() != 0:
-		r.say("%d of %d fibers were cancelled", r.cancelled, len(r.calls))
+		r.say("%d of %d fibers were cancelled", r.cancelled(), len(r.calls))
 		return int(interrupt.code.Load())
 	case r.exit != nil:
 		return int(r.exit.Code)
