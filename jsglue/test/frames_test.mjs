@@ -41,6 +41,18 @@ const wat = `(module $guest
       (return))
     (i32.add (call $outer (local.get 0)) (i32.const 1)))
 
+  ;; What the wait throws is caught, and something fails further out.
+  (func $rescues (type $way)
+    (block $caught
+      (try_table (result i32) (catch_all $caught) (call $inner (local.get 0)))
+      (return))
+    (i32.const 0))
+  (func $retries (type $way)
+    (local.set 0 (call $rescues (local.get 0)))
+    (call $check (local.get 0))
+    (local.get 0))
+  (func $rescued (export "rescued") (type $way) (i32.add (call $retries (local.get 0)) (i32.const 1)))
+
   (func $plain (export "plain") (type $way) (call $check (local.get 0)) (local.get 0)))`;
 
 const pause = () => new Promise(setImmediate);
@@ -63,7 +75,9 @@ async function guest(names = true, check = () => {}) {
 /** The functions of the guest in an error's stack, and what lies below them. */
 const traced = (error) =>
   error.stack.split("\n").flatMap((line) => {
-    const found = /(sums|deep|push|by_table|inner|fails|outer(?!most)|catches|plain|check\b)/.exec(line);
+    const found = /(sums|deep|push|by_table|inner|fails|outer(?!most)|catches|rescue[sd]|retries|plain|check\b)/.exec(
+      line,
+    );
     return found && /wasm|check/.test(line) ? [found[0]] : /\boutermost\b/.test(line) ? ["--"] : [];
   });
 
@@ -191,6 +205,19 @@ test("what a guest has caught before is not in the stack of a later error", asyn
   if (bun) return;
   const list = traced(error);
   assert.deepEqual(list.slice(list.lastIndexOf("fails") + 1), ["outer", "catches", "--"], error.stack);
+});
+
+test("what is thrown after a wait's error was caught has its own frames", async () => {
+  const { exports, next } = await guest(true, function check() {
+    throw new Error("checked");
+  });
+  const call = exports.rescued(1);
+  (await next()).reject(new Error("refused"));
+  const error = await failure(call);
+  assert.equal(error.message, "checked");
+  if (bun) return;
+  const list = traced(error);
+  assert.deepEqual(list.slice(list.lastIndexOf("retries") + 1), ["rescued", "--"], error.stack);
 });
 
 test("errors that cannot be changed, that are none, or that end several calls stay what they are", async () => {

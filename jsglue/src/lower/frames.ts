@@ -109,9 +109,9 @@ const restored = new WeakSet<object>();
 
 /**
  * Puts frames back into the stack of an error that has ended a call, when somebody reads it: those that the engine does
- * not know of, since nothing has entered them after the call had waited. `rejected`: the wait threw it.
+ * not know of, since nothing has entered them after the call had waited. `brought` is what the wait threw, if it did.
  */
-export function restore(error: unknown, rejected: boolean, trampolines: number): void {
+export function restore(error: unknown, brought: unknown, trampolines: number): void {
   const { below } = shared().driver;
   const frame = below.value as object | null;
   below.value = null;
@@ -125,7 +125,7 @@ export function restore(error: unknown, rejected: boolean, trampolines: number):
   };
   const get = (): unknown => {
     const stack: unknown = engine?.get ? engine.get.call(error) : engine?.value;
-    const whole = typeof stack === "string" ? joined(stack, frame, rejected, trampolines) : stack;
+    const whole = typeof stack === "string" ? joined(stack, frame, error === brought, trampolines) : stack;
     set(whole);
     return whole;
   };

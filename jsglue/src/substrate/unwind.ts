@@ -57,52 +57,57 @@ function slot(): number {
   return free.pop()!;
 }
 
+// What a stack does, or what its import is to do when it goes on.
+const RUNS = 0;
+const WAITS = 1;
+const RETURNS = 2;
+const THROWS = 3;
+const ENDS = 4;
+
 class Unwound implements Stack {
   #slot = -1; // where it goes on; -1: it has not begun, or has ended
   #outcome: unknown = undefined;
-  #failed = false;
-  #ended = false;
-  #waits = false; // and what ends the wait first counts
+  #state: number = RUNS; // one field, as a million of these may wait
 
   constructor(readonly runner: Runner) {
     runner.stack = this;
   }
 
   leave(): unknown {
-    this.#waits = true;
+    this.#state = WAITS;
     return LEFT;
   }
 
   goOn(value: unknown): void {
-    this.#wake(value, false, false);
+    this.#wake(value, RETURNS);
   }
 
   fail(error: unknown): void {
-    this.#wake(error, true, false);
+    this.#wake(error, THROWS);
   }
 
   end(): void {
-    this.#wake(undefined, false, true);
+    this.#wake(undefined, ENDS);
   }
 
-  #wake(outcome: unknown, failed: boolean, ended: boolean): void {
-    if (!this.#waits) return;
-    this.#waits = false;
+  #wake(outcome: unknown, state: number): void {
+    if (this.#state !== WAITS) return; // what ends a wait first counts
+    this.#state = state;
     this.#outcome = outcome;
-    this.#failed = failed;
-    this.#ended = ended;
     ready(this);
   }
 
   get frames(): readonly string[] | undefined {
-    return this.#waits ? standsIn(fiber!.slots.get(this.#slot), 1 + trampolines()) : undefined;
+    return this.#state === WAITS ? standsIn(fiber!.slots.get(this.#slot), 1 + trampolines()) : undefined;
   }
 
   /** Runs until it is left, or has ended. Returns what is to be done in the latter case. */
   run(): (() => void) | undefined {
     const { runner } = this;
     const waited = this.#slot >= 0;
-    if (this.#ended) {
+    const state = this.#state;
+    const brought = this.#outcome;
+    if (state === ENDS) {
       fiber!.drop(this.#slot);
       const error = needs.deadly();
       return this.#over(() => runner.trapped(error));
@@ -111,16 +116,16 @@ class Unwound implements Stack {
       if (!waited) {
         if (fiber!.begin(runner.job, runner, (this.#slot = slot()))) return undefined;
       } else {
-        outcome = this.#outcome;
-        failed = this.#failed;
+        outcome = brought;
+        failed = state === THROWS;
         this.#outcome = undefined;
         if (fiber!.goOn(this.#slot)) return undefined;
       }
-      if (waited && runner.threw) restore(runner.result, this.#failed, trampolines());
+      if (waited && runner.threw) restore(runner.result, state === THROWS ? brought : LEFT, trampolines());
       return this.#over(() => runner.returned());
     } catch (error) {
       fiber!.drop(this.#slot);
-      if (waited) restore(error, false, 0);
+      if (waited) restore(error, LEFT, 0);
       return this.#over(() => runner.trapped(error));
     }
   }
