@@ -75,7 +75,7 @@ export async function compileStreaming(
   if (!has(Response, "ok", response)) {
     throw new FiberError(
       "not-a-response",
-      `compileStreaming takes a Response or a Promise of one, got ${describe(response)}; for bytes there is compile`,
+      `compileStreaming takes a Response or a Promise of one, got ${describe(response)}`,
     );
   }
   if (!response.ok) {
