@@ -41,6 +41,8 @@ type Module struct {
 	named  int32 // the global called __stack_pointer by the name section or as import env.__stack_pointer, or -1
 	shaped int32 // the global that a module stripped of names may keep the stack pointer in, or -1
 
+	stacks int // so many globals seem to be pointers of stacks that grow down; one more if there are several memories
+
 	scanned bool  // the code has been gone through: see scan
 	told    int32 // the global that a function of Emscripten's returns as the stack pointer, or -1
 	growth  Growth
@@ -228,10 +230,12 @@ func (m *Module) funcType(r *Reader) uint32 {
 //go:noinline
 func (m *Module) readMemory(r *Reader, imported bool) {
 	l := r.limits()
-	if !m.Memory.Exists {
-		l.Exists, l.Imported = true, imported
-		m.Memory = l
+	if m.Memory.Exists {
+		m.stacks = 1
+		return
 	}
+	l.Exists, l.Imported = true, imported
+	m.Memory = l
 }
 
 //go:noinline

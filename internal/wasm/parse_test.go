@@ -272,12 +272,41 @@ func TestStackPointer(t *testing.T) {
 			"\x02\x01m\x01m\x02\x00\x02\x03sea\x0f__stack_pointer\x03\x7f\x01", SectionGlobal, globals(end)), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := parse(t, append(c.bin, frames("\x23\x00\x41\x10\x6b\x1a"+"\x23\x01\x41\x10\x6b\x1a")...))
+			const first, second = "\x23\x00\x41\x10\x6b\x1a", "\x23\x01\x41\x10\x6b\x1a"
+			used := map[int32]string{0: first, 1: second}[c.want] // two stacks are another test's
+			if used == "" {
+				used = first + second
+			}
+			m := parse(t, append(c.bin, frames(used)...))
 			if got := m.StackPointer(); got != c.want {
 				t.Errorf("StackPointer() = %d, want %d", got, c.want)
 			}
 			exercise(t, m)
 		})
+	}
+}
+
+// A program that wasm-merge has put together of two has two stacks, perhaps each in a memory of its own.
+func TestStackPointerOfMergedPrograms(t *testing.T) {
+	const one, two = "\x01\x00\x02", "\x02\x00\x02\x00\x02"
+	const globals = "\x02\x7f\x01\x41\x80\x80\x04\x0b\x7f\x01\x41\x80\x80\x04\x0b"
+	const exported = "\x01\x0f__stack_pointer\x03\x00"
+	const first, second = "\x23\x00\x41\x10\x6b\x1a", "\x23\x01\x41\x10\x6b\x1a"
+	for _, c := range []struct {
+		name, memories, exports, code string
+		want                          int32
+	}{
+		{"one stack", one, exported, first, 0},
+		{"two stacks", one, "\x00", first + second, CannotTell},
+		{"two stacks, one of which has its name", one, exported, first + second, CannotTell},
+		{"one stack and two memories", two, exported, first, CannotTell},
+		{"no stack and two memories", two, "\x00", "", -1},
+	} {
+		bin := append(sections(SectionMemory, c.memories, SectionGlobal, globals, SectionExport, c.exports),
+			frames(c.code)...)
+		if got := parse(t, bin).StackPointer(); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
 	}
 }
 

@@ -149,6 +149,9 @@ func (m *Module) scanBody(r *Reader) {
 //go:noinline
 func (m *Module) stack(global uint32, way byte) {
 	if m.MutableI32(global) {
+		if way&^m.globals[global] == falls {
+			m.stacks++
+		}
 		m.globals[global] |= way
 		m.suspect = true
 	}

@@ -11,9 +11,13 @@ package wasm
 //     0, within memory 0, divisible by 16) and the code uses it as a stack pointer: see scan. The common toolchains
 //     write modules of this form, also without names.
 //
-// A module without a memory has no stack pointer. The result is [CannotTell] for a stack that grows up, since a fiber's
-// stack would have to begin at the other end of its region; and for a 64-bit memory with a mutable i64, which may be a
-// stack pointer that the stubs cannot set.
+// A module without a memory has no stack pointer. The result is [CannotTell]
+//
+//   - for a stack that grows up, since a fiber's stack would have to begin at the other end of its region
+//   - for a 64-bit memory with a mutable i64, which may be a stack pointer that the stubs cannot set
+//   - for a second stack, which a program has that wasm-merge has put together of several: a fiber has a region in
+//     place of only one
+//   - for a stack beside a second memory, as it may lie in either
 //
 //go:noinline
 func (m *Module) StackPointer() int32 {
@@ -26,13 +30,16 @@ func (m *Module) StackPointer() int32 {
 		}
 		return -1
 	}
+	m.scan()
+	if m.stacks > 1 {
+		return CannotTell
+	}
 	if e := m.export(stackPointer); e != nil && e.Kind == KindGlobal && m.MutableI32(e.Index) {
 		return int32(e.Index)
 	}
 	if m.named >= 0 && m.MutableI32(uint32(m.named)) {
 		return m.named
 	}
-	m.scan()
 	if m.told >= 0 && m.globals[m.told]&(falls|rises) != rises {
 		return m.told
 	}

@@ -199,6 +199,17 @@ export const cases = [
     jspi: "none",
     actor: "refused",
   },
+  {
+    name: "two stacks, one of which has its name",
+    guest: {
+      globals:
+        pointer.replace("$sp", '$sp (export "__stack_pointer")') + "(global $second (mut i32) (i32.const 32768))",
+      more: use("(global.set $second (i32.sub (global.get $second) (i32.const 16)))"),
+    },
+    calls: one("serial", unclear),
+    jspi: "none",
+    actor: "refused",
+  },
 
   // What the user chooses.
   { name: "a stack pointer by its index", guest: { globals: twoGlobals }, choose: { pointer: 1 }, calls: grow },
