@@ -146,7 +146,7 @@ test("a guest whose stack lies in a 64-bit memory serves one call at a time", as
   const imports = suspending(async () => {});
   await assert.rejects(
     fiberfill.instantiate(assemble(text), imports, { shadowStack: { pointer: "__stack_pointer" } }),
-    { code: "bad-argument", message: /no mutable global of the type i32/ },
+    { code: "bad-argument", message: /no mutable global of type i32/ },
   );
   const { exports, stacks } = await fiberfill.instantiate(assemble(text), imports);
   assert.equal(stacks.source, "serial");

@@ -87,10 +87,7 @@ export class Link {
     this.#stack = ShadowStack.at(pointer);
     this.#unsized = chosen.size === undefined;
     if (machine && shape.memory < 0 && !this.#importedMemory) {
-      throw new FiberError(
-        "bad-guest",
-        "a guest with fibers of its own has a memory, where their events lie, and this one has none",
-      );
+      throw new FiberError("bad-guest", "a guest with fibers of its own needs a memory, where their events lie");
     }
     // A library that is linked to a program while that runs is a guest of its own with the program's memory and stack,
     // and what it calls may wait: it uses the program's regions. Asked first: to make them may take the core.
@@ -145,7 +142,7 @@ export class Link {
         const { name } = this.#exports[this.#stackPointer]!;
         throw new FiberError(
           "bad-argument",
-          `shadowStack.pointer is ${JSON.stringify(name)}, which is no mutable global of the type i32`,
+          `shadowStack.pointer is ${JSON.stringify(name)}, which is no mutable global of type i32`,
         );
       }
     }
@@ -257,7 +254,7 @@ export class Link {
     if (named !== undefined && named !== this.shape.global) {
       throw new FiberError(
         "bad-argument",
-        `shadowStack.pointer is ${named}, and this module has been compiled for another stack pointer, or ` +
+        `shadowStack.pointer is ${named}, and this module was compiled for another or ` +
           `none; a global is named by its index when the module is compiled`,
       );
     }
