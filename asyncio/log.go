@@ -46,6 +46,7 @@ func (s *Scheduler) StartLog() {
 // operation.
 func (s *Scheduler) Log() []Record { return s.log }
 
+//go:noinline
 func (s *Scheduler) record(e Event, f polyfill.Fiber) {
 	if s.logging {
 		s.note(e, f)

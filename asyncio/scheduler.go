@@ -71,6 +71,8 @@ func (s *Scheduler) Init(budget float64, soft, hard int32) {
 
 // Limit sets how many fibers may be started at once: normally soft, and up to hard when nothing would move otherwise.
 // Both are raised to at least 1. Fibers that have started are not affected. Ask Wanted afterwards.
+//
+//go:noinline
 func (s *Scheduler) Limit(soft, hard int32) {
 	s.limit = max(1, soft)
 	s.hard = max(s.limit, hard)
@@ -198,7 +200,9 @@ func (s *Scheduler) after(now float64) Command {
 // that lives across a call costs more in the core than all the work here.)
 func (s *Scheduler) suspend(e Event, waiting bool) (leaf int) {
 	f := s.running()
-	s.record(e, f)
+	if s.logging {
+		s.note(e, f)
+	}
 	leaf = s.place(f)
 	top, i := f, leaf
 	for !s.tasks[i].begun {
@@ -251,6 +255,8 @@ func (s *Scheduler) Finish(trap bool, now float64) Command {
 }
 
 // release frees a place and hands it to the first fiber that waits for one.
+//
+//go:noinline
 func (s *Scheduler) release() {
 	s.admitted--
 	s.admit()
@@ -271,6 +277,8 @@ func (s *Scheduler) admit() {
 }
 
 // mayStall reports whether fibers wait for a place, and Turn or Stalled has to act if nothing moves.
+//
+//go:noinline
 func (s *Scheduler) mayStall() bool {
 	return s.waiting.Len() > 0 && (s.limit < s.hard || s.stall == stallNone)
 }
@@ -382,7 +390,9 @@ func (s *Scheduler) next(now float64) Command {
 		}
 		s.moved = now
 		s.stall = stallNone
-		s.record(Resumed, f)
+		if s.logging {
+			s.note(Resumed, f)
+		}
 		return Command(f)
 	}
 	s.queued = false

@@ -93,4 +93,5 @@ func (t *timers) down(i int) {
 	t.note(i)
 }
 
+//go:noinline
 func (t *timers) note(i int) { t.at[t.heap[i].fiber.Index()] = uint32(i) + 1 }

@@ -50,6 +50,8 @@ func (m *Machine) reference(i uint32) Fiber {
 }
 
 // State returns where f stands (P2). Constant time.
+//
+//go:noinline
 func (m *Machine) State(f Fiber) State {
 	i := uint32(f) & indexMask
 	if i == 0 || int(i) >= len(m.slots) {

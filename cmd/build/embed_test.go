@@ -71,7 +71,7 @@ func TestEmbeddedBytesArriveUnchanged(t *testing.T) {
 func TestOverBudgetFailsWithTheSizes(t *testing.T) {
 	small := target{out: "out.js", budget: 10}
 	s := measure(small, []byte(`console.log("a text that is longer than the budget")`), &wasmParts{
-		[]wasmPart{{"core.wasm", []byte("wasm"), "longer"}, {"unused.wasm", []byte("wasm"), "shorter"}},
+		list: []wasmPart{{"core.wasm", []byte("wasm"), "longer"}, {"unused.wasm", []byte("wasm"), "shorter"}},
 	}, `{"outputs":{"out.js":{"inputs":{"a.ts":{"bytesInOutput":30}}}}}`)
 	var table bytes.Buffer
 	if err := s.print(&table); err == nil || !strings.Contains(err.Error(), "over its budget of 10") {

@@ -21,6 +21,8 @@ type target struct {
 	format api.Format
 	minify bool
 	budget int // maximum size in brotli, in bytes; 0: no limit
+	// It is the script tag or shares objects with it: see privateNames.
+	shorten bool
 }
 
 // scriptBudget bounds what a page must load before its first fiber runs: 26 KB in brotli.
@@ -32,22 +34,22 @@ const proposalsBudget = 13 * 1024
 var (
 	scriptTag = target{
 		entry: "web/src/script.ts", out: "web/dist/fiberfill.js",
-		format: api.FormatIIFE, minify: true, budget: scriptBudget,
+		format: api.FormatIIFE, minify: true, shorten: true, budget: scriptBudget,
 	}
 	// The script tag loads this when a guest imports the operations of a proposal.
 	scriptProposals = target{
 		entry: "web/src/proposals.ts", out: "web/dist/fiberfill-proposals.js",
-		format: api.FormatESModule, minify: true, budget: proposalsBudget,
+		format: api.FormatESModule, minify: true, shorten: true, budget: proposalsBudget,
 	}
 	// The script tag loads this where a guest's stacks are fiberfill's own.
 	scriptUnwind = target{
 		entry: "web/src/unwind.ts", out: "web/dist/fiberfill-unwind.js",
-		format: api.FormatESModule, minify: true,
+		format: api.FormatESModule, minify: true, shorten: true,
 	}
 	// The script tag loads this when it has something to tell on the console.
 	scriptReport = target{
 		entry: "web/src/report.ts", out: "web/dist/fiberfill-report.js",
-		format: api.FormatESModule, minify: true,
+		format: api.FormatESModule, minify: true, shorten: true,
 	}
 	// For pages with actors: a module of its own, beside the script tag or without it.
 	scriptActors = target{
@@ -128,6 +130,10 @@ func buildInto(dir string, t target) error {
 		define["import.meta.url"] = "FIBERFILL_URL"
 		banner = map[string]string{"js": `const FIBERFILL_URL = require("url").pathToFileURL(__filename).href;`}
 	}
+	pattern, short := "", map[string]any(nil)
+	if t.shorten {
+		pattern, short = shortNames()
+	}
 	result := api.Build(api.BuildOptions{
 		EntryPoints: append([]string{t.entry}, t.also...),
 		EntryNames:  name,
@@ -146,6 +152,8 @@ func buildInto(dir string, t target) error {
 		MinifyWhitespace:  t.minify,
 		MinifySyntax:      t.minify,
 		MinifyIdentifiers: t.minify,
+		MangleProps:       pattern,
+		MangleCache:       short,
 		LegalComments:     api.LegalCommentsNone,
 		Define:            define,
 		Banner:            banner,

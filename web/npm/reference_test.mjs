@@ -1,6 +1,6 @@
 // Every public symbol of the package has its reference: a docstring, which editors show and the reference is made from.
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -49,6 +49,15 @@ async function publicSymbols(fn) {
     await rm(folder, { recursive: true });
   }
 }
+
+test("no public name is one that the script tag shortens", async () => {
+  const source = await readFile(fileURLToPath(new URL("../../cmd/build/names.go", import.meta.url)), "utf8");
+  const shortened = new Set(/Fields\(`([^`]+)`/.exec(source)[1].trim().split(/\s+/));
+  assert.ok(shortened.size > 20);
+  await publicSymbols((name) => {
+    assert.ok(!shortened.has(name.split(/[.: ]+/).at(-1)), name);
+  });
+});
 
 test("every public symbol has a docstring, which names no rule", async () => {
   const wrong = [];

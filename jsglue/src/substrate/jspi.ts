@@ -12,33 +12,33 @@ import { onNewStack, suspendingImport } from "./javascriptcore.js";
 import { WebAssembly } from "../platform.js";
 import type { Runner, Stack, Substrate } from "./substrate.js";
 
+// One function for all waits: the collector throws away one made per wait, and the code optimised for it. It takes no
+// `reject`, so the engine need not make one.
+let leaving: Worker;
+function keep(resolve: (value: unknown) => void): void {
+  leaving.resolve = resolve;
+}
+
 /** One stack, kept or used once. */
 class Worker implements Stack {
   runner: Runner | undefined = undefined;
-  #resolve!: (value: unknown) => void;
-
-  // One function for all waits: the collector throws away one made per wait, and the code optimised for it. It takes no
-  // `reject`, so the engine need not make one.
-  static #leaving: Worker;
-  static #keep(resolve: (value: unknown) => void): void {
-    Worker.#leaving.#resolve = resolve;
-  }
+  resolve!: (value: unknown) => void;
 
   leave(): Promise<any> {
-    Worker.#leaving = this;
-    return new Promise(Worker.#keep);
+    leaving = this;
+    return new Promise(keep);
   }
 
   goOn(value: unknown): void {
-    this.#resolve(value);
+    this.resolve(value);
   }
 
   fail(error: unknown): void {
-    this.#resolve(failure(error));
+    this.resolve(failure(error));
   }
 
   end(): void {
-    this.#resolve(failure(deadly()));
+    this.resolve(failure(deadly()));
   }
 }
 

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What is shortened is never asked for by a string. (That no name is public is tested in web/npm/reference_test.mjs,
+// where the public names are known.)
+func TestPrivateNames(t *testing.T) {
+	if !slices.IsSorted(privateNames) {
+		t.Error("the names are not in order")
+	}
+	if len(privateNames) > len(letters) {
+		t.Fatalf("%d names, and there are %d letters", len(privateNames), len(letters))
+	}
+	literal := regexp.MustCompile("[\"'`](" + strings.Join(privateNames, "|") + ")[\"'`][^.]")
+	files := 0
+	for _, folder := range []string{"../../jsglue/src", "../../jsglue/stubs", "../../web/src"} {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || strings.Contains(path, "actors") {
+				return err // pages with actors load a module of their own, which shares no objects with the script tag
+			}
+			files++
+			text, err := os.ReadFile(path)
+			for i, line := range strings.Split(string(text), "\n") {
+				code, _, _ := strings.Cut(line, "//")
+				if found := literal.FindStringSubmatch(code); found != nil && !strings.HasPrefix(strings.TrimSpace(code), "/*") {
+					t.Errorf("%s:%d: %s is in a string", path, i+1, found[1])
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 50 {
+		t.Errorf("only %d files were read", files)
+	}
+}
