@@ -1,8 +1,6 @@
 package e2e_test
 
 import (
-	"errors"
-	"slices"
 	"testing"
 
 	"github.com/fiberfill/fiberfill/internal/webserver"
@@ -128,60 +126,4 @@ func TestTenThousandCallsAtOnce(t *testing.T) {
 	if now := tab.server.Stats(); now.Requests != calls {
 		t.Errorf("%d requests, want %d", now.Requests, calls)
 	}
-}
-
-// 1,000 fetches by fibers of one C instance take hardly longer than from plain JavaScript, and cost the main thread
-// little. Both have all 1,000 in flight at once, in the same page, in turn.
-func TestCostOfAThousandFetches(t *testing.T) {
-	const count, rounds, mostRatio, mostTimes = 1000, 9, 1.15, 2.0
-	tab := open(t, "cost.html", isolated)
-	measure := func(function string) (ms, cpu float64) {
-		ctx, cancel := limit(t)
-		defer cancel()
-		before, err := tab.CPU(ctx)
-		if err == nil {
-			err = tab.Tab.Eval(ctx, function, &ms, count)
-		}
-		after, err2 := tab.CPU(ctx)
-		if err := errors.Join(err, err2); err != nil {
-			t.Fatal(err)
-		}
-		return ms, float64((after - before).Nanoseconds()) / 1000 / count // us a fetch
-	}
-	inTurn := func(fibers, plain string) (ms, cpu [2]float64) {
-		var all [4][]float64
-		for range rounds {
-			for i, function := range []string{fibers, plain} {
-				ms, cpu := measure(function)
-				all[i], all[2+i] = append(all[i], ms), append(all[2+i], cpu)
-			}
-		}
-		for i := range 2 {
-			ms[i], cpu[i] = median(all[i]), median(all[2+i])
-		}
-		return ms, cpu
-	}
-	inTurn("cost.localFibers", "cost.localPlain") // warm up
-
-	ms, cpu := inTurn("cost.fibers", "cost.plain")
-	t.Logf("%d fetches: %.0f ms by fibers, %.0f ms plainly, ratio %.3f; main thread %.1f and %.1f us a fetch", count,
-		ms[0], ms[1], ms[0]/ms[1], cpu[0], cpu[1])
-	if ms[0]/ms[1] > mostRatio {
-		t.Errorf("fibers take %.3f times as long, want at most %v", ms[0]/ms[1], mostRatio)
-	}
-
-	// A fetch costs the main thread about 250 us, which varies by more than fibers add. So the overhead of fibers is
-	// measured without the network: the guest's import answers by itself, in a task for each answer. What is added is
-	// judged by what the same answers cost plainly in the same minute: a shared machine is half as fast at times.
-	ms, cpu = inTurn("cost.localFibers", "cost.localPlain")
-	t.Logf("main thread without the network: %.1f us a call by fibers, %.1f plainly, %.1f added (by the clock: %.1f)",
-		cpu[0], cpu[1], cpu[0]-cpu[1], (ms[0]-ms[1])*1000/count)
-	if times := cpu[0] / cpu[1]; times > mostTimes {
-		t.Errorf("fibers take %.2f times the main thread's time of plain answers, more than %v", times, mostTimes)
-	}
-}
-
-func median(all []float64) float64 {
-	slices.Sort(all)
-	return all[len(all)/2]
 }

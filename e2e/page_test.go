@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -99,38 +98,6 @@ func TestBackForwardCache(t *testing.T) {
 func TestValuesOfAnotherWindow(t *testing.T) {
 	open(t, "windows.html", policy).Eval(t, "windows.run", nil)
 	inFirefox(t, "windows.html", "windows.run", new(any), policy)
-}
-
-// Once the script is loaded and run, the first fiber runs within 10 ms on the machine of the project's first
-// measurements, where a round trip of raw JSPI took Chromium at most 147 ns. On a slower machine the target scales with
-// that round trip, measured in the same tab. Other load only makes a tab slower, so the test asks whether any of nine
-// tabs, or of more if all were slow, reaches the target.
-func TestFirstFiberRunsSoon(t *testing.T) {
-	const target, roundTrip, script = 10, 147, 5 // ms, ns, ms: of a quiet machine
-	opener := open(t, "first.html", isolated, bench)
-	type measured struct {
-		MS     float64 // from the loaded script to the first fiber running
-		Script float64 // before that: to run the script
-		Raw    float64 // ns
-	}
-	var all []measured
-	reached := false
-	for len(all) < 9 || !reached && len(all) < 40 {
-		var m measured
-		opener.Eval(t, "first.run", &m)
-		all = append(all, m)
-		// How fast the machine is now, two things tell: a round trip, which is warm, and the script itself, which like
-		// the first fiber is not. (The size of the script has a budget of its own.)
-		reached = reached || m.MS <= target*max(1, m.Raw/roundTrip, m.Script/script)
-	}
-	slices.SortFunc(all, func(a, b measured) int { return cmp.Compare(a.MS, b.MS) })
-	median := all[len(all)/2]
-	t.Logf("first fiber running after the script is loaded: %.1f ms in the median of %d tabs (target %d), %.1f to "+
-		"%.1f; the script itself %.1f; raw JSPI %.0f ns a round trip",
-		median.MS, len(all), target, all[0].MS, all[len(all)-1].MS, median.Script, median.Raw)
-	if !reached {
-		t.Errorf("more than %d ms in each of %d tabs", target, len(all))
-	}
 }
 
 // In an engine without JSPI importing works, and the first use is refused with an error that names the feature and the

@@ -2,39 +2,13 @@ package browser
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/cdproto/systeminfo"
 	"github.com/chromedp/chromedp"
 )
-
-// CPU returns how much processor time the page's main thread has used for tasks: scripts and their microtasks,
-// responses of fetches, layout, garbage collection. It excludes time in which the thread waited, even for a processor.
-// The count begins at the first call; only differences mean something.
-func (t *Tab) CPU(ctx context.Context) (used time.Duration, err error) {
-	err = t.do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		domain := performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}
-		if _, err := cdp.Call(ctx, target, performance.Enable, domain); err != nil {
-			return err
-		}
-		result, err := cdp.Call(ctx, target, performance.GetMetrics, cdp.Empty{})
-		if err != nil {
-			return err
-		}
-		for _, metric := range result.Metrics {
-			if metric.Name == "TaskDuration" {
-				used = time.Duration(metric.Value * float64(time.Second))
-				return nil
-			}
-		}
-		return errors.New("browser: no TaskDuration among the metrics of the page")
-	}))
-	return used, err
-}
 
 // Quiet returns when all processes of the browser together have used less than a tenth of a processor for a tenth of a
 // second. After opening a tab the browser is busy for a second or two, preparing the next tab among other things, which
