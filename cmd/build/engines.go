@@ -29,7 +29,7 @@ var unwoundEngines = []unwound{hidden, node22, bun12}
 var unwoundFiles = []string{
 	"arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames", "inside", "jspi",
 	"jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "proposals", "proposals_bad",
-	"proposals_entries", "scenarios", "tables", "wirings",
+	"proposals_entries", "scenarios", "tables", "wirings", "yields",
 }
 
 // instructionFiles are those of the stack-switching instructions, which need no JSPI: they run in the engines that have

@@ -9,12 +9,12 @@ import (
 // it in brotli. In the script tag and the files that it loads they are single letters, the same in all of them, because
 // they share objects. The npm package keeps the names, for people who debug through it.
 //
-// A name must not be of the public interface, nor in a string (both are tested), nor of the platform, nor of an import
-// or export of wasm.
+// A name must not be of the public interface, nor of an import or export of wasm, nor in a string (that is tested), nor
+// of the platform.
 var privateNames = strings.Fields(`
 	abroad alone awaited away binding calling cancelledBy copied copies death defers encoded exportName firm given inOrder
-	intact interrupt lent lifeOf lost lows machine nameless overrun saved settle stackPointer substrate swallowed take
-	tenant thrown thunk told trapped turns unlisten wanders
+	intact interrupt lent lifeOf lost lows machine nameless overrun saved settle stackPointer substrate swallowed
+	tenant thrown thunk trapped turns unlisten wanders
 `)
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

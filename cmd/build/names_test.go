@@ -10,6 +10,8 @@ import (
 	"testing"
 )
 
+var wasmName = regexp.MustCompile(`"(\w+)"|//export (\w+)`)
+
 // What is shortened is never asked for by a string. (That no name is public is tested in web/npm/reference_test.mjs,
 // where the public names are known.)
 func TestPrivateNames(t *testing.T) {
@@ -18,6 +20,24 @@ func TestPrivateNames(t *testing.T) {
 	}
 	if len(privateNames) > len(letters) {
 		t.Fatalf("%d names, and there are %d letters", len(privateNames), len(letters))
+	}
+	// Scripts ask instances for their exports, and give them their imports, by plain names.
+	for _, pattern := range []string{"../../jsglue/*.wat", "../../jsglue/*/*.wat", "../../jsglue/*/*.go"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(paths), err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range wasmName.FindAllStringSubmatch(string(text), -1) {
+				if slices.Contains(privateNames, found[1]+found[2]) {
+					t.Errorf("%s: %s is of an import or export", path, found[0])
+				}
+			}
+		}
 	}
 	literal := regexp.MustCompile("[\"'`](" + strings.Join(privateNames, "|") + ")[\"'`][^.]")
 	files := 0

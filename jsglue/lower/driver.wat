@@ -52,6 +52,10 @@
   ;; The caller's frame of the one that has thrown or trapped last; null if that had been entered to throw. For traces.
   (global $below (export "below") (mut (ref null $frame)) (ref.null none))
 
+  ;; What barriers call before JavaScript is called: what has been done since JavaScript ran last, and it does not know.
+  (type $tell (func))
+  (global $told (export "told") (mut (ref null $tell)) (ref.null $tell))
+
   (func (export "newTag") (param i32) (result (ref $tag)) (struct.new $tag (local.get 0)))
   (func (export "tagNumber") (param (ref $tag)) (result i32) (struct.get $tag $number (local.get 0)))
   (func (export "boom") (unreachable))

@@ -72,14 +72,17 @@ async function guest(names = true, check = () => {}) {
   return { exports, next };
 }
 
-/** The functions of the guest in an error's stack, and what lies below them. */
-const traced = (error) =>
-  error.stack.split("\n").flatMap((line) => {
+/** The functions of the guest in an error's stack, and -- for what is fiberfill's below them. */
+const traced = (error) => {
+  let ours = 0;
+  return error.stack.split("\n").flatMap((line) => {
     const found = /(sums|deep|push|by_table|inner|fails|outer(?!most)|catches|rescue[sd]|retries|plain|check\b)/.exec(
       line,
     );
-    return found && /wasm|check/.test(line) ? [found[0]] : /\boutermost\b/.test(line) ? ["--"] : [];
+    if (/\boutermost\b|fiberfill\.fiber/.test(line)) return ours++ === 0 ? ["--"] : [];
+    return found && /wasm|check/.test(line) ? [found[0]] : [];
   });
+};
 
 const failure = async (call) => {
   try {

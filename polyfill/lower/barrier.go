@@ -36,14 +36,14 @@ func (l *lowering) barriers() []byte {
 	}
 	section(wasm.SectionType, func() { l.typeSection(&w) })
 	section(wasm.SectionImport, func() {
-		w.U32(n + 1)
+		w.U32(n + barrierGlobals)
 		for f := uint32(0); f < n; f++ {
 			w.Name("i")
 			w.Numbered("", f)
 			w.Byte(wasm.KindFunc)
 			w.U32(list[f].typ)
 		}
-		w.Raw(importCurrent)
+		l.barrierImports(&w)
 	})
 	section(wasm.SectionFunc, func() {
 		w.U32(n)
@@ -69,8 +69,20 @@ func (l *lowering) barriers() []byte {
 	return w.B
 }
 
-// importCurrent is the import of the driver's global.
-const importCurrent = "\x0f" + Namespace + "\x07current\x03\x63\x04\x01"
+// The driver's globals that a barrier uses, which come first in its module.
+const (
+	barrierCurrent = iota
+	barrierTold
+	barrierGlobals // how many there are
+)
+
+// barrierImports writes their imports.
+func (l *lowering) barrierImports(w *wasm.Writer) {
+	w.Raw("\x0f" + Namespace + "\x07current\x03\x63\x04\x01")
+	w.Raw("\x0f" + Namespace + "\x04told\x03\x63")
+	w.S32(l.funcType(nil, nil))
+	w.Byte(mut)
+}
 
 // A barred is a function behind a barrier.
 type barred struct {
@@ -78,10 +90,10 @@ type barred struct {
 	typ    uint32 // its index
 }
 
-// barrier writes one of these functions. The driver's global current, the first one here, is put back however the call
-// ends but by a trap.
+// barrier writes one of these functions. The driver's global current is put back however the call ends but by a trap.
+// What JavaScript is to be told first is told.
 func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
-	const current = 0
+	const current, told = barrierCurrent, barrierTold
 	e := l.helper(len(params))
 	saved := e.first
 	push := func() {
@@ -97,6 +109,13 @@ func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
 	e.iff() // nothing could be suspended anyway
 	push()
 	e.Byte(wasm.OpReturn)
+	e.end()
+	e.global(told)
+	e.Byte(wasm.OpRefIsNull)
+	e.Byte(0x45) // i32.eqz
+	e.iff()
+	e.global(told)
+	e.Op(wasm.OpCallRef, l.funcType(nil, nil))
 	e.end()
 	e.Raw("\xd0\x71") // ref.null none
 	e.Op(wasm.OpGlobalSet, current)

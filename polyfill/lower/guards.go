@@ -23,7 +23,7 @@ func (l *lowering) guards() []byte {
 	l.types, types = types, l.types
 	defer func() { l.types = types }()
 
-	const function = 1 // the global
+	const function = barrierGlobals // the global behind them
 	n := uint32(len(list))
 	bodies := make([][]byte, n, n+1)
 	e := l.helper(0)
@@ -55,8 +55,8 @@ func (l *lowering) guards() []byte {
 	}
 	section(wasm.SectionType, func() { l.typeSection(&w) })
 	section(wasm.SectionImport, func() {
-		w.U32(2)
-		w.Raw(importCurrent)
+		w.U32(barrierGlobals + 1)
+		l.barrierImports(&w)
 		w.Raw("\x01i\x01f\x03\x70\x00")
 	})
 	section(wasm.SectionFunc, func() {

@@ -50,7 +50,7 @@ const Namespace = "fiberfill:lower"
 const Section = "fiberfill.lower"
 
 // Version is that of what a lowered module and the driver agree on.
-const Version = 1
+const Version = 2
 
 // A lowering is one module on its way.
 type lowering struct {

@@ -13,7 +13,7 @@ import (
 //	(call $end.i)                               ;; what the wait has brought: the results, or an exception
 //
 // and a function that is entered again goes on with end. The host provides begin and end; begin answers 1 for a wait,
-// and 0 if end has the answer already. Both are behind barriers, as they are JavaScript's.
+// and 0 if end has the answer already. Both are behind barriers if they are JavaScript's.
 
 // waitFuncs returns how many functions are imported for them, behind the driver's: begin and end of each.
 func (l *lowering) waitFuncs() uint32 { return 2 * uint32(len(l.waits)) }

@@ -11,6 +11,7 @@ import { counted } from "../substrate/javascriptcore.js";
 import { deadly } from "../substrate/jspi.js";
 import { cancelWait } from "../turn/cancel.js";
 import { Cancellable, refuseCircle, type Life } from "../turn/life.js";
+import { observed } from "../turn/observe.js";
 import { current } from "../turn/turn.js";
 import { complete, sleep, wait, yieldNow } from "../turn/wait.js";
 import { isThenable, then } from "../values.js";
@@ -29,12 +30,11 @@ type Wait = (task: Call, what: string) => unknown;
 export function waiting(binding: Binding, name: string, mark: Suspending): unknown {
   if (mark instanceof Jump) return binding.substrate.waits(mark.fn);
   if (mark.fn === YIELD) {
-    return binding.substrate.waits(() => {
+    const yields = () => {
       const task = caller(name);
-      const refused = before(binding, task, name);
-      if (refused) return refused;
-      return shared ? park(binding, task, name, yieldNow) : yieldNow(task, name);
-    });
+      return before(binding, task, name) ?? park(binding, task, name, yieldNow);
+    };
+    return binding.substrate.waits(yields, (task) => plain(binding, task) && !observed && name);
   }
   if (mark.fn === SLEEP) {
     return binding.substrate.waits((ms: number) => {
@@ -94,10 +94,11 @@ export function waiting(binding: Binding, name: string, mark: Suspending): unkno
 /** What comes before every wait. A fiber that must not wait is ended here, or gets what it waits on instead. */
 function before(binding: Binding, task: Call, name: string): unknown {
   // Small, so that the engine puts it into the path of every switch.
-  if (task.death || task.cancelled || shared || task.binding !== binding || !binding.sound(task))
-    return look(binding, task, name);
-  return undefined;
+  return plain(binding, task) ? undefined : look(binding, task, name);
 }
+
+const plain = (binding: Binding, task: Call): boolean =>
+  !(task.death || task.cancelled || shared || task.binding !== binding) && binding.sound(task);
 
 function look(binding: Binding, task: Call, name: string): unknown {
   const overflow = task.binding.overflow(task, binding.end(task));

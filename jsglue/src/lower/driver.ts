@@ -7,7 +7,7 @@ import { WebAssembly } from "../platform.js";
 import type { Guarded } from "./tables.js";
 
 /** What polyfill/lower and the driver agree on. */
-export const VERSION = 1;
+export const VERSION = 2;
 
 /** Exports of driver.wat that are used here; lowered modules import most of the others. */
 export interface Driver extends WebAssembly.Exports {
@@ -20,6 +20,8 @@ export interface Driver extends WebAssembly.Exports {
   current: WebAssembly.Global;
   /** What the frame that has thrown or trapped last would have returned to; null if that is not known. */
   below: WebAssembly.Global;
+  /** A function that is called before JavaScript is, by barriers; null: none. */
+  told: WebAssembly.Global;
   /** The identity of the tag that imports wait by. */
   wait: WebAssembly.Global;
 }

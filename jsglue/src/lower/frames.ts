@@ -132,16 +132,29 @@ export function restore(error: unknown, brought: unknown, trampolines: number): 
   Reflect.defineProperty(error, "stack", { get, set, enumerable: false, configurable: true });
 }
 
+/** Where a stack's lines end that are the guest's: those of the loop follow, of fiber.wat. -1: that is not there. */
+function baseOf(lines: string[]): number {
+  let at = lines.findLastIndex(isLoop);
+  if (at >= 0) {
+    while (at > 0 && isLoop(lines[at - 1]!)) at--;
+    return at;
+  }
+  // Not told by V8: the driver for the fiber, the loop, the driver for that, and what called it.
+  const outermost = lines.findLastIndex((line) => /\boutermost\b/.test(line) && !read(line));
+  return outermost < 0 ? -1 : outermost - 7;
+}
+
+const isLoop = (line: string): boolean => line.includes("wasm://wasm/fiberfill.fiber-");
+
 /** An error's stack with the frames, the guest's before what called it. */
 function joined(stack: string, frame: object, rejected: boolean, trampolines: number): string {
   const lines = stack.trimEnd().split("\n");
-  const base = lines.findLastIndex((line) => /\boutermost\b/.test(line) && !read(line));
+  const base = baseOf(lines);
   // What a wait throws was made elsewhere, unless it was made by the import, with all frames that it was called from.
   // If what was thrown here has no base, there were more frames than the engine writes.
   if (rejected === base >= 0) return stack;
   const more = functions(frame)?.slice(rejected ? trampolines : 0, -1);
   if (!more) return stack;
-  // Between the guest's frames and the base are two of the driver: $run and $enter.
-  lines.splice(rejected ? lines.length : base - 2, 0, ...more.map(({ text }) => text));
+  lines.splice(rejected ? lines.length : base, 0, ...more.map(({ text }) => text));
   return lines.join("\n");
 }

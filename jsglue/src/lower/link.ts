@@ -196,7 +196,7 @@ function guard(module: WebAssembly.Module, places: number[], values: unknown[], 
   try {
     barriers = new WebAssembly.Instance(barriersOf(module), {
       i: Object.assign(Object.create(null), functions),
-      [NAMESPACE]: { current: driver.current },
+      [NAMESPACE]: { current: driver.current, told: driver.told },
     });
   } catch {
     return more; // an import is not what it should be: the engine will say so of the module itself
@@ -204,7 +204,7 @@ function guard(module: WebAssembly.Module, places: number[], values: unknown[], 
   own.forEach((fn, k) => {
     if (!lowered.has(fn)) values[places[k]!] = barriers.exports[k];
   });
-  return more.map((_, k) => barriers.exports[own.length + k]);
+  return more.map((fn, k) => (lowered.has(fn) ? fn : barriers.exports[own.length + k]));
 }
 
 const compiled = new WeakMap<WebAssembly.Module, WebAssembly.Module>();

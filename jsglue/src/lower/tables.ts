@@ -42,7 +42,7 @@ function guarded(table: WebAssembly.Table, value: unknown): unknown {
   for (const module of guards) {
     let exports: WebAssembly.Exports;
     try {
-      const imports = { i: { f: value as any }, [NAMESPACE]: { current: driver.current } };
+      const imports = { i: { f: value as any }, [NAMESPACE]: { current: driver.current, told: driver.told } };
       ({ exports } = new WebAssembly.Instance(module, imports));
     } catch {
       return value; // it is no function of a module's: the engine will say so

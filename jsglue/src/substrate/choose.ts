@@ -6,6 +6,8 @@ import type { Shape } from "../guest/module.js";
 import type { Options } from "../guest/options.js";
 import { SuspendError, WebAssembly } from "../platform.js";
 import { soon } from "../turn/budget.js";
+import { ask } from "../turn/scheduler.js";
+import { run } from "../turn/turn.js";
 import { wrong } from "../values.js";
 import { deadly, jspi } from "./jspi.js";
 import type { Kind, Substrate } from "./substrate.js";
@@ -30,7 +32,7 @@ const frames = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 3, 1, 95, 0, 6, 6, 
 export const canUnwind = (): boolean => typeof WebAssembly === "object" && WebAssembly.validate(frames);
 
 /** What stacks of our own take from the rest of fiberfill. */
-export const needs = { soon, deadly, SuspendError };
+export const needs = { ask, run, soon, deadly, SuspendError };
 
 /** Returns the one that is asked for, or the default. Throws where it cannot be had, with the same words everywhere. */
 export function kindOf(options: Options | undefined): Kind {

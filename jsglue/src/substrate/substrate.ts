@@ -2,6 +2,7 @@
 // end, a wait leaves it, and the runner on it is told when it is done. There are two: the engine's own stacks, lent by
 // JSPI (jspi.ts), and stacks that are left frame by frame (unwind.ts).
 
+import type { Call } from "../guest/call.js";
 import type { Shape } from "../guest/module.js";
 
 /** Which substrate: the engine's own stacks, or ours. */
@@ -14,9 +15,9 @@ export interface Substrate {
   beginHere(runner: Runner): void;
   /**
    * What a generated module is to import for a function that may wait: one that returns what {@link Stack.leave} has
-   * returned, or its answer.
+   * returned, or its answer. `yields` says that it only yields.
    */
-  waits(fn: (...args: any[]) => unknown): unknown;
+  waits(fn: (...args: any[]) => unknown, yields?: Yields): unknown;
   /** Instantiates a generated module, which lies between a guest and its imports. */
   instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance;
   /** Instantiates a guest. `functions` are its imports that are functions; undefined stands for those that may wait. */
@@ -27,6 +28,12 @@ export interface Substrate {
     functions: readonly unknown[],
   ): Promise<WebAssembly.Instance>;
 }
+
+/**
+ * Says of an import that only yields whether there is nothing to look at before this fiber yields, and nobody to tell.
+ * Returns the import's name, or false.
+ */
+export type Yields = (task: Call) => string | false;
 
 /** What runs on a stack: a call of an export, or a fiber that a guest has made. */
 export interface Runner {

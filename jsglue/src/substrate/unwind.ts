@@ -2,8 +2,9 @@
 // so that its functions can be left and entered again (package polyfill/lower). A stack that waits is a continuation,
 // some frames in the engine's heap; there is no limit to them but memory, and one that is dropped is garbage.
 //
-// Fibers go on in a loop here, on a flat stack: a fiber that waits has named the next one, which goes on when the first
-// has been left, without a microtask in between. The scheduler's turns bound that.
+// Fibers go on in a loop in wasm (jsglue/lower/fiber.wat), on a flat stack: a fiber that waits has named the next one,
+// which goes on when the first has been left, without a microtask in between. What a fiber begins and ends with is done
+// by a loop here, around that one. The scheduler's turns bound both.
 // Why: RATIONALE.md, "Why do fibers on stacks of our own go on in a loop?".
 
 import { shared } from "../lower/driver.js";
@@ -14,7 +15,10 @@ import { WebAssembly } from "../platform.js";
 import { refuseWith, Waiting, waitTag } from "../lower/waits.js";
 import type { Shape } from "../guest/module.js";
 import { isJavaScriptCore } from "./javascriptcore.js";
-import type { Runner, Stack, Substrate } from "./substrate.js";
+import { cells, GIVEN, LAST, NEXT, share, ASKING } from "./cells.js";
+import type { Runner, Stack, Substrate, Yields } from "./substrate.js";
+import type { Core } from "../turn/core.js";
+import { enters, leaves, start, tell, Yielding } from "./yields.js";
 import fiberBytes from "../../lower/fiber.wasm";
 
 /** jsglue/lower/fiber.wat */
@@ -24,6 +28,7 @@ interface FiberModule {
   goOn(slot: number): number;
   drop(slot: number): void;
   grow(n: number): void;
+  memory: WebAssembly.Memory;
 }
 
 /** What this substrate takes from the rest of fiberfill: the script tag loads it as a file of its own. */
@@ -34,6 +39,10 @@ export interface Needs {
   deadly(): unknown;
   /** Thrown where an import would have to wait and cannot. */
   SuspendError: new (message?: string) => Error;
+  /** Asks the scheduler. */
+  ask(question: (core: Core) => number): number;
+  /** Obeys a command of the scheduler's. */
+  run(command: number): void;
 }
 
 /** How many frames lie between a guest's and the import that waits: see module.ts. */
@@ -41,99 +50,141 @@ const trampolines = (): number => Number(isJavaScriptCore());
 
 const LEFT = {}; // what leave returns
 
-// What the import of the stack that goes on next returns or throws.
-let outcome: unknown;
-let failed = false;
+// What an import has answered without a wait, until its other half asks.
+const NONE = {};
+let answer: unknown = NONE;
 
 const free: number[] = []; // slots
-let slots = 0;
+const stacks: (Unwound | undefined)[] = []; // by slot
 
 function slot(): number {
   if (free.length === 0) {
-    const n = Math.max(16, slots);
+    const { length } = stacks;
+    const n = Math.max(16, length);
     fiber!.grow(n);
-    for (slots += n; free.length < n;) free.push(slots - 1 - free.length);
+    stacks.length += n;
+    for (let i = length + n; --i >= length;) free.push(i);
   }
   return free.pop()!;
 }
 
-// What a stack does, or what its import is to do when it goes on.
-const RUNS = 0;
-const WAITS = 1;
-const RETURNS = 2;
-const THROWS = 3;
-const ENDS = 4;
-
 class Unwound implements Stack {
-  #slot = -1; // where it goes on; -1: it has not begun, or has ended
-  #outcome: unknown = undefined;
-  #state: number = RUNS; // one field, as a million of these may wait
+  slot = -1; // where it goes on; -1: it has not begun, or has ended
+  #outcome: unknown = undefined; // kept if it is an error, for the stack of one that ends the call
+  failed = false; // what its wait has brought is an error
+  #ended = false;
+  waits = false; // and what ends the wait first counts
 
   constructor(readonly runner: Runner) {
     runner.stack = this;
   }
 
   leave(): unknown {
-    this.#state = WAITS;
+    if (this === first) shift(); // an overflow kept it from asking what its last wait had brought
+    this.waits = true;
     return LEFT;
   }
 
   goOn(value: unknown): void {
-    this.#wake(value, RETURNS);
+    this.#wake(value, false, false);
   }
 
   fail(error: unknown): void {
-    this.#wake(error, THROWS);
+    this.#wake(error, true, false);
   }
 
   end(): void {
-    this.#wake(undefined, ENDS);
+    this.#wake(undefined, false, true);
   }
 
-  #wake(outcome: unknown, state: number): void {
-    if (this.#state !== WAITS) return; // what ends a wait first counts
-    this.#state = state;
+  #wake(outcome: unknown, failed: boolean, ended: boolean): void {
+    if (!this.waits) return;
+    this.waits = false;
     this.#outcome = outcome;
+    this.failed = failed;
+    this.#ended = ended;
     ready(this);
   }
 
   get frames(): readonly string[] | undefined {
-    return this.#state === WAITS ? standsIn(fiber!.slots.get(this.#slot), 1 + trampolines()) : undefined;
+    return this.waits ? standsIn(fiber!.slots.get(this.slot), 1 + trampolines()) : undefined;
   }
 
-  /** Runs until it is left, or has ended. Returns what is to be done in the latter case. */
-  run(): (() => void) | undefined {
-    const { runner } = this;
-    const waited = this.#slot >= 0;
-    const state = this.#state;
-    const brought = this.#outcome;
-    if (state === ENDS) {
-      fiber!.drop(this.#slot);
-      const error = needs.deadly();
-      return this.#over(() => runner.trapped(error));
-    }
+  /** Whether it can go on without us. */
+  get goesOn(): boolean {
+    return this.slot >= 0 && !this.#ended;
+  }
+
+  /** What its wait has brought: returned or thrown by its import, as it goes on. */
+  take(): unknown {
+    const outcome = this.#outcome;
+    if (this.failed) throw outcome;
+    this.#outcome = undefined;
+    return outcome;
+  }
+
+  /** Begins it. Returns what is to be done if it has ended. */
+  begin(): (() => void) | undefined {
+    stacks[(this.slot = slot())] = this;
+    enters(this.runner, this.slot);
+    const last = cells[LAST]!;
+    cells[LAST] = -1;
     try {
-      if (!waited) {
-        if (fiber!.begin(runner.job, runner, (this.#slot = slot()))) return undefined;
-      } else {
-        outcome = brought;
-        failed = state === THROWS;
-        this.#outcome = undefined;
-        if (fiber!.goOn(this.#slot)) return undefined;
-      }
-      if (waited && runner.threw) restore(runner.result, state === THROWS ? brought : LEFT, trampolines());
-      return this.#over(() => runner.returned());
+      return fiber!.begin(this.runner.job, this.runner, this.slot) ? undefined : this.#returned();
     } catch (error) {
-      fiber!.drop(this.#slot);
-      if (waited) restore(error, LEFT, 0);
-      return this.#over(() => runner.trapped(error));
+      return this.#trapped(error);
+    } finally {
+      cells[LAST] = last;
     }
   }
 
-  #over(then: () => void): () => void {
-    if (this.#slot >= 0) free.push(this.#slot);
-    this.#slot = -1;
-    return then;
+  /** Goes on with it, and with whoever is named when that waits. Returns what is to be done if one has ended. */
+  run(): (() => void) | undefined {
+    try {
+      const waits = fiber!.goOn(this.slot);
+      tell();
+      if (waits) return undefined;
+      const last = stacks[cells[LAST]!]!;
+      if (last.runner.threw) restore(last.runner.result, last.failed ? last.#outcome : LEFT, trampolines());
+      return last.#returned();
+    } catch (error) {
+      tell();
+      if (cells[ASKING]) {
+        cells[ASKING] = 0;
+        needs.ask(() => {
+          throw error;
+        });
+      }
+      const last = stacks[cells[LAST]!]!;
+      if (last === first) shift(); // it has not even asked what its wait has brought
+      restore(error, LEFT, 0);
+      return last.#trapped(error);
+    }
+  }
+
+  /** Ends it where it waits. */
+  over(): () => void {
+    return this.#trapped(needs.deadly());
+  }
+
+  #returned(): () => void {
+    this.#leaveSlot();
+    return () => this.runner.returned();
+  }
+
+  #trapped(error: unknown): () => void {
+    answer = NONE;
+    if (this.slot >= 0) fiber!.drop(this.slot);
+    this.#leaveSlot();
+    return () => this.runner.trapped(error);
+  }
+
+  #leaveSlot(): void {
+    if (this.slot < 0) return;
+    leaves(this.runner);
+    stacks[this.slot] = undefined;
+    free.push(this.slot);
+    this.slot = -1;
   }
 }
 
@@ -147,17 +198,29 @@ function ready(stack: Unwound): void {
     others.push(stack);
     return;
   }
-  first = stack;
+  become(stack);
   if (!running) needs.soon(loop);
+}
+
+function become(stack: Unwound | undefined): void {
+  first = stack;
+  cells[NEXT] = stack?.goesOn ? stack.slot : -1;
+  cells[GIVEN] = stack ? 1 : 0;
+}
+
+/** The first goes on, begins or ends now. */
+function shift(): Unwound {
+  const stack = first!;
+  become(others.length > 0 ? others.shift() : undefined);
+  return stack;
 }
 
 function loop(): void {
   running = true;
   try {
     // Who awaits a fiber that has ended comes before the next one: it may cancel that, or start others.
-    for (let stack, over; !over && (stack = first);) {
-      first = others.length > 0 ? others.shift() : undefined;
-      over = stack.run();
+    for (let over; !over && first;) {
+      over = first.goesOn ? first.run() : first.slot < 0 ? shift().begin() : shift().over();
       if (over) over();
     }
   } finally {
@@ -171,29 +234,37 @@ function begin(runner: Runner): void {
 }
 
 function beginHere(runner: Runner): void {
-  const over = new Unwound(runner).run();
+  const over = new Unwound(runner).begin();
   if (over) needs.soon(over);
 }
 
-function waits(fn: (...args: any[]) => unknown): Waiting {
-  return new Waiting(
+function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
+  const waiting = new Waiting(
     (...args) => {
-      const answer = fn(...args);
-      if (answer === LEFT) return 1;
-      outcome = answer;
-      failed = false;
+      const result = fn(...args);
+      answer = NONE;
+      if (result === LEFT) return 1;
+      answer = result;
+      cells[GIVEN] = 1;
       return 0;
     },
     () => {
-      const value = outcome;
-      outcome = undefined;
-      if (failed) throw value;
-      return value;
+      if (answer === NONE) return first && shift().take();
+      const result = answer;
+      answer = NONE;
+      cells[GIVEN] = first ? 1 : 0;
+      return result;
     },
   );
+  return yields ? new Yielding(waiting, yields) : waiting;
 }
 
 function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance {
+  const { wait, slots } = imports as Record<string, Record<string, unknown>>;
+  for (const i in wait) {
+    const value = wait[i];
+    if (value instanceof Yielding) wait[i] = value.hurried(slots![`f${i}`]);
+  }
   return instantiate(lower(bytes, true, undefined, true) ?? bytes, imports);
 }
 
@@ -222,6 +293,8 @@ export function unwindingNow(given: Needs): Substrate {
     refuseWith(given.SuspendError);
     const module = lower(fiberBytes, true)!;
     fiber = instantiate(module, { host: { wait: waitTag() } }).exports as unknown as FiberModule;
+    share(fiber.memory);
+    start({ needs, memory: fiber.memory, stacks });
   }
   return substrate;
 }

@@ -6,7 +6,8 @@ import type { FiberState, Task } from "./task.js";
 import { wrong } from "../values.js";
 
 const observers = new Set<(fiber: Fiber) => void>();
-let observed = false; // whether there are any
+/** Whether there are any. */
+export let observed = false;
 
 /**
  * Calls `observer` whenever a fiber has entered a new state. Returns a function that stops this. The observer may be

@@ -1,0 +1,166 @@
+// Imports that only yield, on stacks of our own: the way from one fiber to the next stays in wasm (jsglue/lower/
+// yield.wat) as long as nobody in JavaScript has to know. The scheduler is asked as ever; what JavaScript keeps of each
+// fiber is made good before any code of JavaScript's runs: barriers call `tell`, and so does who leaves the loop.
+//
+// A fiber may yield so if nothing would have to be looked at in JavaScript, and go on so if nothing has to be done.
+// Both are asked once, and again after JavaScript has run.
+// Why: RATIONALE.md, "Why does a yield on stacks of our own not tell JavaScript?".
+
+import yieldBytes from "../../lower/yield.wasm";
+import type { Call } from "../guest/call.js";
+import { shared } from "../lower/driver.js";
+import { link } from "../lower/link.js";
+import { lower } from "../lower/rewriter.js";
+import { Waiting } from "../lower/waits.js";
+import { WebAssembly } from "../platform.js";
+import { idle as rest, recent } from "../turn/clock.js";
+import { INDEX, type Core } from "../turn/core.js";
+import { enter } from "../turn/observe.js";
+import { cells, END, entry, GIVEN, IMPORT, LAST, LINK, NEWS, OWN, SLOT, WAITS, YIELDS } from "./cells.js";
+import type { Yields } from "./substrate.js";
+import type { Needs } from "./unwind.js";
+
+/** A stack of unwind.ts. */
+export interface Yielder {
+  readonly runner: object;
+  /** JavaScript may make it go on, or not. */
+  waits: boolean;
+  /** Its last wait has thrown. */
+  failed: boolean;
+}
+
+/** What this takes from unwind.ts. */
+export interface Loop {
+  needs: Needs;
+  memory: WebAssembly.Memory;
+  /** By slot. */
+  stacks: readonly (Yielder | undefined)[];
+}
+
+// By number; none has 0.
+const imports: { yields: Yields; name: string }[] = [{ yields: () => false, name: "" }];
+
+let loop: Loop;
+let core: Core | undefined;
+let compiled: WebAssembly.Module;
+let functions: Record<string, Function>;
+
+/** An import that only yields, and how JavaScript does it. */
+export class Yielding extends Waiting {
+  constructor(
+    { begin, end }: Waiting,
+    readonly yields: Yields,
+  ) {
+    super(begin, end);
+  }
+
+  /** The same without JavaScript. `trampoline` has the import's type. */
+  hurried(trampoline: unknown): Waiting {
+    loop.needs.ask((made) => ((core = made), 0));
+    if (!core || !isPlain(trampoline)) return this;
+    shared().lowered.add(core.yield);
+    const number = imports.push({ yields: this.yields, name: "" }) - 1;
+    const { begin, end } = this;
+    const { driver } = shared();
+    const [given, made] = link(compiled, {
+      fiber: { memory: loop.memory, told: driver.told },
+      core: { yield: core.yield },
+      js: { ...functions, begin, end, obey: loop.needs.run, import: number },
+    });
+    const instance = new WebAssembly.Instance(compiled, given);
+    made(instance);
+    return new Waiting(instance.exports["begin"] as () => number, instance.exports["end"] as () => unknown);
+  }
+}
+
+/** Whether a function takes and returns nothing. An import of another type gets what JavaScript makes of its types. */
+function isPlain(fn: unknown): boolean {
+  try {
+    new WebAssembly.Instance(new WebAssembly.Module(takesPlain), { "": { "": fn as Function } });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// (module (import "" "" (func)))
+const takesPlain = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0);
+
+/** Prepares all this, once. */
+export function start(given: Loop): void {
+  loop = given;
+  compiled = new WebAssembly.Module(lower(yieldBytes, true, new Uint8Array(8))! as BufferSource);
+  functions = { now: recent, may, idle, tell };
+  // None of these can be left, and none calls code that could be: they need no barrier.
+  for (const fn of Object.values(functions)) shared().lowered.add(fn);
+}
+
+/** A fiber's stack has its slot now. */
+export function enters(runner: object, slot: number): void {
+  const { reference } = runner as Call;
+  if (!reference) return; // a guest has made it
+  const at = entry(reference & INDEX);
+  cells.fill(0, at, at + LINK + 1);
+  cells[at + SLOT] = slot + 1;
+}
+
+/** It has none any more. */
+export function leaves(runner: object): void {
+  const { reference } = runner as Call;
+  if (reference) cells[entry(reference & INDEX) + SLOT] = 0;
+}
+
+/** Whether the fiber that runs may yield by this import without JavaScript. */
+function may(number: number): number {
+  const slot = cells[LAST]!;
+  if (slot < 0 || cells[GIVEN] || !loop.needs.ask(() => 1)) return 0;
+  const task = loop.stacks[slot]!.runner as Call;
+  const name = task.reference !== 0 && imports[number]!.yields(task);
+  if (!name) return 0;
+  imports[number]!.name = name;
+  const at = entry(task.reference & INDEX);
+  cells[at + IMPORT] = number;
+  rest(); // time may have passed: in the script tag this is a clock of its own
+  cells[OWN] = 4 * at;
+  return 1;
+}
+
+/** Whether this fiber goes on from where JavaScript has let it wait, and nothing is to be done then. */
+function idle(command: number): number {
+  const at = entry(command & INDEX);
+  const stack = loop.stacks[cells[at + SLOT]! - 1]!;
+  const task = stack.runner as Call;
+  const { held, death, failed, deliver, outcome } = task;
+  if (task.runner !== task || !stack.waits || held || death || failed || deliver || outcome !== undefined) return 0;
+  stack.waits = false;
+  cells[at + IMPORT] = 0; // whether it may yield again is asked then
+  return 1;
+}
+
+/** Tells JavaScript what has been done without it. */
+export function tell(): void {
+  const own = cells[OWN]! >> 2;
+  if (own === 0) return;
+  cells[OWN] = 0;
+  const task = (at: number) => loop.stacks[cells[at + SLOT]! - 1]!;
+  for (let at; (at = cells[NEWS]!) !== END;) {
+    at >>= 2;
+    cells[NEWS] = cells[at + LINK]!;
+    cells[at + LINK] = 0;
+    const stack = task(at);
+    const call = stack.runner as Call;
+    call.waits += cells[at + YIELDS]!;
+    cells[at + YIELDS] = 0;
+    stack.failed = false;
+    stack.waits = cells[at + WAITS] !== 0;
+    if (!stack.waits) continue;
+    cells[at + WAITS] = 0;
+    call.failed = false;
+    call.outcome = call.deliver = call.on = call.awaited = undefined;
+    call.waitsFor = imports[cells[at + IMPORT]!]!.name;
+    enter(call, "waiting");
+  }
+  // It is the scheduler's; to go on it has nothing.
+  const { waits, runner } = task(own);
+  if (!waits) loop.needs.run((runner as Call).reference);
+}

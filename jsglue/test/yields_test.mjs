@@ -1,0 +1,152 @@
+// Imports that only yield. On stacks of fiberfill's own the way from one fiber to the next stays in wasm until code of
+// JavaScript's runs, which then finds everything as on the engine's stacks: each test runs on both.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fiberfill from "../../web/dist/npm/esm/index.js";
+import { assemble } from "./assemble.mjs";
+
+const bytes = assemble(`(module
+  (import "fiberfill" "yield" (func $yield))
+  (import "env" "look" (func $look (param i32 i32)))
+  (import "env" "wait" (func $wait (param i32) (result i32)))
+  (import "env" "nothing" (func $nothing))
+
+  ;; Yields so often, and looks after each "every" yields.
+  (func $turns (export "turns") (param $id i32) (param $n i32) (param $every i32) (result i32)
+    (local $i i32)
+    (loop $again
+      (call $yield)
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (if (i32.eqz (i32.rem_u (local.get $i) (local.get $every))) (then (call $look (local.get $id) (local.get $i))))
+      (br_if $again (i32.lt_u (local.get $i) (local.get $n))))
+    (local.get $i))
+
+  ;; The same with waits of other kinds in between.
+  (func (export "both") (param $id i32) (param $n i32) (result i32)
+    (local $sum i32)
+    (loop $again
+      (drop (call $turns (local.get $id) (i32.const 3) (i32.const 100)))
+      (local.set $sum (i32.add (local.get $sum) (call $wait (local.get $n))))
+      (call $nothing)
+      (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (local.get $sum))
+
+  (func (export "trap") (param $n i32)
+    (drop (call $turns (i32.const 0) (local.get $n) (i32.const 100)))
+    (unreachable)))`);
+
+// An import may have a type of its own: JavaScript makes what it takes of what it gets.
+const odd = assemble(`(module
+  (import "fiberfill" "yield" (func $yield (param f64) (result i32)))
+  (func (export "f") (param $n i32) (result i32)
+    (local $sum i32)
+    (loop $again
+      (local.set $sum (i32.add (local.get $sum) (call $yield (f64.const 7))))
+      (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (local.get $sum)))`);
+
+const kinds = "Suspending" in WebAssembly ? ["jspi", "unwind"] : ["unwind"];
+
+async function guest(stacks, look = () => {}) {
+  const { suspending } = fiberfill;
+  const env = { look, wait: suspending(async (n) => n), nothing: suspending(async () => {}) };
+  return (await fiberfill.instantiate(bytes, { env }, { stacks })).exports;
+}
+
+for (const stacks of kinds) {
+  test(`${stacks}: fibers that yield go on in the order of the scheduler's queue`, async () => {
+    const { turns } = await guest(stacks);
+    fiberfill.startLog();
+    const done = Promise.all([5, 5, 5].map((n, id) => turns(id, n, 100)));
+    assert.deepEqual(await done, [5, 5, 5]);
+    const named = fiberfill
+      .log()
+      .filter(([event]) => event === "resumed" || event === "yielded" || event === "finished");
+    const places = [...new Set(named.map(([, place]) => place))];
+    assert.equal(places.length, 3);
+    const round = (event) =>
+      places.flatMap((place) => [
+        ["resumed", place],
+        [event, place],
+      ]);
+    assert.deepEqual(named, [...Array(5).fill(round("yielded")).flat(), ...round("finished")]);
+  });
+
+  test(`${stacks}: an import finds each fiber's state as it is, however often they have yielded`, async () => {
+    const seen = [];
+    const { turns } = await guest(stacks, (id, i) => {
+      const fibers = all.map(({ state, waitsFor }) => `${state} ${waitsFor ?? ""}`.trim());
+      seen.push([id, i, all.indexOf(fiberfill.current()), fibers]);
+      assert.ok(all.every(({ since }) => since > 0 && since <= performance.now()));
+    });
+    const all = [0, 1, 2].map((id) => turns(id, 40, 20));
+    await Promise.all(all);
+    const states = (id) => [0, 1, 2].map((k) => (k === id ? "running" : "waiting fiberfill.yield"));
+    const last = [
+      ["running", ...states(0).slice(1)],
+      ["done", "running", states(0)[2]],
+      ["done", "done", "running"],
+    ];
+    assert.deepEqual(seen, [
+      ...[0, 1, 2].map((id) => [id, 20, id, states(id)]),
+      ...[0, 1, 2].map((id) => [id, 40, id, last[id]]),
+    ]);
+  });
+
+  test(`${stacks}: a fiber that yields is cancelled by another, at its yield`, async () => {
+    const { turns } = await guest(stacks, (id) => id === 0 && all[1].cancel("enough"));
+    const all = [turns(0, 30, 10), turns(1, 1e9, 7), turns(2, 50, 50)];
+    assert.deepEqual(await Promise.allSettled(all), [
+      { status: "fulfilled", value: 30 },
+      { status: "rejected", reason: "enough" },
+      { status: "fulfilled", value: 50 },
+    ]);
+  });
+
+  test(`${stacks}: fibers that yield for ever let the page live, and are released`, async () => {
+    const { turns } = await guest(stacks);
+    const all = [turns(0, 2 ** 31, 2 ** 30), turns(1, 2 ** 31, 2 ** 30)];
+    const released = all.map((fiber) => assert.rejects(fiber, { code: "released" }));
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => setTimeout(resolve, 1));
+    for (const fiber of all) fiber.release();
+    await Promise.all(released);
+  });
+
+  test(`${stacks}: an observer that comes while fibers yield is told of every state from then on`, async () => {
+    const states = [];
+    let stop;
+    const { turns } = await guest(stacks, () => {
+      stop ??= fiberfill.observe((fiber) => fiber.name === "other" && states.push(fiber.state));
+    });
+    await Promise.all([turns(0, 10, 10), turns.with({ name: "other" })(1, 15, 100)]);
+    stop();
+    assert.deepEqual(states, [...Array(5).fill(["running", "waiting"]).flat(), "running", "done"]);
+  });
+
+  test(`${stacks}: waits of other kinds between yields bring each fiber its own`, async () => {
+    const { both } = await guest(stacks);
+    const ns = Array.from({ length: 50 }, (_, i) => 1 + (i % 7));
+    assert.deepEqual(
+      await Promise.all(ns.map((n, id) => both(id, n))),
+      ns.map((n) => (n * (n + 1)) / 2),
+    );
+  });
+
+  test(`${stacks}: a fiber that traps between yields harms no other`, async () => {
+    const { turns, trap } = await guest(stacks);
+    const [first, second, third] = await Promise.allSettled([turns(0, 20, 100), trap(9), turns(1, 20, 100)]);
+    assert.equal(second.reason.code, "trap");
+    assert.deepEqual([first.value, third.value], [20, 20]);
+  });
+
+  test(`${stacks}: a yield that has another type yields as well`, async () => {
+    const { exports } = await fiberfill.instantiate(odd, {}, { stacks });
+    assert.deepEqual(await Promise.all([exports.f(5), exports.f(5)]), [0, 0]);
+  });
+
+  test(`${stacks}: of two guests that yield in turn each goes on`, async () => {
+    const [a, b] = [await guest(stacks), await guest(stacks)];
+    assert.deepEqual(await Promise.all([a.turns(0, 9, 4), b.turns(1, 12, 5), a.turns(2, 7, 3)]), [9, 12, 7]);
+  });
+}
