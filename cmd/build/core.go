@@ -70,12 +70,12 @@ func rebuild(b binary, check bool) error {
 //
 // The core uses -opt=s, and cold functions of asyncio, polyfill and internal/wasm are not inlined: in Node 26 a yield
 // takes a third less than with -opt=z, 20 ns of some 200 that a switch takes, and the script tag is 100 bytes larger in
-// brotli. (With everything inlined that -opt=s inlines it would be 250, and no faster.) The proposals' machine is called
-// once a jump, which costs a promise and a stack switch anyway; there -opt=z saves 2.8 KB of 9.2. A panic
-// traps: it is a bug in fiberfill and its message would cost kilobytes. Memory is not collected. The scheduler
-// allocates only tables that double and never shrink, so it never leaks more than it holds; the parser's instance is
-// thrown away once it has become large. The collector would be a quarter of the wasm that every page loads and compiles
-// before its first fiber.
+// brotli. (With everything inlined that -opt=s inlines it would be 250, and no faster.) The proposals' machine is
+// called once a jump, which costs a promise and a stack switch anyway; there -opt=z saves 2.8 KB of 9.2. A panic traps:
+// it is a bug in fiberfill and its message would cost kilobytes. Memory is not collected. The scheduler allocates only
+// tables that double and never shrink, so it never leaks more than it holds; the parser's instance is thrown away once
+// it has become large. The collector would be a quarter of the wasm that every page loads and compiles before its first
+// fiber.
 //
 // What TinyGo exports for its own runtime goes, control flow is made anew before it is shrunk, twice, and memory
 // accesses say nothing of their alignment, which engines ignore. Of the script tag the first saves 160 bytes in brotli,

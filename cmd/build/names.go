@@ -10,11 +10,11 @@ import (
 // they share objects. The npm package keeps the names, for people who debug through it.
 //
 // A name must not be of the public interface, nor of an import or export of wasm, nor in a string (that is tested), nor
-// of the platform.
+// an export of a file that is loaded on demand, nor of the platform.
 var privateNames = strings.Fields(`
-	abroad alone awaited away binding calling cancelledBy copied copies death defers encoded exportName firm given inOrder
-	intact interrupt lent lifeOf lost lows machine nameless overrun saved settle stackPointer substrate swallowed
-	tenant thrown thunk trapped turns unlisten wanders
+	abroad alone awaited away binding calling cancelledBy copied copies death defers encoded exportName firm given
+	inOrder intact interrupt lent lifeOf lost lows nameless overrun saved settle stackPointer substrate swallowed tenant
+	thrown thunk trapped turns unlisten wanders
 `)
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

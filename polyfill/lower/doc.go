@@ -115,8 +115,8 @@
 // a barrier when they are put there (guards.go). Only JavaScript sees them: what must not be done, and nobody can see,
 // is to write such a function to the table from a module that is not lowered, and to suspend through it.
 //
-// Barriers also call what a global of the driver's refers to, if anything: who has done something without JavaScript that
-// JavaScript keeps a record of makes that record good there, before any code of it runs.
+// Barriers also call what a global of the driver's refers to, if anything: who has done something without JavaScript
+// that JavaScript keeps a record of makes that record good there, before any code of it runs.
 //
 // # What nobody else can tell
 //

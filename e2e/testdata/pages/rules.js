@@ -375,6 +375,7 @@ globalThis.rules = {
       "cancel",
       "constructor",
       "export",
+      "frames",
       "id",
       "name",
       "release",
