@@ -106,6 +106,7 @@ export function standsIn(continuation: object | null, imports: number): string[]
 }
 
 const restored = new WeakSet<object>();
+let named: boolean | undefined; // the engine names functions
 
 /**
  * Puts frames back into the stack of an error that has ended a call, when somebody reads it: those that the engine does
@@ -116,6 +117,8 @@ export function restore(error: unknown, brought: unknown, trampolines: number): 
   const frame = below.value as object | null;
   below.value = null;
   if (!frame || !isA(error, Error) || restored.has(error)) return;
+  // Bun 1.2, which does not, ends with a segmentation fault when it prints an error whose stack is an accessor.
+  if (!(named ??= functions(frame) !== undefined)) return;
   restored.add(error);
   let engine: PropertyDescriptor | undefined;
   for (let at: object | null = error; at && !engine; at = Object.getPrototypeOf(at))
