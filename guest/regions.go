@@ -105,7 +105,9 @@ func serially(why shadow.Why) string {
 	case shadow.Unclear, shadow.Denied:
 		return text + "name its stack pointer by Options.Stacks.Pointer, or export it as __stack_pointer"
 	case shadow.Checks:
-		text += "build it without that check (-sSTACK_OVERFLOW_CHECK=2)"
+		// Not by copying: a collector would free what only the copies refer to.
+		return text + "build it with TinyGo's -gc=leaking, or with Emscripten's -sSTACK_OVERFLOW_CHECK below 2; " +
+			"Options.Stacks.Source = guest.Allocator, if it has neither collector nor check"
 	default:
 		text += "have it export malloc and free; Options.Stacks.Source = guest.Grow, if its allocator uses no memory " +
 			"but what memory.grow returned to it"

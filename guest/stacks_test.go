@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/fiberfill/fiberfill/internal/shadow"
 )
 
 // Calls that overlap keep their stacks apart, whatever the source of the stacks.
@@ -34,6 +36,25 @@ func TestStacksApart(t *testing.T) {
 				t.Errorf("the stack pointer rests at %d, want %d", sp, g.base)
 			}
 		})
+	}
+}
+
+// What only a frame refers to is collected where the collector does not see that frame.
+func TestCollector(t *testing.T) {
+	said := ""
+	g := load(t, "../jsglue/test/testdata/collector.wasm", Options{Warn: func(text string) { said += text }})
+	keep := call(t, g, "keep", "keep", "7")
+	churn := call(t, g, "churn", "churn", "100000")
+	again := call(t, g, "again", "keep", "9")
+	g.Run()
+	keep.want(t, "21")
+	churn.want(t, "-100000")
+	again.want(t, "27")
+	if g.plan.Source != shadow.Serial || g.plan.Why != shadow.Checks {
+		t.Errorf("source %d, %q", g.plan.Source, g.plan.Why)
+	}
+	if !strings.Contains(said, "-gc=leaking") || strings.Contains(said, "Copy") {
+		t.Errorf("it says %q", said)
 	}
 }
 

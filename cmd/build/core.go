@@ -85,7 +85,8 @@ func rebuild(b binary, check bool) error {
 func compileTinygo(program, opt string) func(out string) error {
 	return func(out string) error {
 		compiled, own := out+".compiled", out+".own"
-		if err := tinygoBuild("jsglue/core/core.json", program, opt, compiled); err != nil {
+		// Why: RATIONALE.md, "Why does the core not collect its garbage?".
+		if err := tinygoBuild("jsglue/core/core.json", program, opt, "leaking", compiled); err != nil {
 			return err
 		}
 		if err := dropRuntimeExports(compiled, own); err != nil {
@@ -100,13 +101,13 @@ func compileTinygo(program, opt string) func(out string) error {
 // larger stack, since it recurses into nested blocks.
 func compileRewriter(out string) error {
 	compiled := out + ".compiled"
-	if err := tinygoBuild("jsglue/lower/lower.json", "./jsglue/lower", "2", compiled); err != nil {
+	if err := tinygoBuild("jsglue/lower/lower.json", "./jsglue/lower", "2", "leaking", compiled); err != nil {
 		return err
 	}
 	return optimise(compiled, out, "-Oz")
 }
 
-func tinygoBuild(target, program, opt, out string) error {
+func tinygoBuild(target, program, opt, gc, out string) error {
 	root, err := tinygo()
 	if err != nil {
 		return err
@@ -115,9 +116,8 @@ func tinygoBuild(target, program, opt, out string) error {
 	if err != nil {
 		return err
 	}
-	// Why: RATIONALE.md, "Why does the core not collect its garbage?".
 	c := exec.Command(filepath.Join(root, "bin", "tinygo"), "build", "-target="+target, "-o", out,
-		"-opt="+opt, "-no-debug", "-panic=trap", "-scheduler=none", "-gc=leaking", program)
+		"-opt="+opt, "-no-debug", "-panic=trap", "-scheduler=none", "-gc="+gc, program)
 	// TinyGo runs wasm-opt itself, and must find the pinned one.
 	c.Env = append(os.Environ(), "TINYGOROOT="+root, "WASMOPT="+optimizer)
 	return run(c)

@@ -31,7 +31,10 @@ func guests() ([]binary, error) {
 		{"examples/cpp-fetch/guest.wasm",
 			compileC("examples/cpp-fetch/guest.cpp", "-std=c++20", "-fwasm-exceptions", "-fno-rtti")},
 		{"examples/tinygo-fetch/guest.wasm", func(out string) error {
-			return tinygoBuild("jsglue/core/core.json", "./examples/tinygo-fetch", "2", out)
+			return tinygoBuild("jsglue/core/core.json", "./examples/tinygo-fetch", "2", "leaking", out)
+		}},
+		{"jsglue/test/testdata/collector.wasm", func(out string) error {
+			return tinygoBuild("jsglue/core/core.json", "./jsglue/test/testdata/collector.go", "2", "precise", out)
 		}},
 		{"examples/assemblyscript-fetch/guest.wasm", compileAssemblyScript},
 	}

@@ -12,9 +12,9 @@ import (
 // A name must not be of the public interface, nor of an import or export of wasm, nor in a string (that is tested), nor
 // an export of a file that is loaded on demand, nor of the platform.
 var privateNames = strings.Fields(`
-	abroad alone awaited away binding calling cancelledBy copied copies death defers encoded exportName firm given
-	inOrder intact interrupt lent lifeOf lost lows nameless overrun saved settle stackPointer substrate swallowed tenant
-	thrown thunk trapped turns unlisten wanders
+	abroad alone awaited away binding calling cancelledBy copied copies death defers encoded entry exportName firm
+	given hindrance inOrder intact interrupt lent lifeOf lost lows mayWait overrun reference region saved settle
+	shape stackPointer substrate swallowed tenant thrown thunk trapped turns unlisten waits wanders
 `)
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

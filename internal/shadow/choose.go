@@ -22,7 +22,7 @@ const (
 	ByName       // the source was asked for by name
 	Unclear      // the guest has a stack, and nobody knows which global points to it
 	Denied       // the guest is said to have no stack, and seems to have one
-	Checks       // the guest traps where its pointer leaves the stack that it began with
+	Checks       // the guest traps where its pointer leaves the stack that it began with, or looks for references there
 	Asks         // its allocator hands out all memory that it finds
 	Shared       // memory has other owners, which may grow it
 	Imported     // the pointer has other owners, which may grow the memory
@@ -36,7 +36,7 @@ var whys = [...]string{
 	ByName:   "that was asked for",
 	Unclear:  "which global points to its stack is not clear",
 	Denied:   "its code seems to use a stack, and it is said to have none",
-	Checks:   "it traps where its pointer leaves the stack that it began with",
+	Checks:   "it checks or scans the one stack that it began with",
 	Asks:     "its allocator takes all the memory that it finds",
 	Shared:   "its memory has other owners",
 	Imported: "its stack pointer has other owners",
@@ -129,7 +129,7 @@ func best(g Guest, w Wish, p Plan) (Source, Why) {
 		return Serial, Unclear
 	case w.Source != None:
 		return w.Source, ByName
-	case m.Exported("__set_stack_limits") >= 0:
+	case m.Exported("__set_stack_limits") >= 0 || g.Growth == wasm.Scans:
 		return Serial, Checks
 	case p.Allocator.Export >= 0:
 		return FromAllocator, Apart

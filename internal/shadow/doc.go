@@ -9,7 +9,7 @@
 // first of these that the guest can bear:
 //
 //	allocator   the guest has a function that allocates (see [Allocator]). It must not check that its pointer stays
-//	            within its own stack
+//	            within its own stack, nor look for references there, as collectors do (see [wasm.Scans])
 //	grow        memory is grown, a batch of regions at once. The guest's own allocator bears that if it never grows
 //	            memory, or only uses what memory.grow returns to it (see [wasm.Growth])
 //	serial      there are no regions. Calls run one after another, each on the guest's one stack

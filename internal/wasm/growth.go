@@ -15,6 +15,12 @@ const (
 	// ask, and have JavaScript grow the memory. It is also what is said of memory that is shared or imported, as its
 	// other owners may do anything, and of a module whose code is not there or cannot be read.
 	Asks
+	// Scans: it looks at where its stack ends: it passes the stack pointer to a call, compares it, subtracts it from
+	// something, stores it, or has a function that returns it and is not for JavaScript. Code that only has frames does
+	// none of that. A collector does, which looks for references on the stack and finds those on one stack only; so
+	// does a check that the stack does not overflow, and a scheduler of the guest's own that switches stacks. Such a
+	// module bears no other stacks, wherever they are.
+	Scans
 )
 
 // Growth reads the whole code.
@@ -22,10 +28,16 @@ func (m *Module) Growth() Growth {
 	switch {
 	case !m.Memory.Exists:
 		return Never
-	case m.Memory.Imported || m.Memory.Shared || m.sections[SectionCode].End == 0 && len(m.Funcs) > m.Imported:
+	case m.sections[SectionCode].End == 0 && len(m.Funcs) > m.Imported:
 		return Asks
 	}
 	m.scan()
+	switch {
+	case m.scans:
+		return Scans
+	case m.Memory.Imported || m.Memory.Shared:
+		return Asks
+	}
 	return m.growth
 }
 

@@ -46,6 +46,7 @@ type Module struct {
 	scanned bool  // the code has been gone through: see scan
 	told    int32 // the global that a function of Emscripten's returns as the stack pointer, or -1
 	growth  Growth
+	scans   bool // it looks at where its stack ends: see Scans
 	suspect bool // a global falls or rises
 	wide    bool // there is a mutable i64
 }

@@ -428,6 +428,12 @@ func TestGrowth(t *testing.T) {
 		return sections(SectionType, types, SectionFunc, one, SectionMemory, "\x01\x00\x01", SectionCode,
 			fmt.Sprintf("\x01%c%s", len(body), body))
 	}
+	const pointers = "\x02\x7f\x01\x41\x80\x80\x04\x0b\x7f\x01\x41\x00\x0b" // the stack's, and its end
+	stacked := func(body string) []byte {
+		body = "\x01\x02\x7f" + body + "\x0b"
+		return sections(SectionType, types, SectionFunc, one, SectionMemory, "\x01\x00\x02", SectionGlobal, pointers,
+			SectionCode, fmt.Sprintf("\x01%c%s", len(body), body))
+	}
 	sizes := read(t, "testdata/instructions.wasm")
 	size := bytes.LastIndex(sizes, []byte("\x3f\x00\x0b"))
 	grows, bin := bytes.Clone(sizes), bytes.Clone(sizes)
@@ -461,6 +467,24 @@ func TestGrowth(t *testing.T) {
 		{"grows, and looks only whether it could", bare("\x00\x41\x01\x40\x00\x41\x7f\x46\x1a\x0b"), Asks},
 		{"the same with the operands exchanged", bare("\x00\x41\x7f\x41\x01\x40\x00\x47\x1a\x0b"), Asks},
 		{"once asks and once grows", bare("\x00\x3f\x00\x40\x00\x21\x00\x0b"), Asks},
+		{"only has frames", stacked("\x23\x00\x41\x10\x6b\x22\x00\x24\x00\x20\x00\x41\x10\x6a\x24\x00"), Never},
+		{"only has frames, without optimisation",
+			stacked("\x23\x00\x21\x00\x41\x10\x21\x01\x20\x00\x20\x01\x6b\x21\x00\x20\x00\x24\x00"), Never},
+		{"compares its frame", stacked("\x23\x00\x41\x10\x6b\x22\x00\x41\x00\x49\x1a"), Never},
+		{"tells how much of its stack is free", stacked("\x23\x00\x23\x01\x6b\x1a"), Never},
+		{"passes its stack pointer on", stacked("\x23\x00\x10\x00"), Scans},
+		{"passes it on with the end of the stack", stacked("\x23\x00\x41\x80\x80\x04\x10\x00"), Scans},
+		{"passes it on from a local", stacked("\x23\x00\x21\x00\x20\x00\x10\x00"), Scans},
+		{"passes on a local that held it", stacked("\x23\x00\x21\x00\x41\x00\x21\x00\x20\x00\x10\x00"), Never},
+		{"compares something with it", stacked("\x41\x80\x80\x04\x23\x00\x4b\x1a"), Scans},
+		{"subtracts it from the end of the stack", stacked("\x41\x80\x80\x04\x23\x00\x6b\x1a"), Scans},
+		{"subtracts it, and keeps it", stacked("\x41\x80\x80\x04\x23\x00\x22\x00\x6b\x1a"), Scans},
+		{"stores it", stacked("\x41\x00\x23\x00\x36\x02\x00"), Scans},
+		{"has a function that returns it", stacked("\x23\x00\x0f"), Scans},
+		{"exports a function that returns it",
+			sections(SectionType, types, SectionFunc, one, SectionMemory, "\x01\x00\x02", SectionGlobal, pointers,
+				SectionExport, "\x01\x01f\x00\x00", SectionCode, "\x01\x04\x00\x23\x00\x0b"), Never},
+		{"looks at its stack, and the code goes on in the future", stacked("\x41\x00\x23\x00\x6b\x1a\x27"), Scans},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var m Module

@@ -33,6 +33,8 @@ func (r *Reader) Byte() byte {
 }
 
 // peek returns the next byte without reading it, 0 at the end.
+//
+//go:noinline
 func (r *Reader) Peek() byte {
 	if r.Pos >= r.End {
 		return 0

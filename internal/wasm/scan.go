@@ -19,7 +19,7 @@ func (m *Module) scan() {
 	}
 	m.scanned = true
 	r := Reader{Bin: m.bin, Pos: s.Start, End: s.End}
-	tells := m.tells() - int32(m.Imported)
+	function := int32(m.Imported)
 	for n := r.U32(); n > 0 && r.Code == OK; n-- {
 		size := r.U32()
 		body := r.Pos
@@ -33,10 +33,8 @@ func (m *Module) scan() {
 			r.U32()
 			r.ValType()
 		}
-		if tells == 0 {
-			m.tell(r)
-		}
-		tells--
+		m.tell(r, function)
+		function++
 		m.scanBody(&r)
 		r.End = s.End
 	}
@@ -46,21 +44,38 @@ func (m *Module) scan() {
 	}
 }
 
-// tell notes the global that a function returns, if it does nothing else.
+// tell notes the global that a function returns, if it does nothing else: Emscripten's for JavaScript, which may have
+// any name there, or one that the module itself calls.
 //
 //go:noinline
-func (m *Module) tell(r Reader) {
+func (m *Module) tell(r Reader, function int32) {
 	if r.Byte() != OpGlobalGet {
 		return
 	}
-	if g := r.Leb(); m.MutableI32(g) && r.Byte() == OpEnd && !r.More() {
+	g := r.Leb()
+	op := r.Byte()
+	if op == OpReturn {
+		op = r.Byte()
+	}
+	if !m.MutableI32(g) || op != OpEnd || r.More() {
+		return
+	}
+	if function == m.tells() {
 		m.told = int32(g)
+	}
+	for i := range m.Exports {
+		if e := &m.Exports[i]; e.Kind == KindFunc && int32(e.Index) == function {
+			return
+		}
+	}
+	if int32(g) == m.candidate() {
+		m.scans = true
 	}
 }
 
 //go:noinline
 func (m *Module) scanBody(r *Reader) {
-	const none = ^uint32(0)
+	const none = ^uint32(2)       // no global, and not what candidate returns where there is none
 	before, pointer := none, none // the global that the last instruction but one, and the last, have read
 	raised := none                // the global that has been set to something more
 	frame := uint32(0)            // what the last one was, if an i32.const, or has taken off
@@ -70,7 +85,8 @@ func (m *Module) scanBody(r *Reader) {
 	copied, global, sized, size := none, none, none, uint32(0)
 	fetched := false // the last local.get was of copied
 	zero := false    // and was it of one that holds 0
-	grown := false   // nothing but a constant stands behind the last memory.grow
+	stack := uint32(m.candidate())
+	grown := false // nothing but a constant stands behind the last memory.grow
 	for r.More() {
 		from := r.Pos
 		op := r.instruction()
@@ -78,6 +94,10 @@ func (m *Module) scanBody(r *Reader) {
 		read := none
 		if grown && (op == OpDrop && last == OpMemoryGrow || op >= OpI32Eqz && op <= opI32GeU) {
 			m.growth = Asks // where the new pages lie is no question to it
+		}
+		if pointer == stack && (op >= OpI32Eqz && op <= opI32GeU || op == OpI32Sub || op == OpI32Store) ||
+			(pointer == stack || before == stack) && (op == OpCall || op == OpCallIndirect) {
+			m.scans = true
 		}
 		grown = op == OpMemoryGrow || grown && op == OpI32Const
 		switch op {
@@ -93,7 +113,11 @@ func (m *Module) scanBody(r *Reader) {
 		case OpI32Const:
 			frame = operand.Leb()
 		case OpLocalSet:
-			switch local := operand.Leb(); last {
+			local := operand.Leb()
+			if local == copied {
+				copied = none
+			}
+			switch last {
 			case OpGlobalGet:
 				copied, global = local, pointer
 			case OpI32Const:
@@ -102,9 +126,11 @@ func (m *Module) scanBody(r *Reader) {
 		case OpLocalGet:
 			local := operand.Leb()
 			if fetched && last == OpLocalGet && local == sized {
-				op, frame, pointer = OpI32Const, size, global
+				op, frame = OpI32Const, size
 			}
-			fetched = local == copied
+			if fetched = local == copied; fetched {
+				read = global
+			}
 			zero = local == sized && size == 0
 		case OpI32And:
 			if last != OpI32Const || frame%16 != 0 {
@@ -122,7 +148,12 @@ func (m *Module) scanBody(r *Reader) {
 				m.stack(before, falls)
 			}
 		case OpLocalTee:
-			op = last // the value is still there
+			if local := operand.Leb(); last == OpGlobalGet {
+				copied, global = local, pointer
+			} else if local == copied {
+				copied = none
+			}
+			op, read = last, pointer // the value is still there
 		case OpGlobalSet:
 			g := operand.Leb()
 			if last == OpLocalGet && g == raised {

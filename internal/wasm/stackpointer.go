@@ -52,6 +52,16 @@ func (m *Module) StackPointer() int32 {
 	return -1
 }
 
+// candidate returns the global that scan takes for the stack pointer.
+//
+//go:noinline
+func (m *Module) candidate() int32 {
+	if m.named >= 0 {
+		return m.named
+	}
+	return m.shaped
+}
+
 // tells returns the function that Emscripten exports to tell the stack pointer, or -1. (It has had three names.)
 //
 //go:noinline

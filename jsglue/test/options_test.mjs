@@ -2,9 +2,12 @@
 // web/dist/npm in Node 26.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
+
+const collector = new URL("testdata/collector.wasm", import.meta.url);
 
 const suspending = (fn) => ({ env: { wait: fiberfill.suspending(fn) } });
 
@@ -86,6 +89,17 @@ test(
     "its stack",
   () => overlap(wat({ more: malloc }).replaceAll("$sp", "$__stack_pointer"), "serial", undefined, ["stack-check"]),
 );
+
+// What only a frame refers to is collected where the collector does not see that frame.
+test("a guest with a collector keeps what a waiting call's frame refers to", async () => {
+  const { exports, stacks, instance } = await fiberfill.instantiate(await readFile(collector));
+  instance.exports._initialize();
+  assert.equal(stacks.source, "serial");
+  const told = warnings();
+  assert.deepEqual(await Promise.all([exports.keep(7), exports.churn(100_000), exports.keep(9)]), [21, -100_000, 27]);
+  assert.match(told().join(), /one after another, .* -gc=leaking/);
+  assert.doesNotMatch(told().join(), /copy/);
+});
 
 test(
   "a stack that grows up serves one call at a time, and is not taken for one that grows down, nor for " + "none",

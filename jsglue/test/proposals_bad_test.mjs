@@ -257,7 +257,7 @@ describe("what a guest needs", () => {
       "no room for regions",
       `(module ${tag} ${table} (memory (export "memory") 1 1))`,
       "bad-guest",
-      /nowhere .* its memory cannot grow/,
+      /no stacks .* its memory cannot grow/,
     ],
     [
       "an unknown operation",

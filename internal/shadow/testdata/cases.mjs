@@ -105,7 +105,7 @@ const none = { source: "none", size: 0, why: "", ends: [[60000, []]] };
 const byName = "that was asked for";
 const unclear = "which global points to its stack is not clear";
 const denied = "its code seems to use a stack, and it is said to have none";
-const checks = "it traps where its pointer leaves the stack that it began with";
+const checks = "it checks or scans the one stack that it began with";
 const takesAll = "its allocator takes all the memory that it finds";
 const owners = "its memory has other owners";
 const pointerOwners = "its stack pointer has other owners";
@@ -191,6 +191,36 @@ export const cases = [
     guest: { more: asking + malloc() + free() + '(func (export "__set_stack_limits") (param i32 i32))' },
     ...serial,
     calls: one("serial", checks),
+  },
+  // What collectors do, which find references on the one stack only: see Growth of package wasm.
+  ...[
+    ["passed on", "(call $scan (global.get $sp))"],
+    ["subtracted from the end of the stack", "(call $scan (i32.sub (i32.const 65536) (global.get $sp)))"],
+    ["compared", "(call $scan (i32.gt_u (i32.const 65536) (global.get $sp)))"],
+    ["stored", "(i32.store (i32.const 0) (global.get $sp))"],
+    ["returned by a function of the guest's own", ") (func $current (result i32) (global.get $sp)"],
+  ].map(([what, code]) => ({
+    name: `a stack pointer that is ${what}`,
+    guest: {
+      more: asking + malloc() + free() + "(func $scan (param i32))" + use(code),
+    },
+    ...serial,
+    calls: one("serial", checks),
+  })),
+  {
+    name: "a stack pointer that a collector looks at, and an allocator by name",
+    guest: { more: asking + malloc() + free() + "(func $scan (param i32))" + use("(call $scan (global.get $sp))") },
+    choose: { regions: "allocator" },
+    calls: { ...allocator, why: byName },
+  },
+  {
+    name: "shared memory, and a stack pointer that is compared",
+    guest: {
+      memory: '(memory (export "memory") 2 64 shared)',
+      more: asking + malloc() + free() + use("(drop (i32.gt_u (i32.const 65536) (global.get $sp)))"),
+    },
+    page: one("serial", checks),
+    jspi: "copy",
   },
   {
     name: "a stack pointer that nobody can tell",

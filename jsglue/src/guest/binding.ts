@@ -115,10 +115,10 @@ export class Binding {
 
   /** A call cannot overlap others with a stack of its own; tells so, once, if nobody has asked for that. */
   tell(call: Call): void {
-    const { told, why, nameless } = this.plan;
+    const { told, why, hindrance } = this.plan;
     if (!told || this.#told) return;
     this.#told = true;
-    tell("together", call.name, !!this.turns, why!, nameless);
+    tell("together", call.name, !!this.turns, why!, hindrance);
   }
 
   /** The guest's memory, which may have grown since the last call. */

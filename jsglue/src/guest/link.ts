@@ -87,7 +87,7 @@ export class Link {
     this.#stack = ShadowStack.at(pointer);
     this.#unsized = chosen.size === undefined;
     if (machine && shape.memory < 0 && !this.#importedMemory) {
-      throw new FiberError("bad-guest", "a guest with fibers of its own needs a memory, where their events lie");
+      throw new FiberError("bad-guest", "a guest with fibers of its own needs a memory");
     }
     // A library that is linked to a program while that runs is a guest of its own with the program's memory and stack,
     // and what it calls may wait: it uses the program's regions. Asked first: to make them may take the core.

@@ -106,8 +106,8 @@ export class ShadowStack {
     if (known && known.memory !== memory && known.regions) {
       throw new FiberError(
         "bad-guest",
-        "this guest has the stack pointer of another one with another memory: a call would have its frames at the " +
-          "same addresses of both. Give each memory a stack pointer of its own",
+        "this guest has another one's stack pointer and another memory: a call would have its frames in both. " +
+          "Give each memory a stack pointer of its own",
       );
     }
     const stack = known ?? new ShadowStack(pointer, memory);

@@ -28,8 +28,8 @@ export interface Plan {
   readonly why: string | undefined;
   /** Told once of a guest whose calls cannot overlap with stacks of their own, unless that was asked for. */
   readonly told: boolean;
-  /** What would help is the name of its stack pointer. */
-  readonly nameless: boolean;
+  /** Which reason it is: Why of package shadow. */
+  readonly hindrance: number;
 }
 
 // As in jsglue/core/shadow.go: what is said of a guest.
@@ -69,11 +69,10 @@ export function choose(
   const why = reason > 0 ? String.fromCharCode(...new Uint8Array(core.memory.buffer, text, length)) : undefined;
   if (refusal > 0) {
     const texts = [
-      "shadowStack.allocator takes (size), (size, align) or (0, 0, align, size), all of them i32, and returns one",
-      "the guest exports no malloc and free; name its allocator by shadowStack: { allocator }",
+      "shadowStack.allocator takes i32s (size), (size, align) or (0, 0, align, size), and returns one",
+      "the guest exports no malloc and free; name others by shadowStack: { allocator }",
       NAME,
-      `there is nowhere to take stacks for the guest's own fibers from: ${why}; ` +
-        `have it export malloc and free, or ${NAME}`,
+      `no stacks for its fibers: ${why}; ` + `export malloc and free, or ${NAME}`,
     ];
     throw new FiberError(refusal === NOWHERE ? "bad-guest" : "bad-argument", texts[refusal - 1]!);
   }
@@ -85,7 +84,7 @@ export function choose(
     wanders: wanders > 0,
     why,
     told: reason > BY_NAME && (SCRIPT_TAG || !(said & DENIED && said & AT_ONCE)),
-    nameless: reason <= BY_NAME + 2,
+    hindrance: reason,
   };
 }
 

@@ -40,14 +40,22 @@ export function behind(first: Fiber, next: Fiber): string {
   );
 }
 
-/** Calls of a guest cannot overlap, each with a stack of its own, and a second one wants to. `named` is a remedy. */
-export function together(name: string, serial: boolean, why: string, named: boolean): string {
+// As in package shadow.
+const DENIED = 3;
+const CHECKS = 4;
+
+/** Calls of a guest cannot overlap, each with a stack of its own, and a second one wants to: why, and which why. */
+export function together(name: string, serial: boolean, why: string, reason: number): string {
   const what = serial ? "run one after another" : "overlap on its one stack, as on raw JSPI";
-  const remedies = named
-    ? "name its stack pointer by shadowStack: { pointer }"
-    : "have it export malloc and free; shadowStack: { allocator }; " +
-      '{ regions: "grow" } if its allocator uses no memory but what memory.grow returns to it; ' +
-      '{ regions: "copy" } if nobody uses pointers to the stack of a call that waits';
+  const remedies =
+    reason <= DENIED
+      ? "name its stack pointer by shadowStack: { pointer }"
+      : reason === CHECKS // not by copying: a collector would free what only the copies refer to
+        ? "build it with TinyGo's -gc=leaking, or with Emscripten's -sSTACK_OVERFLOW_CHECK below 2; " +
+          'shadowStack: { regions: "allocator" } if it has neither collector nor check'
+        : "have it export malloc and free; shadowStack: { allocator }; " +
+          '{ regions: "grow" } if its allocator uses no memory but what memory.grow returns to it; ' +
+          '{ regions: "copy" } if nobody uses pointers to the stack of a call that waits';
   return (
     `fiberfill: calls of a guest ${what}, fiber ${name} the first: stacks cannot be kept apart, as ${why}. ` +
     `What helps, the best first: ${remedies}`
