@@ -11,11 +11,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/asyncio/internal/fulltest"
 	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
@@ -191,25 +191,12 @@ func TestFetch_returns_a_response_of_any_status(t *testing.T) {
 func TestFetch_bounds_requests_in_flight(t *testing.T) {
 	leaktest.Goroutines(t)
 	const fibers, bound = 1500, 1000
-	var now, most atomic.Int32
-	full := make(chan struct{})
-	var once sync.Once
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := now.Add(1)
-		defer now.Add(-1)
-		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-		}
-		if n == bound {
-			once.Do(func() { close(full) }) // no request is answered before the bound is reached
-		}
-		<-full
-	}))
-	defer server.Close()
+	url, most := fulltest.Server(t, bound)
 	answers := 0
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		for i := range fibers {
 			f.Go(fmt.Sprint("f", i), func(f *asyncio.Fiber) error {
-				_, err := asyncio.Fetch(f, server.URL)
+				_, err := asyncio.Fetch(f, url)
 				answers++
 				return err
 			})
@@ -219,8 +206,8 @@ func TestFetch_bounds_requests_in_flight(t *testing.T) {
 	if err != nil || answers != fibers {
 		t.Errorf("%d answers, %v; want %d", answers, err, fibers)
 	}
-	if most.Load() > bound {
-		t.Errorf("%d requests in flight, want at most %d", most.Load(), bound)
+	if most() > bound {
+		t.Errorf("%d requests in flight, want at most %d", most(), bound)
 	}
 }
 

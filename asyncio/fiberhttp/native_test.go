@@ -9,12 +9,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/fiberfill/fiberfill/asyncio"
 	"github.com/fiberfill/fiberfill/asyncio/fiberhttp"
+	"github.com/fiberfill/fiberfill/asyncio/internal/fulltest"
 	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
 
@@ -49,36 +48,23 @@ func ExampleTransport() {
 func TestRequests_in_flight_are_bounded(t *testing.T) {
 	leaktest.Goroutines(t)
 	const fibers, bound = 1200, 1000
-	var now, most atomic.Int32
-	full := make(chan struct{})
-	var once sync.Once
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := now.Add(1)
-		defer now.Add(-1)
-		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-		}
-		if n == bound {
-			once.Do(func() { close(full) }) // no request is answered before the bound is reached
-		}
-		<-full
-	}))
-	t.Cleanup(server.Close)
+	url, most := fulltest.Server(t, bound)
 	c := client(t)
 	run(t, func(f *asyncio.Fiber) error {
 		for i := range fibers {
 			f.Go(fmt.Sprint("f", i), func(f *asyncio.Fiber) error {
 				if i%2 == 0 {
-					_, err := asyncio.Fetch(f, server.URL)
+					_, err := asyncio.Fetch(f, url)
 					return err
 				}
-				_, _, err := do(f, c, http.MethodGet, server.URL, nil)
+				_, _, err := do(f, c, http.MethodGet, url, nil)
 				return err
 			})
 		}
 		return f.WaitAll()
 	})
-	if most.Load() > bound {
-		t.Errorf("%d requests in flight, want at most %d", most.Load(), bound)
+	if most() > bound {
+		t.Errorf("%d requests in flight, want at most %d", most(), bound)
 	}
 }
 

@@ -12,9 +12,10 @@ import (
 // A name must not be of the public interface, nor of an import or export of wasm, nor in a string (that is tested), nor
 // an export of a file that is loaded on demand, nor of the platform.
 var privateNames = strings.Fields(`
-	abroad alone awaited away binding calling cancelledBy copied copies death defers encoded entry exportName firm
-	given hindrance inOrder intact interrupt lent lifeOf lost lows mayWait overrun reference region saved settle
-	shape stackPointer substrate swallowed tenant thrown thunk trapped turns unlisten waits wanders
+	abroad alone awaited away binding calling cancelledBy copied copies cursor death deep defers encoded entry
+	exportName firm given hindrance inOrder intact interrupt lent lifeOf lost lows mayWait overrun reference region
+	saved settle shape sound stackPointer substrate swallowed tenant thrown thunk trapped turns unlisten waits
+	wanders
 `)
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -148,6 +148,7 @@ const start = "_start"
 var translated = strings.NewReplacer(
 	"Options.Stacks.Size = ", "--stack-size ", "Options.Stacks.Size", "--stack-size",
 	"Options.Stacks.Pointer", "--stack-pointer",
+	"Options.Stacks.Source = guest.Allocator", "--stacks allocator",
 	"Options.Stacks.Source = guest.Grow", "--stacks grow",
 	"Options.Stacks.Source = guest.Serial", "--stacks serial",
 	"Options.Stacks.Source = guest.Copy", "--stacks copy",

@@ -3,14 +3,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as after } from "node:timers/promises";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
+import { gc } from "./gc.mjs";
 
 const bytes = assemble(`(module
   (import "fiberfill" "yield" (func $yield))
   (import "env" "look" (func $look (param i32 i32)))
   (import "env" "wait" (func $wait (param i32) (result i32)))
   (import "env" "nothing" (func $nothing))
+  (memory (export "memory") 1)
 
   ;; Yields so often, and looks after each "every" yields.
   (func $turns (export "turns") (param $id i32) (param $n i32) (param $every i32) (result i32)
@@ -48,10 +51,14 @@ const odd = assemble(`(module
 
 const kinds = "Suspending" in WebAssembly ? ["jspi", "unwind"] : ["unwind"];
 
-async function guest(stacks, look = () => {}) {
+async function guest(stacks, look) {
+  return (await instantiated(stacks, look)).exports;
+}
+
+function instantiated(stacks, look = () => {}) {
   const { suspending } = fiberfill;
   const env = { look, wait: suspending(async (n) => n), nothing: suspending(async () => {}) };
-  return (await fiberfill.instantiate(bytes, { env }, { stacks })).exports;
+  return fiberfill.instantiate(bytes, { env }, { stacks });
 }
 
 for (const stacks of kinds) {
@@ -148,5 +155,18 @@ for (const stacks of kinds) {
   test(`${stacks}: of two guests that yield in turn each goes on`, async () => {
     const [a, b] = [await guest(stacks), await guest(stacks)];
     assert.deepEqual(await Promise.all([a.turns(0, 9, 4), b.turns(1, 12, 5), a.turns(2, 7, 3)]), [9, 12, 7]);
+  });
+
+  test(`${stacks}: the memory of a guest that has yielded is collected when nobody uses it any more`, async () => {
+    const gone = new Set();
+    const registry = new FinalizationRegistry((k) => gone.add(k));
+    for (let k = 0; k < 10; k++) {
+      const { exports, instance } = await instantiated(stacks);
+      await Promise.all([exports.turns(0, 3, 100), exports.turns(1, 3, 100)]);
+      registry.register(instance.exports.memory, k);
+    }
+    // The last ones may still be referred to by what has run last.
+    for (const end = Date.now() + 60_000; gone.size < 5 && Date.now() < end; await after(10)) gc();
+    assert.ok(gone.size >= 5, `${gone.size} of 10`);
   });
 }

@@ -13,7 +13,6 @@ import { caught } from "../substrate/jspi.js";
 import type { Substrate } from "../substrate/substrate.js";
 import { tell } from "../turn/tell.js";
 import { current } from "../turn/turn.js";
-import { argumentsBegin } from "./transfer.js";
 import { visiting } from "./visitor.js";
 
 const nothing = (): void => {};
@@ -88,7 +87,6 @@ export class Binding {
 
   /** Prepares a fiber that starts. Returns its stack pointer, which is where its region ends, if it has one. */
   #start(task: Call): number {
-    argumentsBegin();
     if (this.begun++ > 0) this.tell(task);
     if (task.cancelled) throw task.reason; // when the scheduler had named it already
     if (this.regions) {

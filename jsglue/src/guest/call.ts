@@ -41,6 +41,9 @@ export class Call extends Task implements Owner, Holder {
   declare runner: Owner & Task["runner"];
 
   encoded: Encoded; // the strings and bytes among args
+  cursor = 0; // the next of args that the thunk asks for
+  length = -1; // of the bytes whose pointer was handed out last; -1: none
+  top = 0; // where the next bytes among the arguments are put; 0 before the first
   result: unknown = undefined;
   threw = false; // result is what the export threw
   calling = false; // a marked import, which runs

@@ -72,7 +72,7 @@ export function choose(
       "shadowStack.allocator takes i32s (size), (size, align) or (0, 0, align, size), and returns one",
       "the guest exports no malloc and free; name others by shadowStack: { allocator }",
       NAME,
-      `no stacks for its fibers: ${why}; ` + `export malloc and free, or ${NAME}`,
+      `no stacks for its fibers: ${why}; export malloc and free, or ${NAME}`,
     ];
     throw new FiberError(refusal === NOWHERE ? "bad-guest" : "bad-argument", texts[refusal - 1]!);
   }

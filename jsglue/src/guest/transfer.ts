@@ -16,17 +16,6 @@ export function transfer(name: string): Function {
   return arg[name] ?? reference;
 }
 
-// Of the call whose thunk asks for its arguments: nothing else happens in between.
-let cursor = 0; // the next of them
-let length = -1; // of the bytes whose pointer was handed out last; -1: none
-let top = 0; // where the next bytes are put; 0 before the first
-
-/** A thunk is about to ask for the arguments of its call. */
-export function argumentsBegin(): void {
-  cursor = top = 0;
-  length = -1;
-}
-
 function result(call: Call, i: number, value: unknown): void {
   if (i === 0) call.result = value;
   else if (i === 1) call.result = [call.result, value];
@@ -35,12 +24,12 @@ function result(call: Call, i: number, value: unknown): void {
 
 const arg: Record<string, (call: Call, i: number) => unknown> = {
   "arg:127": (call, i) => {
+    const { length } = call;
     if (length >= 0) {
-      const bytes = length;
-      length = -1;
-      return bytes;
+      call.length = -1;
+      return length;
     }
-    const bytes = call.encoded.bytes?.[cursor];
+    const bytes = call.encoded.bytes?.[call.cursor];
     if (bytes) return place(call, i, bytes);
     return number(call, i, "i32");
   },
@@ -58,14 +47,14 @@ const reference = take;
 
 function take(call: Call, i: number): unknown {
   if (!SCRIPT_TAG && call.thunk.jspi) return call.args[i];
-  if (cursor === call.args.length) {
+  if (call.cursor === call.args.length) {
     throw new FiberError(
       "bad-argument",
       `export ${call.exportName} takes ${call.thunk.parameters} parameters; nothing was passed for parameter ${i + 1}`,
       { fiber: call.name },
     );
   }
-  return call.args[cursor++];
+  return call.args[call.cursor++];
 }
 
 function number(call: Call, i: number, type: string): unknown {
@@ -84,16 +73,16 @@ function place(call: Call, i: number, bytes: Uint8Array): number {
     throw new FiberError(
       "bad-argument",
       `export ${call.exportName} has no parameter behind number ${i + 1} for the length of what was passed there, ` +
-        describe(call.args[cursor]),
+        describe(call.args[call.cursor]),
       { fiber: call.name },
     );
   }
-  const at = top || call.binding.makeRoom(call);
+  const at = call.top || call.binding.makeRoom(call);
   if (at === 0) throw noRoom(call);
   call.binding.bytes().set(bytes, at);
-  top = at + bytes.length;
-  cursor++;
-  length = bytes.length;
+  call.top = at + bytes.length;
+  call.cursor++;
+  call.length = bytes.length;
   return at;
 }
 

@@ -37,8 +37,9 @@ export interface Loop {
   stacks: readonly (Yielder | undefined)[];
 }
 
-// By number; none has 0.
-const imports: { yields: Yields; name: string }[] = [{ yields: () => false, name: "" }];
+let imports = 0; // numbers of them that have been given; none has 0
+// Of imports by which fibers yield without JavaScript. Nothing here refers to an import, which would keep its guest.
+const names = new WeakMap<Call, string>();
 
 let loop: Loop;
 let core: Core | undefined;
@@ -59,13 +60,14 @@ export class Yielding extends Waiting {
     loop.needs.ask((made) => ((core = made), 0));
     if (!core || !isPlain(trampoline)) return this;
     shared().lowered.add(core.yield);
-    const number = imports.push({ yields: this.yields, name: "" }) - 1;
-    const { begin, end } = this;
+    const { begin, end, yields } = this;
+    const asks = (number: number): number => may(number, yields);
+    shared().lowered.add(asks);
     const { driver } = shared();
     const [given, made] = link(compiled, {
       fiber: { memory: loop.memory, told: driver.told },
       core: { yield: core.yield },
-      js: { ...functions, begin, end, obey: loop.needs.run, import: number },
+      js: { ...functions, may: asks, begin, end, obey: loop.needs.run, import: ++imports },
     });
     const instance = new WebAssembly.Instance(compiled, given);
     made(instance);
@@ -90,8 +92,8 @@ const takesPlain = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0,
 export function start(given: Loop): void {
   loop = given;
   compiled = new WebAssembly.Module(lower(yieldBytes, true, new Uint8Array(8))! as BufferSource);
-  functions = { now: recent, may, idle, tell };
-  // None of these can be left, and none calls code that could be: they need no barrier.
+  functions = { now: recent, idle, tell };
+  // None of these, and not may, can be left, and none calls code that could be: they need no barrier.
   for (const fn of Object.values(functions)) shared().lowered.add(fn);
 }
 
@@ -111,13 +113,13 @@ export function leaves(runner: object): void {
 }
 
 /** Whether the fiber that runs may yield by this import without JavaScript. */
-function may(number: number): number {
+function may(number: number, yields: Yields): number {
   const slot = cells[LAST]!;
   if (slot < 0 || cells[GIVEN] || !loop.needs.ask(() => 1)) return 0;
   const task = loop.stacks[slot]!.runner as Call;
-  const name = task.reference !== 0 && imports[number]!.yields(task);
+  const name = task.reference !== 0 && yields(task);
   if (!name) return 0;
-  imports[number]!.name = name;
+  names.set(task, name);
   const at = entry(task.reference & INDEX);
   cells[at + IMPORT] = number;
   rest(); // time may have passed: in the script tag this is a clock of its own
@@ -157,7 +159,7 @@ export function tell(): void {
     cells[at + WAITS] = 0;
     call.failed = false;
     call.outcome = call.deliver = call.on = call.awaited = undefined;
-    call.waitsFor = imports[cells[at + IMPORT]!]!.name;
+    call.waitsFor = names.get(call);
     enter(call, "waiting");
   }
   // It is the scheduler's; to go on it has nothing.

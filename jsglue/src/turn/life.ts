@@ -102,7 +102,10 @@ export abstract class Cancellable<T> extends Promise<T> {
   constructor(life: Life) {
     // Promise's inherited statics, such as Fiber.resolve, call this constructor with an executor.
     if (!(life instanceof Life))
-      throw new FiberError("bad-argument", "fibers are made by calling exports; for Fiber.all write Promise.all");
+      throw new FiberError(
+        "bad-argument",
+        "fibers are made by calling exports, arenas by arena(); for Fiber.all write Promise.all",
+      );
     making = life;
     super(keep);
     this.#life = life;
