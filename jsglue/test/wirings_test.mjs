@@ -287,7 +287,7 @@ test("a stack pointer that instances with different memories share is refused wh
   const memory = '(memory (export "memory") 2)';
   const first = assemble(text('(global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))', memory));
   const next = (memory) => assemble(text('(import "env" "__stack_pointer" (global $sp (mut i32)))', memory));
-  const code = { code: "bad-guest", message: /another one with another memory/ };
+  const code = { code: "bad-guest", message: /another one's stack pointer and another memory/ };
   const make = (bytes, env) => new ours.Instance(new ours.Module(bytes), { env });
   const one = make(first, { wait: new ours.Suspending(wait) });
   const env = { ...one.exports, wait: new ours.Suspending(wait) };
