@@ -75,7 +75,8 @@ async function guest(names = true, check = () => {}) {
 /** The functions of the guest in an error's stack, and -- for what is fiberfill's below them. */
 const traced = (error) => {
   let ours = 0;
-  return error.stack.split("\n").flatMap((line) => {
+  return error.stack.split("\n").flatMap((whole) => {
+    const line = whole.replace(/(file:\/\/)?\/\S*:\d+:\d+\)?$/, ""); // folders are called check and wasm, too
     const found = /(sums|deep|push|by_table|inner|fails|outer(?!most)|catches|rescue[sd]|retries|plain|check\b)/.exec(
       line,
     );
