@@ -175,35 +175,42 @@ func TestTryShares(t *testing.T) {
 // axe serves axe-core.
 func axe(o *webserver.Options) { o.Files["/axe/"] = os.DirFS("../node_modules/axe-core") }
 
-// accessible fails for what axe-core finds serious, at the sizes of a desktop and of a phone, in light and dark, and if
-// the page is wider than the screen.
+const desktop, phone = 1440, 390 // CSS pixels
+
+// accessible checks the page at the sizes of a desktop and of a phone, each in light and dark.
 func (tab *tab) accessible(t *testing.T) {
+	t.Helper()
+	for _, width := range []int{desktop, phone} {
+		for _, dark := range []bool{false, true} {
+			tab.accessibleAt(t, width, dark)
+		}
+	}
+}
+
+// accessibleAt fails if axe-core finds something serious, or if the page is wider than the screen.
+func (tab *tab) accessibleAt(t *testing.T, width int, dark bool) {
 	t.Helper()
 	ctx, cancel := limit(t)
 	defer cancel()
-	for _, width := range []int{1440, 390} {
-		for _, dark := range []bool{false, true} {
-			if err := tab.Screen(ctx, width, 850, dark); err != nil {
-				t.Fatal(err)
-			}
-			var found []string
-			tab.Eval(t, `async () => {
-				if (!globalThis.axe) {
-					const script = Object.assign(document.createElement("script"), { src: "/axe/axe.min.js" });
-					const loaded = new Promise((resolve) => script.addEventListener("load", resolve));
-					document.head.append(script);
-					await loaded;
-				}
-				const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-				const wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
-				return [...violations.filter(({ impact }) => impact === "serious" || impact === "critical")
-					.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)),
-					...(wide ? ["wider than the screen"] : [])];
-			}`, &found)
-			for _, what := range found {
-				t.Errorf("width %d, dark %v: %s", width, dark, what)
-			}
+	if err := tab.Screen(ctx, width, 850, dark); err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	tab.Eval(t, `async () => {
+		if (!globalThis.axe) {
+			const script = Object.assign(document.createElement("script"), { src: "/axe/axe.min.js" });
+			const loaded = new Promise((resolve) => script.addEventListener("load", resolve));
+			document.head.append(script);
+			await loaded;
 		}
+		const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+		const wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
+		return [...violations.filter(({ impact }) => impact === "serious" || impact === "critical")
+			.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)),
+			...(wide ? ["wider than the screen"] : [])];
+	}`, &found)
+	for _, what := range found {
+		t.Errorf("width %d, dark %v: %s", width, dark, what)
 	}
 }
 

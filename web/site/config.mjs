@@ -1,4 +1,4 @@
-// The site's settings. `make docs` copies this file, the theme and the pages into web/dist/site-src and builds there.
+// The site's settings. `make docs` copies this file, the theme and the pages into web/dist/site-pages and builds there.
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vitepress";
 
@@ -87,6 +87,7 @@ export default defineConfig({
       group("Inside", inside),
     ],
     outline: [2, 3],
+    notFound: { linkText: "Take me home", linkLabel: "Take me home" }, // the default label does not match its text
     socialLinks: [
       { icon: "github", link: source },
       { icon: "npm", link: "https://www.npmjs.com/package/fiberfill" },
