@@ -47,6 +47,27 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// What trace draws is in that file, too.
+func TestTraceLoadsItsFile(t *testing.T) {
+	tab := open(t, "cost.html", policy)
+	var got string
+	tab.Eval(t, `async () => {
+		const { exports } = await fiberfill.instantiateStreaming(fetch("/examples/c-fetch/guest.wasm"), {
+			env: { fetch_text: fiberfill.suspending(async () => (await fetch("/stats")).status), log() {} },
+		});
+		const drawn = new Promise((resolve) => { console.timeStamp = (...all) => resolve(all.join()); });
+		const stop = fiberfill.trace();
+		let over = false;
+		const text = drawn.finally(() => { over = true; });
+		while (!over) await exports.item.with({ name: "traced" })("a");
+		stop();
+		return text;
+	}`, &got)
+	if !strings.HasPrefix(got, "traced ") || !strings.Contains(got, ",fiber 1,fiberfill,") {
+		t.Errorf("the first span is %s", got)
+	}
+}
+
 // Without that file the console is told as much as the script knows, and what is missing.
 func TestReportsWithoutTheirFile(t *testing.T) {
 	tab := open(t, "cost.html", func(o *webserver.Options) {

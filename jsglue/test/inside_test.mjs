@@ -206,7 +206,7 @@ test("the error of a fiber cancelled without a reason, or released, names it, in
   }
 });
 
-test("trace shows each fiber as a track of spans", async () => {
+test("trace shows each fiber as a track of spans, ready from its Promise's end until it goes on", async () => {
   const stamps = mock.method(console, "timeStamp", () => {});
   const stop = fiberfill.trace();
   const exports = await guest(async (url, write) => (write(body(1)), body(1).length));
@@ -218,13 +218,42 @@ test("trace shows each fiber as a track of spans", async () => {
   assert.deepEqual(
     calls.map(([label, , , track, group]) => [label, track, group]),
     [
-      ["queued", "traced", "fiberfill"],
-      ["running", "traced", "fiberfill"],
-      ["waiting: env.fetch_text", "traced", "fiberfill"],
-      ["running", "traced", "fiberfill"],
+      ["traced queued", "fiber 1", "fiberfill"],
+      ["traced running", "fiber 1", "fiberfill"],
+      ["traced waiting: env.fetch_text", "fiber 1", "fiberfill"],
+      ["traced ready: env.fetch_text has settled", "fiber 1", "fiberfill"],
+      ["traced running", "fiber 1", "fiberfill"],
     ],
   );
-  for (const [, start, end] of calls) assert.ok(start <= end);
+  for (const [at, [, start, end]] of calls.entries()) {
+    assert.ok(start <= end);
+    if (at > 0) assert.equal(start, calls[at - 1][2], "spans follow each other without a gap");
+  }
+});
+
+test("trace has 100 tracks, which fibers use one after another", async () => {
+  const stamps = mock.method(console, "timeStamp", () => {});
+  const [stop, stopAgain] = [fiberfill.trace(), fiberfill.trace()];
+  const exports = await guest(async (url, write) => (write(body(1)), body(1).length));
+  const wave = () => Promise.all(Array.from({ length: 150 }, () => exports.item("http://h/item?id=1")));
+  await wave();
+  stop();
+  stop(); // once more: nothing happens
+  await wave();
+  stopAgain();
+  await wave();
+  const calls = stamps.mock.calls.map((c) => c.arguments);
+  stamps.mock.restore();
+  assert.equal(new Set(calls.map(([, , , track]) => track)).size, 100);
+  assert.equal(
+    new Set(calls.map(([label]) => label.split(" ")[0])).size,
+    2 * 150,
+    "each fiber, as soon as one is free",
+  );
+  for (const track of new Set(calls.map(([, , , track]) => track))) {
+    const spans = calls.filter((call) => call[3] === track);
+    for (let i = 1; i < spans.length; i++) assert.ok(spans[i - 1][2] <= spans[i][1], "spans do not overlap");
+  }
 });
 
 test("the spans of a track are as long as what they show: time spent running is not shown as waiting", async () => {
@@ -246,10 +275,10 @@ test("the spans of a track are as long as what they show: time spent running is 
   stamps.mock.restore();
   assert.equal(worked.length, 6);
   for (const [name, began, ended] of worked) {
-    const during = spans.filter(([, start, end, track]) => track === name && start < ended && end > began);
+    const during = spans.filter(([label, start, end]) => label.startsWith(name) && start < ended && end > began);
     assert.deepEqual(
       during.map(([label]) => label),
-      ["running"],
+      [`${name} running`],
       `${name} from ${began} to ${ended}`,
     );
   }

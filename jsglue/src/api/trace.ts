@@ -1,33 +1,26 @@
 // Fibers in the browser's performance panel, on request.
 
-import type { Fiber } from "./fiber.js";
-import { observe } from "../turn/observe.js";
-
-type TimeStamp = (label: string, start: number, end: number, track: string, group: string, color: string) => void;
-
-const colors = {
-  queued: "tertiary-light",
-  running: "primary-dark",
-  waiting: "secondary-light",
-};
+import { load } from "../load.js";
+import { observe, whenSettled } from "../turn/observe.js";
+import * as tracks from "./tracks.js";
 
 /**
- * Shows each fiber as a track in the browser's performance panel while the panel records: a span for each time that the
- * fiber was queued, ran or waited, and what it waited for. Returns a function that stops this. Costs about a
- * microsecond per change of state. Does nothing in engines whose console.timeStamp takes only a label.
+ * Shows fibers in the browser's performance panel while it records: in the group "fiberfill", a track for each of at
+ * most 100 fibers at once, with a span for each time that the fiber was queued, ran, waited (and for what) or was ready
+ * (what it waited for had settled, and other fibers came first). A fiber that finds all tracks taken is shown as soon as
+ * one is free. Returns a function that stops this. Costs about a microsecond per span. The script tag first loads
+ * fiberfill-report.js. Does nothing in engines whose console.timeStamp takes only a label.
  */
 export function trace(): () => void {
-  const stamp = console.timeStamp as unknown as TimeStamp;
-  const open = new WeakMap<Fiber, { state: keyof typeof colors; label: string; since: number }>();
-  return observe((fiber) => {
-    const { state, since } = fiber;
-    const last = open.get(fiber);
-    if (last) stamp.call(console, last.label, last.since, since, fiber.name, "fiberfill", colors[last.state]);
-    // Of the states that end a fiber nothing follows.
-    open.set(fiber, {
-      state: state as keyof typeof colors,
-      since,
-      label: fiber.waitsFor ? `${state}: ${fiber.waitsFor}` : state,
-    });
-  });
+  let stop: (() => void) | undefined;
+  let stopped = false;
+  const begin = ({ draw }: typeof tracks): void => {
+    if (!stopped) stop = draw(observe, whenSettled);
+  };
+  if (!SCRIPT_TAG) begin(tracks);
+  else load<typeof tracks>("fiberfill-report.js", undefined, "trace needs").then(begin, console.warn);
+  return () => {
+    if (!stopped) stop?.();
+    stopped = true;
+  };
 }

@@ -23,6 +23,14 @@ export function observe(observer: (fiber: Fiber) => void): () => void {
   };
 }
 
+/** Called when what a fiber waits for has settled, before the fiber goes on. */
+export let settled: ((fiber: Fiber) => void) | undefined;
+
+/** Sets {@link settled}. */
+export function whenSettled(listener: typeof settled): void {
+  settled = listener;
+}
+
 /** A fiber enters a state. */
 export function enter(task: Task, state: FiberState): void {
   task.state = state;

@@ -3,7 +3,7 @@
 
 import { cancelWait } from "./cancel.js";
 import { read, recent } from "./clock.js";
-import { enter } from "./observe.js";
+import { enter, settled } from "./observe.js";
 import { ask, notified, waited, yielded } from "./scheduler.js";
 import type { Task } from "./task.js";
 import { run, schedule } from "./turn.js";
@@ -54,5 +54,6 @@ export function complete(task: Task, n: number, failed: boolean, outcome: unknow
   if (!notified(task.reference, n)) return;
   task.failed = failed;
   task.outcome = outcome;
+  settled?.(task.fiber);
   schedule();
 }
