@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+
+	"github.com/fiberfill/fiberfill/internal/engines"
 )
 
 // tally counts tests as their runners reported them. A test with subtests counts in addition to its subtests.
@@ -32,8 +34,11 @@ func testCommand(*flag.FlagSet) func() error {
 			{"node --test", func() (tally, error) { return nodeTests(table.node, "") }},
 			{"rules", func() (tally, error) { return checked(table.print) }},
 		}
-		for _, u := range unwoundEngines {
-			runners = append(runners, runner{string(u), func() (tally, error) { return unwoundTests(u) }})
+		if err := engines.Stale("."); err != nil {
+			return err
+		}
+		for _, e := range []engines.Engine{engines.Hidden, engines.Node22, engines.Node24, engines.Bun12} {
+			runners = append(runners, runner{string(e), func() (tally, error) { return unwoundTests(e) }})
 		}
 		return runTests(runners)
 	}

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { mock, test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
+import { shown } from "./engine.mjs";
 
 const bytes = readFileSync(new URL("../../examples/c-fetch/guest.wasm", import.meta.url));
 const { suspending } = fiberfill;
@@ -131,7 +132,7 @@ test("a stall of parents that hold every place and wait for their children is re
   const parents = [1, 2].map((i) => exports.item.with({ name: `parent ${i}` })("http://h/parent?id=1"));
   const text = await stalled;
   assert.match(text, /2 fibers are started, the hard limit is 2, .* 2 wait for a place/);
-  assert.match(text, /env\.fetch_text: parent 1, parent 2/);
+  assert.match(text, /env\.fetch_text: parent (1, parent 2|2, parent 1)$/);
   fiberfill.limits({ soft: 1000, hard: 4000 });
   await Promise.all(parents);
   assert.equal(warn.mock.callCount(), 1);
@@ -188,7 +189,7 @@ test("a trap's error names the fiber and the export, also in its stack", async (
   const error = await exports.trap
     .with({ name: "the bad one" })()
     .catch((e) => e);
-  assert.match(error.stack, /the bad one trapped in export trap/);
+  assert.match(shown(error), /the bad one trapped in export trap/);
 });
 
 test("the error of a fiber cancelled without a reason, or released, names it, in its stack too", async () => {
@@ -199,7 +200,7 @@ test("the error of a fiber cancelled without a reason, or released, names it, in
       if (state === "waiting") await waiting([call], 1);
       call[end]();
       assert.match(
-        (await call.catch((e) => e)).stack,
+        shown(await call.catch((e) => e)),
         /^FiberError: fiber mine was (cancelled|released) in export item/,
       );
     }

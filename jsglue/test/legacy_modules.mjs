@@ -6,7 +6,7 @@ import { random } from "./random.mjs";
 const number = (n) => (n < 128 ? [n] : [(n & 127) | 128, ...number(n >>> 7)]);
 const signed = (n) => (n < 64 ? [n] : [(n & 127) | 128, ...signed(n >>> 7)]);
 const vector = (items) => [...number(items.length), ...items.flat()];
-const text = (s) => vector([...Buffer.from(s)].map((byte) => [byte]));
+const text = (s) => vector([...new TextEncoder().encode(s)].map((byte) => [byte]));
 const sized = (bytes) => [...number(bytes.length), ...bytes];
 const section = (id, bytes) => [id, ...sized(bytes)];
 

@@ -6,9 +6,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WebAssembly as ours } from "../../web/dist/npm/esm/webassembly.js";
 import { assemble } from "./assemble.mjs";
+import { hasJSPI } from "./engine.mjs";
 
 const plain = globalThis.WebAssembly;
-const unwinds = !("Suspending" in plain);
+const unwinds = !hasJSPI;
 
 // caller(i, n) calls what lies in its table at i; ask suspends, or waits, and returns 3n.
 const UNARY = "(type $unary (func (param i32) (result i32)))";

@@ -106,17 +106,19 @@ export function rejectionInTime(promise) {
 /** Returns the unhandled rejections that escaped while fn ran. */
 export async function escaped(fn) {
   const errors = [];
+  const last = new Error("the last rejection");
   const before = process.listeners("unhandledRejection"); // the test runner's listeners
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error) => errors.push(error));
   try {
     await fn();
-    await new Promise(setImmediate);
+    Promise.reject(last); // a browser tells of rejections some time after they happened, but in order
+    await until(() => errors.includes(last));
   } finally {
     process.removeAllListeners("unhandledRejection");
     for (const listener of before) process.on("unhandledRejection", listener);
   }
-  return errors;
+  return errors.slice(0, errors.indexOf(last));
 }
 
 /**

@@ -11,6 +11,7 @@ import { test } from "node:test";
 import { fibers, instantiate, suspending } from "../../web/dist/npm/esm/index.js";
 import { WebAssembly as ours } from "../../web/dist/npm/esm/webassembly.js";
 import { assemble } from "./assemble.mjs";
+import { hasJSPI } from "./engine.mjs";
 import { bytes, play, program, right } from "./wirings.mjs";
 
 const SEED = Number(process.env.FIBERFILL_SEED ?? 1);
@@ -25,7 +26,7 @@ const namespace = (platform) => ({
 const platform = { ...globalThis[Symbol.for("fiberfill.test.jspi")] };
 for (const name of Object.getOwnPropertyNames(WebAssembly)) platform[name] ??= WebAssembly[name];
 const raw = namespace(platform);
-const unwinds = !("Suspending" in WebAssembly);
+const unwinds = !hasJSPI;
 
 const compared = "calls that raw JSPI gets right are right on fiberfill/webassembly, serial ones always";
 test(`${COUNT} programs from seed ${SEED}: ${compared}`, async () => {

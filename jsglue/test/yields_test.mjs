@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
+import { hasJSPI } from "./engine.mjs";
 import { gc } from "./gc.mjs";
 
 const bytes = assemble(`(module
@@ -49,7 +50,7 @@ const odd = assemble(`(module
       (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
     (local.get $sum)))`);
 
-const kinds = "Suspending" in WebAssembly ? ["jspi", "unwind"] : ["unwind"];
+const kinds = hasJSPI ? ["jspi", "unwind"] : ["unwind"];
 
 async function guest(stacks, look) {
   return (await instantiated(stacks, look)).exports;

@@ -9,7 +9,7 @@
     escaped.push(text(event.error ?? event.message));
   });
   addEventListener("unhandledrejection", (event) => {
-    escaped.push(text(event.reason));
+    if (!event.defaultPrevented) escaped.push(text(event.reason));
   });
 
   // A browser reports rejections late, but in order: when this one is reported, the others have been.

@@ -132,7 +132,7 @@ function message(code: number, tag: string | null | undefined): string {
 declare const process: { versions?: Record<string, string>; getBuiltinModule?(name: string): any } | undefined;
 declare const performance: { memory?: { usedJSHeapSize: number; jsHeapSizeLimit: number } };
 
-const YOUNG = 128e6; // bytes of V8's limit that only new objects may take, at most
+const YOUNG = 204e6; // bytes of V8's limit that only new objects may take: in Node 24, which gives them most
 
 /**
  * Whether the engine's heap has room for more frames. V8 ends the process, or the tab, when its heap is full, and no
@@ -147,7 +147,7 @@ function room(): boolean {
   } else {
     ({ usedJSHeapSize: used, jsHeapSizeLimit: limit } = performance.memory ?? {});
   }
-  return used === undefined || limit === undefined || used < Math.max(0.85 * (limit - YOUNG), limit / 2);
+  return used === undefined || limit === undefined || used < Math.max(0.85 * (limit - YOUNG), 0.4 * limit);
 }
 
 const BARRIER = "; JavaScript, or a module that is not lowered, hides the handlers outside of it";

@@ -44,7 +44,7 @@ function read(line: string): Line | undefined {
     return { text, name: name === undefined || name === module ? index! : name };
   }
   found = SPIDER_MONKEY.exec(line);
-  if (found) return { text, name: found[1]! };
+  if (found) return { text, name: found[1] || found[2]! };
   found = JAVASCRIPT_CORE.exec(line);
   if (!found) return undefined;
   const [, module, name = ""] = found;
@@ -143,7 +143,7 @@ function baseOf(lines: string[]): number {
     return at;
   }
   // Not told by V8: the driver for the fiber, the loop, the driver for that, and what called it.
-  const outermost = lines.findLastIndex((line) => /\boutermost\b/.test(line) && !read(line));
+  const outermost = lines.findLastIndex((line) => /^outermost@/.test(line));
   return outermost < 0 ? -1 : outermost - 7;
 }
 

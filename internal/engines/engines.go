@@ -1,0 +1,155 @@
+// Package engines says which tests of jsglue run in which engines on stacks of fiberfill's own.
+//
+// The project's Node has JSPI, and runs all files of jsglue/test on it. What is promised there is kept where fiberfill
+// makes the stacks itself, so the files that are about fibers run again in engines that have no JSPI that works, or
+// from which it is hidden. Browsers run those that need nothing of Node but files (the pages of e2e bring that along).
+//
+// What an engine cannot pass is left out by name, with the reason. Stale fails when a name has no test any more.
+package engines
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+)
+
+// An Engine is where the tests run.
+type Engine string
+
+const (
+	Hidden   Engine = "JSPI hidden" // the project's Node, without its JSPI
+	Node22   Engine = "Node 22"
+	Node24   Engine = "Node 24"
+	Bun12    Engine = "Bun 1.2"
+	Chromium Engine = "Chromium"
+	Firefox  Engine = "Firefox"
+)
+
+// fibers are the files of tests about fibers, by what comes before _test.mjs.
+var fibers = []string{
+	"arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames", "inside", "jspi",
+	"jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "proposals", "proposals_bad",
+	"proposals_entries", "scenarios", "tables", "wirings", "yields",
+}
+
+// instructions are those of the stack-switching instructions, which need no JSPI. The project's Node runs them with all
+// others; TestInstructions of e2e runs those in browsers that can run there.
+var instructions = []string{
+	"instructions_binary", "instructions_host", "instructions_resume", "instructions_switch", "instructions_throw",
+	"instructions_types", "lower_limits", "lower", "lower_traps", "lower_world",
+}
+
+// needsNode are the files that start processes, or load packages as Node does.
+var needsNode = []string{"jspi", "npm"}
+
+// Files returns the paths of the files that run in an engine, from the project's folder.
+func (e Engine) Files() []string {
+	var names []string
+	switch e {
+	case Hidden:
+		names = fibers
+	case Chromium, Firefox:
+		names = without(fibers, needsNode...)
+	default:
+		names = without(slices.Concat(fibers, instructions), "wirings") // it compares with raw JSPI
+	}
+	return paths(names)
+}
+
+// paths returns the files with these names.
+func paths(names []string) (files []string) {
+	for _, name := range names {
+		files = append(files, filepath.Join("jsglue", "test", name+"_test.mjs"))
+	}
+	return files
+}
+
+func without(names []string, out ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(out, name) })
+}
+
+// A leftOut is tests that an engine cannot pass: those with this text in their names, or in that of their group.
+type leftOut struct {
+	text, why string
+	engines   []Engine // all, if there is none
+}
+
+const (
+	rawJSPI       = "it is about the platform's own JSPI"
+	noExport      = "on stacks of our own promising takes exports only: others are refused when they would wait"
+	bunRejections = "Bun's runner takes unhandled rejections for itself, before the test can"
+	nodeFlags     = "it starts Node with flags that this engine lacks"
+	bunObjects    = "Bun 1.2 itself makes a new object for each export, and for each look into a table"
+)
+
+// leftOuts is all that is left out.
+var leftOuts = []leftOut{
+	{"the guest notices when its calls share a stack, as on raw JSPI", rawJSPI, nil},
+	{"in deliver nothing can wait below the platform's promising, and no fiber is harmed", rawJSPI, nil},
+	{"a Suspending made here works with the platform, and the platform's functions with our promising", rawJSPI, nil},
+	{"a Suspending made elsewhere works as on raw JSPI, beside those made here", rawJSPI, nil},
+	{"what promising returns has the same name and length as the platform's", rawJSPI, nil},
+	{"exports that fiberfill adds to a guest for itself are hidden", rawJSPI, nil},
+	{"the namespace and Suspending look like the platform's", rawJSPI, nil},
+	{"a function that is not an export works as on raw JSPI, even below a running fiber", noExport, nil},
+	{"while a function that is not an export waits on a guest's only stack, plain calls spare", noExport, nil},
+	{"functions that are not exports have shadow stacks of their own, beside those of fibers", noExport, nil},
+	{"imports that the platform provides, builtins and strings, work beside those that wait",
+		"these engines have no string constants to import", []Engine{Node22, Bun12}},
+	{"a guest whose stack lies in a 64-bit memory serves one call at a time", "Bun 1.2 has no 64-bit memories",
+		[]Engine{Bun12}},
+	{"a guest whose stack pointer is unknown is no worse off than on raw JSPI", "Bun 1.2 has no 64-bit memories",
+		[]Engine{Bun12}},
+	{"try, catch, delegate and rethrow, waiting or not",
+		"JavaScriptCore's older exceptions are no oracle: delegate goes astray in it", []Engine{Bun12}},
+	{"when the error is a string, further errors become unhandled rejections", bunRejections, []Engine{Bun12}},
+	{"an error to which nothing can be attached does not keep its arena from ending", bunRejections,
+		[]Engine{Bun12}},
+	{"an engine that has the instructions runs them itself", nodeFlags, []Engine{Node22, Node24, Bun12}},
+	{"more frames than the heap has room for end in an error", nodeFlags, []Engine{Bun12}},
+	{"a tag that is exported again is the same object", bunObjects, []Engine{Bun12}},
+	{"exports are the functions themselves: the same that a table has", bunObjects, []Engine{Bun12}},
+	{"the memory of a guest that has yielded is collected when nobody uses it",
+		"a page cannot collect garbage on demand", []Engine{Chromium, Firefox}},
+	{"in a copy by structuredClone", "Bun 1.2 cannot copy modules", []Engine{Bun12}},
+}
+
+// LeftOut returns texts that are in the names of the tests that an engine cannot pass.
+func (e Engine) LeftOut() (texts []string) {
+	for _, l := range leftOuts {
+		if l.engines == nil || slices.Contains(l.engines, e) {
+			texts = append(texts, l.text)
+		}
+	}
+	return texts
+}
+
+// LeftOutPatterns returns regular expressions for the same.
+func (e Engine) LeftOutPatterns() (patterns []string) {
+	for _, text := range e.LeftOut() {
+		patterns = append(patterns, regexp.QuoteMeta(text))
+	}
+	return patterns
+}
+
+// Stale returns an error if a test that is left out is no more: the list is to be shortened. It takes the project's
+// folder.
+func Stale(project string) error {
+	var all []byte
+	for _, file := range paths(slices.Concat(fibers, instructions)) {
+		text, err := os.ReadFile(filepath.Join(project, file))
+		if err != nil {
+			return err
+		}
+		all = append(all, text...)
+	}
+	for _, l := range leftOuts {
+		if !bytes.Contains(all, []byte(l.text)) {
+			return fmt.Errorf("leftOuts in internal/engines: no test has %q in its name", l.text)
+		}
+	}
+	return nil
+}
