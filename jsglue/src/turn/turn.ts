@@ -18,7 +18,11 @@ import type { Task } from "./task.js";
 const tasks: (Task | undefined)[] = []; // by the index of the reference
 const deferred = new Set<Task>(); // not yet known to the core: other fibers of their guest go first
 
-/** The fiber that the core has named and that has not waited or ended since. */
+/**
+ * The fiber that the core has named and that has not waited or ended since.
+ *
+ * Why: RATIONALE.md, "Why does JavaScript remember which fiber runs?".
+ */
 export let current: Task | undefined;
 
 /** Sets whose code runs from now on; undefined: code of no fiber. */
