@@ -11,9 +11,10 @@ const (
 	// of others are holes between its own pages, which it tolerates.
 	Adds
 	// Asks: it executes memory.size, or memory.grow by 0, which asks the same. Such an allocator hands out all that it
-	// finds, whoever has added it. So does one that ignores the address that memory.grow returns. Emscripten's modules
-	// ask, and have JavaScript grow the memory. It is also what is said of memory that is shared or imported, as its
-	// other owners may do anything, and of a module whose code is not there or cannot be read.
+	// finds, whoever has added it. So does one that ignores the address that memory.grow returns, or only looks whether
+	// that has failed. Emscripten's modules ask, and have JavaScript grow the memory. It is also what is said of memory
+	// that is shared or imported, as its other owners may do anything, and of a module whose code is not there or
+	// cannot be read.
 	Asks
 	// Scans: it looks at where its stack ends: it passes the stack pointer to a call, compares it, subtracts it from
 	// something, stores it, or has a function that returns it and is not for JavaScript. Code that only has frames does

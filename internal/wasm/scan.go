@@ -76,6 +76,7 @@ func (m *Module) tell(r Reader, function int32) {
 //go:noinline
 func (m *Module) scanBody(r *Reader) {
 	const none = ^uint32(2)       // no global, and not what candidate returns where there is none
+	const pages = none - 1        // no global either: stands for what memory.grow has returned
 	before, pointer := none, none // the global that the last instruction but one, and the last, have read
 	raised := none                // the global that has been set to something more
 	frame := uint32(0)            // what the last one was, if an i32.const, or has taken off
@@ -86,20 +87,20 @@ func (m *Module) scanBody(r *Reader) {
 	fetched := false // the last local.get was of copied
 	zero := false    // and was it of one that holds 0
 	stack := uint32(m.candidate())
-	grown := false // nothing but a constant stands behind the last memory.grow
+	// What is known of the last memory.grow, and where code without optimisation keeps its result: in a local, and at
+	// this offset from some address. Whoever only compares or drops it does not use the address of the new pages.
+	growth, result, slot := Never, none, none
 	for r.More() {
 		from := r.Pos
 		op := r.instruction()
 		operand := Reader{Bin: r.Bin, Pos: from + 1, End: r.Pos}
 		read := none
-		if grown && (op == OpDrop && last == OpMemoryGrow || op >= OpI32Eqz && op <= opI32GeU) {
-			m.growth = Asks // where the new pages lie is no question to it
-		}
-		if pointer == stack && (op >= OpI32Eqz && op <= opI32GeU || op == OpI32Sub || op == OpI32Store) ||
+		compared := op >= OpI32Eqz && op <= opI32GeU
+		if pointer == stack && (compared || op == OpI32Sub || op == OpI32Store) ||
 			(pointer == stack || before == stack) && (op == OpCall || op == OpCallIndirect) {
 			m.scans = true
 		}
-		grown = op == OpMemoryGrow || grown && op == OpI32Const
+		used := (pointer == pages || before == pages) && !compared && op != OpDrop && op != OpI32Const
 		switch op {
 		case OpMemorySize:
 			m.growth = Asks
@@ -107,7 +108,15 @@ func (m *Module) scanBody(r *Reader) {
 			if zero && last == OpLocalGet || last == OpI32Const && frame == 0 {
 				m.growth = Asks
 			}
-			m.growth = max(m.growth, Adds)
+			m.growth = max(m.growth, growth)
+			growth, result, slot, read = Asks, none, none, pages
+		case OpI32Load, OpI32Store:
+			operand.Leb()
+			if offset := operand.Leb(); op == OpI32Load && offset == slot {
+				read = pages
+			} else if op == OpI32Store && pointer == pages {
+				slot, used = offset, false
+			}
 		case OpGlobalGet:
 			read = operand.Leb()
 		case OpI32Const:
@@ -117,6 +126,9 @@ func (m *Module) scanBody(r *Reader) {
 			if local == copied {
 				copied = none
 			}
+			if used && (last == OpI32Load || last == OpMemoryGrow) {
+				result, used = local, false
+			}
 			switch last {
 			case OpGlobalGet:
 				copied, global = local, pointer
@@ -125,11 +137,13 @@ func (m *Module) scanBody(r *Reader) {
 			}
 		case OpLocalGet:
 			local := operand.Leb()
-			if fetched && last == OpLocalGet && local == sized {
-				op, frame = OpI32Const, size
+			if (fetched || used) && last == OpLocalGet && local == sized {
+				op, frame, used = OpI32Const, size, false
 			}
 			if fetched = local == copied; fetched {
 				read = global
+			} else if local == result {
+				read = pages
 			}
 			zero = local == sized && size == 0
 		case OpI32And:
@@ -167,12 +181,16 @@ func (m *Module) scanBody(r *Reader) {
 				}
 			}
 		}
+		if used {
+			growth = min(growth, Adds)
+		}
 		before, pointer = pointer, read
 		if op != OpI32Const {
 			before = none
 		}
 		last = op
 	}
+	m.growth = max(m.growth, growth)
 }
 
 // stack notes what has been seen of a global, if it could be the pointer of a stack.

@@ -69,6 +69,12 @@ const realloc = (name) => `(func ${exported(name)} (param i32 i32 i32 i32) (resu
 const answers = (at) => `(func (export "malloc") (param i32) (result i32) (i32.const ${at})) ${free()}`;
 const asks = '(func (export "pages") (result i32) (memory.size))';
 const adds = '(func (export "more") (result i32) (memory.grow (i32.const 1)))';
+const failed = `(func (export "more") (result i32) (local $frame i32) (local $got i32) (local $kept i32) (local $no i32)
+    (local.set $got (memory.grow (i32.const 1)))
+    (i32.store offset=12 (local.get $frame) (local.get $got))
+    (local.set $kept (i32.load offset=12 (local.get $frame)))
+    (local.set $no (i32.const -1))
+    (i32.eq (local.get $kept) (local.get $no)))`;
 const use = (code) => `(func (export "use") ${code})`;
 
 /** The guest of a case, as a module for calls or as an actor. */
@@ -148,6 +154,11 @@ export const cases = [
   {
     name: "an allocator of its own that drops what memory.grow returns",
     guest: { more: '(func (export "more") (drop (memory.grow (i32.const 1))))' },
+    ...serial,
+  },
+  {
+    name: "an allocator of its own, without optimisation, that only looks whether memory.grow has failed",
+    guest: { more: failed },
     ...serial,
   },
   {
