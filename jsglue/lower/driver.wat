@@ -56,6 +56,13 @@
   (type $tell (func))
   (global $told (export "told") (mut (ref null $tell)) (ref.null $tell))
 
+  ;; What is current where a frame of JavaScript lies below that puts things right after a trap, and no stack runs.
+  (global $ground (export "ground") (ref null $stack) (struct.new $stack (ref.null none) (ref.func $never) (i32.const 2)
+    (struct.new $frame (ref.null none) (ref.func $never) (i32.const 0)) (ref.null none) (ref.null none) (ref.null none)
+    (ref.null none) (i32.const 0)))
+  (elem declare func $never)
+  (func $never (type $reenter) (unreachable))
+
   (func (export "newTag") (param i32) (result (ref $tag)) (struct.new $tag (local.get 0)))
   (func (export "tagNumber") (param (ref $tag)) (result i32) (struct.get $tag $number (local.get 0)))
   (func (export "boom") (unreachable))

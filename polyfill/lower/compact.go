@@ -64,7 +64,7 @@ func (l *lowering) compact(f uint32, s *source) ([]byte, bool) {
 	again := l.reserve(typeReenter)
 	l.made[len(l.made)-1].of = f + 1
 	if !l.twice[f] {
-		l.complete(again, l.compactAgain(f, l.fun(f)))
+		l.complete(again, l.compactAgain(f, l.code(f)))
 		return c.whole(again), true
 	}
 	copied := l.reserve(l.typ(l.m.Funcs[f].Decl))

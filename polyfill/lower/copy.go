@@ -181,7 +181,12 @@ func (e *emitter) copy(op uint32, at, end int) {
 			e.U32(l.typ(r.U32()))
 		}
 	case aFunc:
-		e.U32(l.fun(r.U32()))
+		f := r.U32()
+		if op == wasm.OpRefFunc {
+			e.U32(l.fun(f))
+		} else {
+			e.U32(l.code(f))
+		}
 	case aGlobal:
 		e.U32(l.glob(r.U32()))
 	case aHeap:

@@ -103,9 +103,10 @@
 // frame says whether it does, and the others are dropped without being entered. Identity survives. The older exceptions
 // (try, catch) are translated to try_table before anything else is done (exceptions.go).
 //
-// A trap passes all of wasm. The outermost resume goes through one frame of JavaScript, which makes the driver sound
-// again, so that what is called later finds nothing of what has gone wrong, also through a table. Traps of ours come
-// with a message: JavaScript catches a real trap, changes its text and throws it on, and wasm cannot catch it.
+// A trap passes all of wasm. Below the outermost resume lies one frame of JavaScript, which makes the driver sound
+// again, so that what is called later finds nothing of what has gone wrong, also through a table. An export lays it for
+// all that it resumes (ground.go). Traps of ours come with a message: JavaScript catches a real trap, changes its text
+// and throws it on, and wasm cannot catch it.
 //
 // # Barriers
 //

@@ -22,6 +22,7 @@ const (
 	driverSwitch
 	driverResume
 	driverResumeThrow
+	driverBegin
 	driverMayWait
 	driverLeave
 	driverEntries // how many there are
@@ -39,7 +40,16 @@ const (
 	globalExn
 	globalFrames
 	globalCurrent
-	driverGlobals = 15 // how many there are
+	globalWhy
+	globalLeaving
+	globalPeer
+	globalDepth
+	globalNested
+	globalDeepest
+	globalWait
+	globalBelow
+	globalGround
+	driverGlobals // how many there are
 )
 
 // A move says what the indices of another module's code are in the output.
@@ -114,7 +124,11 @@ func (l *lowering) driverImports(w *wasm.Writer) {
 				continue
 			}
 			d.value(w, d.m.Globals[i.Index].Type)
-			w.Byte(mut)
+			if d.m.Globals[i.Index].Mutable {
+				w.Byte(mut)
+			} else {
+				w.Byte(fixed)
+			}
 		}
 	}
 }

@@ -1,5 +1,6 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as --enable-reference-types --enable-gc --enable-exception-handling driver.wat -o driver.wasm
+;;   wasm-as --enable-reference-types --enable-gc --enable-exception-handling --enable-tail-call \
+;;     driver.wat -o driver.wasm
 ;;
 ;; The driver: what runs saved frames. Package lower puts it into every module that it lowers (driver.go), and all of
 ;; them work on one state (jsglue/lower/driver.wat says what each global is). The package's comment says what the states
@@ -48,6 +49,7 @@
   (import "fiberfill:lower" "deepest" (global $deepest (mut i32)))
   (import "fiberfill:lower" "wait" (global $wait (mut (ref null $tag))))
   (import "fiberfill:lower" "below" (global $below (mut (ref null $frame))))
+  (import "fiberfill:lower" "ground" (global $ground (ref null $stack)))
 
   ;; bits of $site
   ;; 1: the call lies in a try_table; 2: the frame is a stack
@@ -171,6 +173,8 @@
       (then (struct.set $stack $suspends (local.get $s) (local.get $suspends))))
     (if (i32.eqz (ref.eq (local.get $switches) (struct.get $stack $switches (local.get $s))))
       (then (struct.set $stack $switches (local.get $s) (local.get $switches))))
+    (if (i32.eqz (ref.eq (local.get $outer) (struct.get $stack $parent (local.get $s))))
+      (then (struct.set $stack $parent (local.get $s) (local.get $outer))))
     (global.set $current (struct.get $stack $inner (local.get $s)))
     (local.set $depth (global.get $depth))
     (if (ref.is_null (local.get $outer)) (then
@@ -179,11 +183,11 @@
       (call $host_outermost (local.get $depth) (ref.func $enter))
       (global.set $depth (local.get $depth))
       (return (call $taken (local.get $s)))))
-    (struct.set $stack $parent (local.get $s) (local.get $outer))
-    (if (i32.lt_u (local.get $depth) (global.get $nested)) (then
+    (if (i32.or (i32.lt_u (local.get $depth) (global.get $nested))
+      (ref.eq (local.get $outer) (global.get $ground))) (then
       (struct.set $stack $native (local.get $s) (i32.const 1))
       (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
-      (call $run (local.get $s))
+      (call $run (local.get $s) (local.get $s))
       (global.set $depth (local.get $depth))
       (return (call $taken (local.get $s)))))
     ;; Too deep for the engine's stack: the outermost activation is to do it.
@@ -231,16 +235,20 @@
       (local.set $s (local.get $next))
       (local.set $next (struct.get $stack $parent (local.get $s)))
       (br_if $outwards (i32.eqz (ref.is_null (local.get $next)))))
-    (call $run (ref.as_non_null (local.get $s))))
+    (call $run (ref.as_non_null (local.get $s)) (ref.as_non_null (local.get $s))))
+
+  ;; What an export begins with that JavaScript calls: one frame of JavaScript lies below all that is resumed from now
+  ;; on. The function takes the export's place.
+  (func (export "begin") (param $f funcref)
+    (call $host_outermost (global.get $depth) (local.get $f)))
 
   ;; Runs a stack from its leaf on, frame by frame, until it has returned, has been captured, or one further out is
-  ;; meant.
-  (func $run (param $s (ref $stack))
+  ;; meant. Another stack may have taken the place of the first since then, by a switch.
+  (func $run (param $first (ref $stack)) (param $s (ref $stack))
     (local $f (ref null $frame)) (local $next (ref null $frame)) (local $last (ref null $frame))
-    (local $first (ref null $stack)) (local $t (ref null $stack)) (local $c (ref null $stack))
+    (local $t (ref null $stack)) (local $c (ref null $stack))
     (local $x exnref) ;; what the frames throw, each where it stands
     (local $throws i32) ;; 1: the frame that runs was entered to throw
-    (local.set $first (local.get $s))
     (local.set $f (struct.get $stack $leaf (local.get $s)))
     (local.set $x (global.get $exn))
     (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
@@ -250,7 +258,9 @@
         (local.set $t (ref.cast (ref $stack) (local.get $f)))
         (global.set $current (struct.get $stack $parent (local.get $t)))
         (if (ref.eq (local.get $t) (local.get $s)) (then
-          (if (i32.eqz (ref.is_null (local.get $x))) (then (throw_ref (local.get $x))))
+          (if (i32.eqz (ref.is_null (local.get $x))) (then
+            (global.set $depth (i32.sub (global.get $depth) (i32.const 1)))
+            (throw_ref (local.get $x))))
           (global.set $outcome (i32.const 0))
           (return)))
         (global.set $outcome (i32.const 0))
@@ -300,17 +310,23 @@
           ;; the peer takes the place of the one that switched
           (local.set $c (global.get $peer))
           (global.set $peer (ref.null none))
-          (struct.set $stack $suspends (local.get $c) (struct.get $stack $suspends (local.get $t)))
-          (struct.set $stack $switches (local.get $c) (struct.get $stack $switches (local.get $t)))
-          (struct.set $stack $parent (local.get $c) (struct.get $stack $parent (local.get $t)))
-          (struct.set $stack $caller (local.get $c) (struct.get $stack $caller (local.get $t)))
+          (if (i32.eqz
+              (ref.eq (struct.get $stack $suspends (local.get $c)) (struct.get $stack $suspends (local.get $t))))
+            (then (struct.set $stack $suspends (local.get $c) (struct.get $stack $suspends (local.get $t)))))
+          (if (i32.eqz
+              (ref.eq (struct.get $stack $switches (local.get $c)) (struct.get $stack $switches (local.get $t))))
+            (then (struct.set $stack $switches (local.get $c) (struct.get $stack $switches (local.get $t)))))
+          (if (i32.eqz (ref.eq (struct.get $stack $parent (local.get $c)) (struct.get $stack $parent (local.get $t))))
+            (then (struct.set $stack $parent (local.get $c) (struct.get $stack $parent (local.get $t)))))
+          (if (i32.eqz (ref.eq (struct.get $stack $caller (local.get $c)) (struct.get $stack $caller (local.get $t))))
+            (then (struct.set $stack $caller (local.get $c) (struct.get $stack $caller (local.get $t)))))
           (global.set $current (struct.get $stack $inner (local.get $c)))
           (local.set $f (struct.get $stack $leaf (local.get $c)))
           (call $detach (local.get $t))
           (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
           (struct.set $stack $native (local.get $c) (i32.const 1))
-          (local.set $s (ref.as_non_null (local.get $c)))
-          (br $enter)))
+          ;; Begins anew, and does not go round: V8 changes to optimised code only where a function begins.
+          (return_call $run (local.get $first) (ref.as_non_null (local.get $c)))))
         (local.set $f (struct.get $stack $caller (local.get $t)))
         (global.set $current (struct.get $stack $parent (local.get $t)))
         (call $detach (local.get $t))
@@ -332,9 +348,10 @@
       (br $enter))
     (unreachable))
 
-  ;; Makes a suspended stack forget who resumed it.
+  ;; Makes a suspended stack forget who resumed it. The ground is always there.
   (func $detach (param $t (ref null $stack))
-    (if (i32.eqz (ref.is_null (struct.get $stack $parent (local.get $t))))
+    (if (i32.eqz (i32.or (ref.is_null (struct.get $stack $parent (local.get $t)))
+      (ref.eq (struct.get $stack $parent (local.get $t)) (global.get $ground))))
       (then (struct.set $stack $parent (local.get $t) (ref.null none))))
     (if (i32.eqz (ref.is_null (struct.get $stack $caller (local.get $t))))
       (then (struct.set $stack $caller (local.get $t) (ref.null none)))))

@@ -18,7 +18,8 @@ func TestDriver(t *testing.T) {
 	if m.ImportedFuncs != driverFuncs || len(m.Globals) != driverGlobals || m.ImportedGlobals != driverGlobals {
 		t.Errorf("it imports %d functions and %d of %d globals", m.ImportedFuncs, m.ImportedGlobals, len(m.Globals))
 	}
-	for k, want := range []string{"new", "bind", "suspend", "switch", "resume", "resume_throw", "mayWait", "leave"} {
+	entries := []string{"new", "bind", "suspend", "switch", "resume", "resume_throw", "begin", "mayWait", "leave"}
+	for k, want := range entries {
 		if name := string(m.Text(m.Exports[k].Name)); name != want {
 			t.Errorf("its function %d is %s, want %s", k, name, want)
 		}
@@ -37,7 +38,8 @@ func TestDriver(t *testing.T) {
 			types[string(shared.Text(e.Name))] = shared.Globals[e.Index]
 		}
 	}
-	names := []string{"state", "outcome", "last", "captured", "exn", "frames", "current"}
+	names := []string{"state", "outcome", "last", "captured", "exn", "frames", "current",
+		"why", "leaving", "peer", "depth", "nested", "deepest", "wait", "below", "ground"}
 	for _, i := range m.Imports {
 		if i.Kind != wasm.KindGlobal {
 			continue

@@ -50,7 +50,7 @@ const Namespace = "fiberfill:lower"
 const Section = "fiberfill.lower"
 
 // Version is that of what a lowered module and the driver agree on.
-const Version = 2
+const Version = 3
 
 // A lowering is one module on its way.
 type lowering struct {
@@ -61,6 +61,8 @@ type lowering struct {
 	index    []uint32 // for each type id its index in the output
 	may      closure  // what may suspend
 	suspends bool     // the code has something of the proposal
+	resumes  bool     // it has a resume
+	all      bool     // functions are changed that use none of it, too
 	older    bool     // it has exceptions that are translated first
 
 	types         typeList
@@ -76,7 +78,8 @@ type lowering struct {
 	stack         validate.Heap   // stands for the driver's type here
 
 	made       []made
-	entering   uint32 // the function that says which frame a function is entered with; 0: not made yet
+	entering   uint32            // the function that says which frame a function is entered with; 0: not made yet
+	codes      map[uint32]uint32 // of an exported function that has a prologue: where its code is
 	conts      []contFunc
 	startTypes []validate.Heap
 	starters   []uint32
@@ -115,7 +118,7 @@ func Module(bin []byte, opt Options) (Result, *validate.Error) {
 	if err != nil {
 		return Result{}, err
 	}
-	l := &lowering{given: m, m: m, t: m.Types}
+	l := &lowering{given: m, m: m, t: m.Types, all: opt.All}
 	for _, i := range m.Imports {
 		if opt.Wait != "" && i.Kind == wasm.KindFunc && string(m.Text(i.Module)) == opt.Wait {
 			l.waits = append(l.waits, i.Index)
@@ -240,7 +243,9 @@ func (l *lowering) graph(from sources) *validate.Error {
 				if l.anyCont(b.Pushed) {
 					l.suspends = true
 				}
-			case wasm.OpResume, wasm.OpResumeThrow, wasm.OpResumeThrowRef, wasm.OpSuspend, wasm.OpSwitch:
+			case wasm.OpResume, wasm.OpResumeThrow, wasm.OpResumeThrowRef:
+				l.suspends, l.resumes = true, true
+			case wasm.OpSuspend, wasm.OpSwitch:
 				l.suspends = true
 			}
 			l.older = l.older || l.mustTranslate(b)
@@ -296,6 +301,7 @@ func (l *lowering) prepare() {
 // functions writes the code of all functions.
 func (l *lowering) functions() ([][]byte, Refusal) {
 	l.interpreters()
+	l.grounds()
 	bodies := make([][]byte, len(l.m.Funcs)-l.m.ImportedFuncs)
 	for k := range bodies {
 		f := uint32(k + l.m.ImportedFuncs)
@@ -311,7 +317,7 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 		}
 		s := l.read(f)
 		if len(s.sites) == 0 {
-			bodies[k] = l.hot(f, s, 0)
+			bodies[k] = l.grounded(f, l.hot(f, s, 0))
 			continue
 		}
 		for _, t := range s.results {
@@ -322,12 +328,12 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 		// Why: RATIONALE.md, "Why does a function that may suspend become two?".
 		s.liveness()
 		if body, ok := l.compact(f, s); ok {
-			bodies[k] = body
+			bodies[k] = l.grounded(f, body)
 			continue
 		}
 		cold := l.reserve(typeReenter)
 		l.made[len(l.made)-1].of = f + 1
-		bodies[k] = l.hot(f, s, cold)
+		bodies[k] = l.grounded(f, l.hot(f, s, cold))
 		l.complete(cold, l.cold(s, cold))
 	}
 	return bodies, Refusal{}

@@ -87,6 +87,8 @@ export function link(
     const space: any = (given as any)[from];
     return isObject(space) ? (space as any)[name] : undefined;
   });
+  // JSPI suspends nothing through the frame of JavaScript that an export begins with (polyfill/lower/ground.go).
+  const suspends = "Suspending" in WebAssembly && found.imports.some(([, , kind], i) => mayWait(kind, values[i]));
   const ids = identities(found, values);
   found.imports
     .flatMap(([, , kind], i) => (kind === TABLE ? [values[i]] : []))
@@ -108,6 +110,7 @@ export function link(
 
   const { driver, host, lowered, tags } = shared();
   const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver, host, { refuse });
+  if (suspends) hidden["ground"] = null;
   waits.forEach(([i], k) => {
     hidden[`begin.${i}`] = halves[2 * k];
     hidden[`end.${i}`] = halves[2 * k + 1];
@@ -130,6 +133,12 @@ export function link(
     },
   ];
 }
+
+/** Whether JSPI may suspend in what is imported: in functions that are not plain JavaScript's, and what has such. */
+const mayWait = (kind: number, value: unknown): boolean =>
+  kind === TABLE ||
+  (kind === FUNCTION &&
+    !(typeof value === "function" && !/\[native code\]/.test(Function.prototype.toString.call(value))));
 
 /** Throws a LinkError if a module that has not been lowered imports a tag with results: the engine sees none. */
 export function checkTags(module: unknown, given: any): void {

@@ -1,0 +1,90 @@
+package lower
+
+import "github.com/fiberfill/fiberfill/internal/wasm"
+
+// What is resumed where nothing is current passes through a frame of JavaScript, which puts the driver right after a
+// trap. A program resumes again and again, and is called once: so what it exports lays that frame first. Its function
+// becomes a prologue, and its code a function that the guest's other functions call:
+//
+//	(func $f (param i32) (result i32)
+//	  (if (ref.is_null (global.get $current)) (then        ;; JavaScript has called it, and there is ground
+//	    … the parameters to registers
+//	    (call $begin (ref.func $f_ground))                 ;; calls it, through JavaScript
+//	    … the results from registers
+//	    (return)))
+//	  (call $f_code (local.get 0)))
+//	(func $f_ground
+//	  (global.set $current (global.get $ground))           ;; nothing can be suspended here, but resumed
+//	  … the parameters from registers, (call $f_code), the results to registers
+//	  (global.set $current (ref.null none)))
+//
+// A barrier hides the ground from JavaScript as it hides stacks, so what that calls begins with a frame of its own. A
+// JSPI suspends no frame of JavaScript: an instance has no ground if what it imports may suspend in that way
+// (jsglue/src/lower/link.ts). There, each resume lays the frame.
+// Why: RATIONALE.md, "Why does the outermost resume go through JavaScript?".
+func (l *lowering) grounds() {
+	if !l.resumes || l.all {
+		return
+	}
+	for _, e := range l.m.Exports {
+		f := e.Index
+		if e.Kind != wasm.KindFunc || int(f) < l.m.ImportedFuncs || !l.may.funcs[f] || l.code(f) != l.fun(f) {
+			continue
+		}
+		if l.codes == nil {
+			l.codes = map[uint32]uint32{}
+		}
+		l.codes[f] = l.reserve(l.typ(l.m.Funcs[f].Decl))
+		l.made[len(l.made)-1].of = f + 1
+	}
+}
+
+// code returns the index of the function that has the code of one of the guest's.
+func (l *lowering) code(f uint32) uint32 {
+	if at, ok := l.codes[f]; ok {
+		return at
+	}
+	return l.fun(f)
+}
+
+// grounded returns what a function becomes that has this code: the same, or a prologue.
+func (l *lowering) grounded(f uint32, code []byte) []byte {
+	at := l.code(f)
+	if at == l.fun(f) {
+		return code
+	}
+	l.complete(at, code)
+	params, results := l.m.Params(f), l.m.Results(f)
+	ground := l.reserve(l.funcType(nil, nil))
+	e := l.helper(0)
+	e.global(l.hidden(globalGround))
+	e.Op(wasm.OpGlobalSet, l.hidden(globalCurrent))
+	e.fromRegisters(params)
+	e.call(at)
+	e.toRegisters(results)
+	e.Raw("\xd0\x71") // ref.null none
+	e.Op(wasm.OpGlobalSet, l.hidden(globalCurrent))
+	l.complete(ground, e.function(nil))
+
+	e = l.helper(len(params))
+	e.global(l.hidden(globalCurrent))
+	e.Byte(wasm.OpRefIsNull)
+	e.global(l.hidden(globalGround))
+	e.Byte(wasm.OpRefIsNull)
+	e.Raw("\x45\x71") // i32.eqz, i32.and
+	e.iff()
+	for i := range params {
+		e.get(uint32(i))
+	}
+	e.toRegisters(params)
+	e.Op(wasm.OpRefFunc, ground)
+	e.call(l.entry(driverBegin))
+	e.fromRegisters(results)
+	e.Byte(wasm.OpReturn)
+	e.end()
+	for i := range params {
+		e.get(uint32(i))
+	}
+	e.call(at)
+	return e.function(nil)
+}
