@@ -23,7 +23,8 @@ type proposalsRun struct {
 
 var wantProposals = proposalsRun{
 	Sum: 5050, Values: 0, Spawn: 2, Waits: 7, Same: true, Trap: "trap",
-	Refused: "receiver has no handler for the event [A-HDL-7]",
+	Refused: "receiver has no handler for the event [A-HDL-7]: tag 1, fiber 25165825. " +
+		"Have it wait with a table that has it",
 	Entries: []int{55, 210, 465}, Generators: 6000, Kept: 20, More: 9, Left: 0,
 }
 

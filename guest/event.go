@@ -78,6 +78,7 @@ func (p *proposal) putRef(at uint64, ref polyfill.Token) {
 // tagged is a system of package run that has tags, which guests name by their numbers.
 type tagged interface {
 	Tagged(number polyfill.Tag) *run.Tag
+	Unknown(number polyfill.Tag) *run.Tag
 	On(list ...*run.Tag) polyfill.Table
 }
 
@@ -87,13 +88,13 @@ type tags struct {
 	tagged
 }
 
-// tag returns the tag of a number, nil for 0. For a number that no tag has it returns a tag of another system, which
-// the operation refuses.
+// tag returns the tag of a number, nil for 0. For a number that no tag has it returns one that the operation
+// refuses.
 func (t *tags) tag(number uint32) *run.Tag {
 	if tag := t.Tagged(polyfill.Tag(number)); tag != nil || number == 0 {
 		return tag
 	}
-	return t.exception
+	return t.Unknown(polyfill.Tag(number))
 }
 
 // make is the operation that makes a tag: its function takes the types of its parameters, and of its results.
@@ -103,7 +104,7 @@ func (t *tags) make(name string, params int, tag func(params, results polyfill.T
 		for i := range params {
 			types[i] = polyfill.Types(s[i])
 			if !types[i].Valid() {
-				t.refuse("%s", polyfill.NotTypes.Cite("K-4"))
+				t.refuse("%s", (&polyfill.Refusal{}).Append(nil, polyfill.NotTypes, "K-4"))
 			}
 		}
 		s[0] = uint64(tag(types[0], types[1]).Number())
@@ -116,9 +117,10 @@ func (t *tags) table() operation {
 		b := t.bytes(s[0], uint32(min(4*uint64(uint32(s[1])), 1<<32-1)))
 		list := make([]*run.Tag, 0, len(b)/4)
 		for ; len(b) > 0; b = b[4:] {
-			tag := t.Tagged(polyfill.Tag(binary.LittleEndian.Uint32(b)))
+			number := polyfill.Tag(binary.LittleEndian.Uint32(b))
+			tag := t.Tagged(number)
 			if tag == nil {
-				t.refuse("%s", polyfill.UnknownTag.Cite("K-3"))
+				t.refuse("%s", (&polyfill.Refusal{Tag: number}).Append(nil, polyfill.UnknownTag, "K-3"))
 			}
 			list = append(list, tag)
 		}

@@ -87,7 +87,7 @@ type operation struct {
 // Refused tells which operation was refused and why: a rule forbids it, or what the guest passed to it does not exist.
 type Refused struct {
 	Operation string        // as it is imported: fibers1.resume
-	Reason    string        // with the id of the rule
+	Reason    string        // with the id of the rule, and what to do
 	Trap      polyfill.Trap // OK: it is no rule of the proposal that forbids it
 }
 
@@ -218,7 +218,7 @@ func (p *proposal) enter(c *Call, call func() ([]uint64, error)) (results []uint
 		chain = trap.Chain
 		switch {
 		case trap.Panic == nil:
-			err = &Refused{trap.Operation, trap.Code.Cite(trap.Rule), trap.Code}
+			err = &Refused{trap.Operation, trap.Why, trap.Code}
 		case trap.Unwrap() != nil:
 			err = trap.Unwrap()
 		default:

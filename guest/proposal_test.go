@@ -145,7 +145,7 @@ func TestTrapsInFibers(t *testing.T) {
 		over := call(t, g, "one", "over")
 		g.Run()
 		if want := "fiber one trapped in export over: fibers1.resume refused: fiber is moribund " +
-			"[A-STATE-2]"; over.Err == nil || over.Err.Error() != want {
+			"[A-STATE-2]: fiber 1. Note which have ended"; over.Err == nil || over.Err.Error() != want {
 			t.Errorf("%v, want %s", over.Err, want)
 		}
 		emptied(t, g)

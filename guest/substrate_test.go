@@ -5,7 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -14,6 +14,9 @@ import (
 	"github.com/fiberfill/fiberfill/polyfill/conformance"
 	"github.com/fiberfill/fiberfill/polyfill/run"
 )
+
+// namesRule matches a reason that is followed by the rule, and perhaps by what to do.
+var namesRule = regexp.MustCompile(`^[^\[]+ \[[A-Z]+(-[A-Z]+)?-\d+\](: |$)`)
 
 // substrate plays conformance scripts: every computation is a call of wasm in wazero.
 type substrate struct {
@@ -143,7 +146,7 @@ func codeOf(err error) (polyfill.Trap, error) {
 	if !errors.As(err, &refused) {
 		return polyfill.Unreachable, nil
 	}
-	if !strings.HasSuffix(refused.Reason, "]") || refused.Trap == polyfill.OK {
+	if !namesRule.MatchString(refused.Reason) || refused.Trap == polyfill.OK {
 		return 0, fmt.Errorf("the message names no rule: %w", err)
 	}
 	return refused.Trap, nil

@@ -22,6 +22,8 @@ type Events struct {
 	tables []span      // of table number i+1
 	lists  []Tag       // all tables, one after the other
 	waits  []Table     // by Fiber.Index; the root's is the first
+
+	refused Refusal // what a check has found last that may be refused
 }
 
 type signature struct{ params, results Types }
@@ -73,10 +75,22 @@ func (e *Events) same(s span, tags []Tag) bool {
 }
 
 // Known reports whether t is a tag of this machine.
-func (e *Events) Known(t Tag) bool { return t != 0 && uint(t) <= uint(len(e.tags)) }
+func (e *Events) Known(t Tag) bool {
+	if t != 0 && uint(t) <= uint(len(e.tags)) {
+		return true
+	}
+	e.unknown(t, 0)
+	return false
+}
 
 // KnownTable reports whether t is a table of this machine. The empty table is one.
-func (e *Events) KnownTable(t Table) bool { return uint(t) <= uint(len(e.tables)) }
+func (e *Events) KnownTable(t Table) bool {
+	if uint(t) <= uint(len(e.tables)) {
+		return true
+	}
+	e.unknown(0, t)
+	return false
+}
 
 // Params returns the types that go with a tag, Results those that come back.
 func (e *Events) Params(t Tag) Types  { return e.tags[t-1].params }
@@ -101,6 +115,7 @@ func (e *Events) Check(v Event, wait Table) Trap {
 	case !e.Known(v.Tag) || !e.KnownTable(wait):
 		return UnknownTag
 	}
+	e.Mismatch(v.Tag, e.Params(v.Tag), v.Payload)
 	return WrongPayload
 }
 
@@ -115,12 +130,17 @@ func (e *Events) Wait(f Fiber, t Table) {
 }
 
 // Accepts returns the label at which the waiting fiber f takes the tag: the tag's first place in f's table. ok is false
-// if f does not take it. Pure (P3).
+// if f does not take it. It changes nothing but what [Events.Refusal] tells (P3).
 func (e *Events) Accepts(f Fiber, t Tag) (label int32, ok bool) {
-	if f.Index() >= len(e.waits) {
-		return Next, false
+	var table Table
+	if f.Index() < len(e.waits) {
+		table = e.waits[f.Index()]
 	}
-	return e.Find(e.waits[f.Index()], t)
+	label, ok = e.Find(table, t)
+	if !ok {
+		e.Untaken(f, t)
+	}
+	return label, ok
 }
 
 // Find returns the label of a tag in a table: its first place. ok is false if the tag is not there. Pure.

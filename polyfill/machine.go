@@ -16,6 +16,7 @@ type Machine struct {
 	free   uint32 // first free slot, chained through parent; 0: none
 	active uint32 // slot of the active fiber; 0: the root
 	live   int32  // fibers that are not moribund
+	looked Fiber  // the operand that was checked last, for Refusal
 }
 
 // New makes a fiber: suspended, never started, without parent (P1). Nothing of it runs. It returns the null reference
@@ -103,8 +104,10 @@ func (m *Machine) Parent(f Fiber) Fiber {
 }
 
 // CheckReference returns OK if f is a reference of this machine, whether its fiber is over or not, else the reason why
-// it is not. Every operation checks all its operands so before anything else (K-2). Pure, as the other checks are.
+// it is not. Every operation checks all its operands so before anything else (K-2). It changes nothing but what
+// [Machine.Refusal] tells, as the other checks do.
 func (m *Machine) CheckReference(f Fiber) Trap {
+	m.looked = f
 	if m.State(f) == Invalid {
 		return unknown(f)
 	}
@@ -113,6 +116,7 @@ func (m *Machine) CheckReference(f Fiber) Trap {
 
 // CheckSuspended returns OK if f may be entered, else the reason why it may not.
 func (m *Machine) CheckSuspended(f Fiber) Trap {
+	m.looked = f
 	switch m.State(f) {
 	case Suspended:
 		return OK
@@ -126,6 +130,7 @@ func (m *Machine) CheckSuspended(f Fiber) Trap {
 
 // CheckInChain returns OK if f may be detached, which the active fiber and its ancestors may, else the reason.
 func (m *Machine) CheckInChain(f Fiber) Trap {
+	m.looked = f
 	switch m.State(f) {
 	case Active, Busy:
 		return OK

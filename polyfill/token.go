@@ -20,6 +20,7 @@ func (m *Machine) Mint(f Fiber) (Token, Trap) {
 // Check returns OK if Redeem would accept t, else the reason. It consumes nothing, because an operation that traps for
 // another reason must not consume its reference (C-SWITCH-4).
 func (m *Machine) Check(t Token) Trap {
+	m.looked = t.fiber
 	if t.fiber == 0 {
 		return NullReference
 	}

@@ -71,7 +71,7 @@ func (t Trap) String() string {
 	case OnRoot:
 		return "the root is active"
 	case UnknownTag:
-		return "tag of another machine"
+		return "unknown tag"
 	case NotTypes:
 		return "not a list of types"
 	case WrongPayload:
@@ -98,12 +98,9 @@ func (t Trap) String() string {
 	return "unknown trap"
 }
 
-// Cite returns the reason in words with the rule behind it: "fiber is moribund [A-STATE-2]". A limit of the
+// appendCited appends the reason in words with the rule behind it: "fiber is moribund [A-STATE-2]". A limit of the
 // implementation has no rule.
-func (t Trap) Cite(rule string) string { return string(t.AppendCited(nil, rule)) }
-
-// AppendCited is Cite, appended to text.
-func (t Trap) AppendCited(text []byte, rule string) []byte {
+func (t Trap) appendCited(text []byte, rule string) []byte {
 	text = append(text, t.String()...)
 	if rule != "" {
 		text = append(append(append(text, " ["...), rule...), ']')

@@ -284,7 +284,8 @@ func TestProposal(t *testing.T) {
 	}
 	if code, out, errs := program("run", generators, "over"); code != exitFailed || out != "" ||
 		!strings.HasPrefix(errs,
-			"fiberfill: fiber over trapped in export over: fibers1.resume refused: fiber is moribund [A-STATE-2]\n") {
+			"fiberfill: fiber over trapped in export over: fibers1.resume refused: fiber is moribund [A-STATE-2]: "+
+				"fiber 1. Note which have ended\n") {
 		t.Errorf("over: exit code %d, %q, %q", code, out, errs)
 	}
 }

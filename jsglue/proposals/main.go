@@ -207,24 +207,22 @@ func end(f uint32) int32 { return int32(next.End(machine, fiber(f))) }
 //export state
 func state(f uint32) int32 { return int32(machine.State(fiber(f))) }
 
-// explain writes the words for a trap of the last operation, and the rule behind them, and returns their length; they
-// are at text.
+// explain writes why the last operation was refused, and what to do about it, and returns the length; it is at text.
 //
 //export explain
 func explain(code int32) int32 {
 	t := polyfill.Trap(code)
-	var rule string
+	text = text[:0]
 	switch system {
 	case 1:
-		rule = ofFibers1.Rule(t)
+		text = ofFibers1.Explain(text, t)
 	case 2:
-		rule = ofFibers2.Rule(t)
+		text = ofFibers2.Explain(text, t)
 	case 3:
-		rule = ofStacks.Rule(t)
+		text = ofStacks.Explain(text, t)
 	case 4:
-		rule = ofCont.Rule(t)
+		text = ofCont.Explain(text, t)
 	}
-	text = t.AppendCited(text[:0], rule)
 	return int32(len(text))
 }
 

@@ -77,6 +77,7 @@ func (s *System) Resume(c Token, sent Types, filter Table, asks bool) Trap {
 		return trap
 	}
 	if !s.frames[m.Leaf(c.Fiber()).Index()].waits.Takes(sent) {
+		s.Events.Mismatch(0, s.frames[m.Leaf(c.Fiber()).Index()].waits, sent)
 		return polyfill.WrongPayload // D-SUSPEND-3
 	}
 	issuer, leaf := s.enter(c, filter, asks)
@@ -170,6 +171,7 @@ func (s *System) outward(f Fiber) Trap {
 		}
 		return s.detach(f)
 	}
+	s.Events.Untaken(s.Machine.Active(), s.pending.event.Tag)
 	return polyfill.NoContinuation
 }
 
@@ -219,6 +221,7 @@ func (s *System) Returned(results Types) Trap {
 		if !results.Valid() {
 			return polyfill.NotTypes
 		}
+		s.Events.Mismatch(0, s.frames[f.Index()].results, results)
 		return polyfill.WrongResults
 	}
 	return s.Plan.Returned(&s.Machine, results)

@@ -59,6 +59,7 @@ func (s *System) Block(tag polyfill.Tag, params Types) Trap {
 		return polyfill.UnknownTag
 	}
 	if !params.EndsWith(s.Events.Params(tag)) {
+		s.Events.Mismatch(tag, s.Events.Params(tag), params)
 		return polyfill.WrongPayload
 	}
 	return polyfill.OK
@@ -139,6 +140,7 @@ func (s *System) Switch(f, t Fiber, e Event, wait Table) Trap {
 	if f == t && m.CheckInChain(f) == polyfill.OK {
 		label, ok := s.Events.Find(wait, e.Tag)
 		if !ok {
+			s.Events.Untaken(issuer, e.Tag)
 			return polyfill.Unhandled
 		}
 		s.Plan.Send(issuer, issuer, label, e)
@@ -172,6 +174,7 @@ func (s *System) checkReplace(f, t Fiber, e Event) (label int32, trap Trap) {
 	}
 	// The parent that t inherits waits for the results of f (A-SWITCH-5).
 	if s.results[f.Index()] != s.results[t.Index()] {
+		s.Events.Mismatch(0, s.results[f.Index()], s.results[t.Index()])
 		return 0, polyfill.WrongResults
 	}
 	label, ok := s.Events.Accepts(m.Leaf(t), e.Tag)
@@ -225,6 +228,7 @@ func (s *System) Returned(results Types) Trap {
 		if !results.Valid() {
 			return polyfill.NotTypes
 		}
+		s.Events.Mismatch(0, s.results[f.Index()], results)
 		return polyfill.WrongResults
 	}
 	return s.Plan.Returned(&s.Machine, results)

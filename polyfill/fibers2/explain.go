@@ -81,3 +81,9 @@ func (s *System) Rule(t Trap) string {
 	}
 	return ""
 }
+
+// Explain appends why the last operation was refused: the reason, the rule, what was expected and given, and what to
+// do about it.
+func (s *System) Explain(text []byte, t Trap) []byte {
+	return s.Events.Refusal(&s.Machine).Append(text, t, s.Rule(t))
+}

@@ -60,7 +60,8 @@ func (w *world) refuse(code polyfill.Trap) {
 }
 
 func (w *world) trap(code polyfill.Trap) *Trap {
-	return &Trap{Operation: w.view.Operation(), Fiber: w.current.name, Code: code, Rule: w.view.Rule(code)}
+	why := string(w.view.Explain(nil, code))
+	return &Trap{Operation: w.view.Operation(), Fiber: w.current.name, Code: code, Rule: w.view.Rule(code), Why: why}
 }
 
 // call is the embedder's entry. It returns the results of f, or the exception that left it, or the trap that ended it.

@@ -102,7 +102,7 @@ func TestK_9_a_trap_cannot_be_recovered(t *testing.T) {
 	})
 	wantTrap(t, err, polyfill.NotSuspended, "A-RESUME-1")
 	if want := "fiber inner trapped: fibers1.resume refused: fiber is not suspended " +
-		"[A-RESUME-1]"; err == nil || err.Error() != want {
+		"[A-RESUME-1]: fiber 2. Enter only suspended ones"; err == nil || err.Error() != want {
 		t.Errorf("message %q, want %q", err, want)
 	}
 	v.wantTraces(t)

@@ -46,6 +46,7 @@ type Trap struct {
 	Fiber     string // name of the fiber that trapped
 	Code      polyfill.Trap
 	Rule      string // id of the rule, empty if it is a limit of the implementation
+	Why       string // the reason, the rule, what was expected and given, and what to do
 	Panic     any    // the value, if a panic left the fiber
 	Stack     []byte // of that panic
 	// Chain is the fibers that the trap has ended: the live chain from the active fiber outward, without the root.
@@ -56,7 +57,7 @@ func (t *Trap) Error() string {
 	if t.Panic != nil {
 		return fmt.Sprintf("panic in %s: %v", t.Fiber, t.Panic)
 	}
-	return fmt.Sprintf("fiber %s trapped: %s refused: %s", t.Fiber, t.Operation, t.Code.Cite(t.Rule))
+	return fmt.Sprintf("fiber %s trapped: %s refused: %s", t.Fiber, t.Operation, t.Why)
 }
 
 // Unwrap returns the error that the fiber panicked with, if it was one.

@@ -31,6 +31,10 @@ func (t *tags) Tagged(number polyfill.Tag) *Tag {
 	return t.of.tag(number)
 }
 
+// Unknown returns a tag for a number that no tag has: every operation refuses it, and tells the number. A host hands it
+// to the operations of a guest that has made the number up.
+func (t *tags) Unknown(number polyfill.Tag) *Tag { return &Tag{t.of, number, "unknown"} }
+
 // On returns the table of the tags that an instruction takes; of a tag that is given twice, the first place counts.
 // Make a table once, not at each switch. On panics if a tag is nil or of another system.
 func (t *tags) On(list ...*Tag) polyfill.Table {

@@ -32,9 +32,10 @@ type view interface {
 	// Returned and Threw plan what follows the end of the active fiber's function.
 	Returned(results polyfill.Types) polyfill.Trap
 	Threw() polyfill.Trap
-	// Operation and Rule tell which operation was refused last, and by which rule.
+	// Operation, Rule and Explain tell which operation was refused last, by which rule, and what to do about it.
 	Operation() string
 	Rule(t polyfill.Trap) string
+	Explain(text []byte, t polyfill.Trap) []byte
 }
 
 // message is what travels with the current jump, beside what the plan says of it. There is one, because one computation

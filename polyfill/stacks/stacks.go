@@ -26,6 +26,8 @@ type System struct {
 	last   operation
 	frames []frame // by Fiber.Index
 	entry  Fiber
+
+	expected, actual Types // of values that were refused
 }
 
 // frame is what is known of a coroutine's stack beside its state.
@@ -129,6 +131,7 @@ func (s *System) checkValues(t Token, sent Types, awaits Awaits) Trap {
 		return trap
 	}
 	if !s.frames[t.Fiber().Index()].awaits.Values.Takes(sent) {
+		s.expected, s.actual = s.frames[t.Fiber().Index()].awaits.Values, sent
 		return polyfill.WrongPayload // C-TYPE-4
 	}
 	return polyfill.OK
@@ -179,6 +182,7 @@ func (s *System) SwitchRetire(t Token, sent Types) Trap {
 		return trap
 	}
 	if !s.frames[t.Fiber().Index()].awaits.Nullable {
+		s.expected, s.actual = sent, sent
 		return polyfill.WrongPayload
 	}
 	issuer := s.Machine.Active()
@@ -229,6 +233,7 @@ func (s *System) Bind(t Token, sent Types) (Token, Trap) {
 	f := &s.frames[t.Fiber().Index()]
 	rest, ok := f.awaits.Values.After(sent)
 	if !ok {
+		s.expected, s.actual = f.awaits.Values, sent
 		return Token{}, polyfill.WrongPayload
 	}
 	f.awaits.Values, f.bound = rest, f.bound.Then(sent)
