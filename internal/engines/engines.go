@@ -39,7 +39,7 @@ var fibers = []string{
 // others; TestInstructions of e2e runs those in browsers that can run there.
 var instructions = []string{
 	"instructions_binary", "instructions_host", "instructions_resume", "instructions_switch", "instructions_throw",
-	"instructions_types", "lower_limits", "lower", "lower_traps", "lower_world",
+	"instructions_types", "lower_ground", "lower_limits", "lower", "lower_traps", "lower_world",
 }
 
 // needsNode are the files that start processes, or load packages as Node does.
