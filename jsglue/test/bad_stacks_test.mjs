@@ -64,7 +64,7 @@ test("a module that another version has rewritten is refused, with both numbers"
   const at = new TextDecoder("latin1").decode(bytes).indexOf('{"version":');
   bytes[at + 11] = "9".charCodeAt();
   await refuses(ways.instantiate(bytes), "CompileError", /rewritten already/);
-  await refuses(ways.namespace(bytes), "LinkError", /another version \(9, this is 2\)/);
+  await refuses(ways.namespace(bytes), "LinkError", /another version \(9, this is \d+\)/);
 });
 
 test("a module that Asyncify has rewritten is a module like any other", async () => {

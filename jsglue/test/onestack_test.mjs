@@ -28,6 +28,13 @@ const oneStack = `(module
     (block $thrown (try_table (catch_all $thrown) (call $call (local.get $v))))
     (global.set $sp (i32.add (local.get $frame) (i32.const 32)))
     (i32.add (i32.load (local.get $deep)) (i32.load (local.get $frame))))
+  (func (export "far") (param $v i32) (param $gap i32) (result i32) (local $frame i32) (local $deep i32)
+    (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 32))))
+    (call $read (local.get $v) (local.get $frame))
+    (global.set $sp (local.tee $deep (i32.sub (local.get $frame) (local.get $gap))))
+    (call $read (local.get $v) (local.get $deep))
+    (global.set $sp (i32.add (local.get $frame) (i32.const 32)))
+    (i32.add (i32.load (local.get $deep)) (i32.load (local.get $frame))))
   (func $sum (export "sum") (param $v i32) (param $frames i32) (result i32) (local $frame i32) (local $sum i32)
     (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (i32.const 32))))
     (i32.store (local.get $frame) (local.get $v))
@@ -71,6 +78,19 @@ async function reader({ call = () => {}, late = false } = {}) {
   };
   return { waits, end, endAll, exports: instance.exports, sum: WebAssembly.promising(instance.exports.sum) };
 }
+
+test("what is written to a local that another call's frames cover, but have not used, is there", async () => {
+  const { waits, end, exports } = await reader({ late: true });
+  const far = WebAssembly.promising(exports.far);
+  const first = far(1, 256);
+  const second = far(2, 16);
+  await end(0);
+  assert.equal(waits.length, 2); // the first waits deep below: its frames cover those of the second
+  await end(0);
+  await end(0);
+  await end(0);
+  assert.deepEqual(await Promise.all([first, second]), [2, 4]);
+});
 
 test("what an import writes to a caller's local before the call goes on is there, even on one stack", async () => {
   const { waits, end, sum } = await reader({ late: true });

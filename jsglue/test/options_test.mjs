@@ -439,62 +439,6 @@ test("how stacks are kept can be seen: on the instance and on each fiber", async
   await call;
 });
 
-test(
-  "serial calls: one that is cancelled before its turn never starts, and a trap or an exception lets the " +
-    "next one begin, on the whole stack",
-  async () => {
-    const more = `(func (export "trap") (global.set $sp (i32.const 16)) (unreachable))
-    (func (export "throw") (param i32 i32) (result i32)
-      (global.set $sp (i32.const 16)) (call $wait (local.get 0)) (i32.const 0))
-    (func (export "text") (param $at i32) (param $n i32) (result i32)
-      (call $wait (i32.const 1))
-      (i32.load8_u (local.get $at)))`;
-    const { exports } = await fiberfill.instantiate(
-      assemble(wat({ more })),
-      suspending(async (v) => (v < 0 ? assert.fail("mine") : undefined)),
-      { shadowStack: { regions: "serial" } },
-    );
-    const calls = [
-      exports.keep(1, 0),
-      exports.trap(),
-      exports.keep(2, 60000),
-      exports.throw(-1, 0),
-      exports.keep(3, 60000),
-      exports.text("abc"),
-      exports.keep(4, 60000),
-    ];
-    const cancelled = exports.keep(5, 0);
-    cancelled.cancel("reason");
-    const ends = await Promise.allSettled([...calls, cancelled]);
-    assert.deepEqual(
-      ends.map(({ value, reason }) => value ?? reason.code ?? reason.message ?? reason),
-      [1, "trap", 2, "ERR_ASSERTION", 3, 97, 4, "reason"],
-    );
-    assert.equal(cancelled.state, "cancelled");
-    assert.deepEqual(fiberfill.fibers(), []);
-  },
-);
-
-test("a call that an import of the running call waits for would wait for ever: it is refused", async () => {
-  let exports;
-  let how;
-  const wait = fiberfill.suspending((v) => (v === 1 ? how() : undefined));
-  ({ exports } = await fiberfill.instantiate(
-    assemble(wat()),
-    { env: { wait } },
-    { shadowStack: { regions: "serial" } },
-  ));
-  how = () => exports.keep(2, 0);
-  await assert.rejects(exports.keep(1, 0), { code: "deadlock", message: /keep#\d+ -> keep#\d+ -> keep#\d+/ });
-  how = async () => void (await exports.keep(2, 0));
-  await assert.rejects(exports.keep(1, 0), { code: "deadlock", message: /called by import env\.wait, which waits/ });
-  let later;
-  how = () => void (later = exports.keep(3, 0)); // it does not wait for it
-  assert.equal(await exports.keep(1, 0), 1);
-  assert.equal(await later, 3);
-  assert.deepEqual(fiberfill.fibers(), []);
-});
-
 test("an async function that is no marked import is refused, by name", async () => {
   const bytes = assemble(wat());
   await assert.rejects(fiberfill.instantiate(bytes, { env: { wait: async () => {} } }), {

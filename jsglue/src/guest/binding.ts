@@ -74,7 +74,9 @@ export class Binding {
         if (call) call.touched = true; // else a plain call looks at the region of a fiber that ran before
       },
       resumed: () => {
-        const holder = running() ?? (SCRIPT_TAG ? undefined : visiting);
+        const call = running();
+        call?.turns?.goesOn();
+        const holder = call ?? (SCRIPT_TAG ? undefined : visiting);
         if (holder) goesOn(holder);
       },
       ended: (call: Call) => {
@@ -95,7 +97,9 @@ export class Binding {
     }
     this.machine?.start(task);
     if (shared) begins(task, SCRIPT_TAG || task.alone);
-    return (task.high = task.region?.high ?? (shared ? this.stack?.begin(task) : this.stack?.now) ?? 0);
+    // Inside another call it begins below: that one may have given it pointers to its frames.
+    const alone = shared && task.turns === this.turns;
+    return (task.high = task.region?.high ?? (alone ? this.stack?.begin(task) : this.stack?.now) ?? 0);
   }
 
   /**

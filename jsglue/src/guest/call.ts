@@ -5,6 +5,7 @@
 import type { Binding } from "./binding.js";
 import { FiberError, isA, words } from "../errors.js";
 import type { Region, Tenant } from "./regions.js";
+import type { Serial } from "./serial.js";
 import { ends, type Frames, type Holder } from "./shadowstack.js";
 import { caught } from "../substrate/jspi.js";
 import type { Stack } from "../substrate/substrate.js";
@@ -47,7 +48,8 @@ export class Call extends Task implements Owner, Holder {
   result: unknown = undefined;
   threw = false; // result is what the export threw
   calling = false; // a marked import, which runs
-  nested: Call[] | undefined = undefined; // calls that it has made and that wait for their turn behind this one
+  turns: Serial | undefined = undefined; // among which its own is, where calls run one after another
+  nested: Call[] | undefined = undefined; // calls that its import has made and that wait for their turn behind this one
 
   region: Region | undefined = undefined;
   high = 0; // where its shadow stack begins
@@ -91,17 +93,24 @@ export class Call extends Task implements Owner, Holder {
   }
 
   defers(): boolean {
-    const { turns, machine } = this.binding;
+    const { turns } = this.binding;
     if (!turns?.defers(this)) return false;
     this.binding.tell(this);
     const caller = running();
-    if (!machine && caller?.calling && caller === turns.entry) (caller.nested ??= []).push(this);
+    if (caller?.calling && caller === turns.innermost) (caller.nested ??= []).push(this);
     return true;
   }
 
   override get before(): Task | undefined {
-    const { entry } = this.binding.turns ?? {};
+    const entry = this.turns?.entry;
     return entry !== this ? entry : undefined;
+  }
+
+  /** A machine has one live chain: calls of its guest begin inside no other. */
+  override nest(outer = this.turns): boolean {
+    if (this.state !== "queued" || !this.before || this.binding.machine) return false;
+    outer!.nest(this);
+    return true;
   }
 
   begin(): void {
@@ -142,7 +151,7 @@ export class Call extends Task implements Owner, Holder {
     if (this.frames.length > 0) ends(this);
     if (this.stack) binding.begun--;
     if (binding.turns?.entry === this) binding.machine?.over(this);
-    binding.turns?.over(this);
+    this.turns?.over(this);
     if (this.region) binding.regions!.give(this.region);
     this.region = undefined;
     this.stack = undefined;

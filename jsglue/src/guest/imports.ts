@@ -77,7 +77,8 @@ export function waiting(binding: Binding, name: string, mark: Suspending): unkno
     }
     const on = Cancellable.lifeOf(result);
     if (on) circle(task, on, result as Promise<unknown>, mark);
-    else if (task.nested) refuseNested(task, name);
+    // It waits, most likely for the calls that it has made.
+    if (!on || on.firm) for (const each of (task as Call).nested ?? []) each.nest(task.turns);
     // Not result.then: a thenable of the user's must not call back before the fiber waits. [J-IMP-2]
     const promise = Promise.resolve(result);
     const parked = park(binding, task, name, wait);
@@ -197,20 +198,6 @@ function circle(task: Call, on: Life, promise: Promise<unknown>, { fn, direct }:
       on.cancel(error);
     }
     throw error;
-  }
-}
-
-/**
- * Refuses calls that a marked import has made of a guest whose calls run one after another: the import waits, most
- * likely for them, and they would wait for the call that it was called by.
- */
-function refuseNested(task: Call, name: string): void {
-  for (const nested of task.nested!) {
-    const text =
-      `fiber ${nested.name} was called by import ${name}, which waits, of fiber ${task.name}; ` +
-      `calls of this guest run one after another, so they would wait for each other`;
-    nested.cancel(new FiberError("deadlock", text, { fiber: nested.name }));
-    nested.interrupt();
   }
 }
 

@@ -4,8 +4,8 @@
 // Code written for JSPI has no deliver: what it calls writes through pointers to locals before the call goes on. So
 // there the frames of a call stay in their place while it waits, and the next one begins below them, as in raw JSPI.
 // One that lies above may grow over them when it goes on: so they are copied before, and put back when it waits again
-// or has ended. What is written to them meanwhile is lost; and where it waits with its frames over theirs they stay
-// copied out, and that goes on being so.
+// or has ended. Where it waits with its frames over theirs they stay copied out. What is written meanwhile, as no fiber
+// runs, is for any of those that have a frame there, as in raw JSPI: it goes to the copies, too.
 
 import type { Frames } from "./shadowstack.js";
 
@@ -19,15 +19,26 @@ export class OneStack {
   readonly #below: Frames[] = []; // the lowest first
   #copy = new Uint8Array(0); // of all of them
   #copyAt = 0; // where they lie
+  #out: Frames[] = []; // that would be in their place, were others' not there
+  #quiet = new Uint8Array(0); // the memory from the lowest of them on, as it was when a fiber waited or ended last
+  #quietAt = 0; // where that lies
 
   constructor(
     readonly memory: WebAssembly.Memory,
     readonly base: number,
   ) {}
 
-  /** Where what is in its place ends. */
+  /** Where what is in its place ends, or would be. */
   get low(): number {
+    return this.#out.reduce((low, each) => Math.min(low, each.low), this.#placedLow);
+  }
+
+  get #placedLow(): number {
     return this.#placed.at(-1)?.low ?? this.base;
+  }
+
+  get #bytes(): Uint8Array {
+    return new Uint8Array(this.memory.buffer);
   }
 
   /** So much is in its place that a fiber begins where the stack does. */
@@ -45,7 +56,7 @@ export class OneStack {
   park(frames: Frames): void {
     const { low, high } = frames;
     if (frames.stays && frames.alone && low < high) this.#placed.push(frames);
-    else frames.saved = new Uint8Array(this.memory.buffer).slice(low, high);
+    else frames.saved = this.#bytes.slice(low, high);
     this.#left(frames);
   }
 
@@ -53,8 +64,8 @@ export class OneStack {
   resume(frames: Frames): void {
     this.#left(this.#runner); // one whose end has not been heard of
     this.#clear(frames);
-    if (frames.saved) new Uint8Array(this.memory.buffer).set(frames.saved, frames.low);
-    frames.saved = undefined;
+    if (frames.saved) this.#bytes.set(frames.saved, frames.low);
+    this.#forget(frames);
     frames.alone = true; // whatever it began below has been left
   }
 
@@ -64,34 +75,52 @@ export class OneStack {
       const i = list.indexOf(frames);
       if (i >= 0) list.splice(i, 1);
     }
-    frames.saved = undefined;
+    this.#forget(frames);
     this.#left(frames);
+  }
+
+  #forget(frames: Frames): void {
+    frames.saved = undefined;
+    this.#out = this.#out.filter((each) => each !== frames);
   }
 
   /** A fiber waits again, or has ended. The frames that it may have grown over are put back where its own are not. */
   #left(frames: Frames | undefined): void {
     if (!this.#runner || frames !== this.#runner) return;
     this.#runner = undefined;
-    const bytes = new Uint8Array(this.memory.buffer);
-    const { low } = this;
+    const low = this.#placedLow;
     for (let each; (each = this.#below.pop());) {
       const copy = this.#copy.subarray(each.low - this.#copyAt, each.high - this.#copyAt);
-      if (each.high > low) each.saved = copy.slice();
-      else {
-        bytes.set(copy, each.low);
+      if (each.high > low) {
+        each.saved = copy.slice();
+        this.#out.push(each);
+      } else {
+        this.#bytes.set(copy, each.low);
         this.#placed.push(each);
       }
     }
+    if (this.#out.length > 0) this.#quiet = this.#bytes.slice((this.#quietAt = this.low), this.base);
   }
 
   /** Copies the frames that a fiber is about to grow over. */
   #clear(frames: Frames): void {
+    if (this.#out.length > 0) this.#hear();
     for (let each; (each = this.#placed.at(-1)) && each.low < frames.high; this.#placed.pop())
       if (each !== frames) this.#below.push(each);
+    if (this.#below.length + this.#out.length > 0) this.#runner = frames;
     if (this.#below.length > 0) {
-      this.#runner = frames;
       this.#copyAt = this.#below[0]!.low;
-      this.#copy = new Uint8Array(this.memory.buffer).slice(this.#copyAt, this.#below.at(-1)!.high);
+      this.#copy = this.#bytes.slice(this.#copyAt, this.#below.at(-1)!.high);
     }
+  }
+
+  /** Takes over into the copies what has been written since. */
+  #hear(): void {
+    const now = this.#bytes;
+    this.#quiet.forEach((byte, i) => {
+      const at = this.#quietAt + i;
+      if (now[at] === byte) return;
+      for (const { low, high, saved } of this.#out) if (low <= at && at < high) saved![at - low] = now[at]!;
+    });
   }
 }

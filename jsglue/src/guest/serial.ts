@@ -1,5 +1,10 @@
 // The turns of calls into a guest that bears one call at a time: each begins when the one before it is over.
+//
+// A call may wait for another of the same guest, by way of JavaScript or of other guests. That one begins inside it, as
+// on raw JSPI: its frames go below those of the call that waits, which goes on when it is over. Should the outer one go
+// on first, the inner one would lose its frames: it is ended.
 
+import { FiberError } from "../errors.js";
 import { proceed } from "../turn/spawn.js";
 import type { Call } from "./call.js";
 
@@ -7,21 +12,58 @@ export class Serial {
   /** The call whose turn it is. */
   entry: Call | undefined = undefined;
   #queue: Call[] = [];
+  #inside: Serial | undefined; // the turns of calls that begin inside entry
+
+  /** The innermost call whose turn it is. */
+  get innermost(): Call | undefined {
+    return this.#inside?.entry ? this.#inside.innermost : this.entry;
+  }
 
   /** Whether a call has to wait, because another one is not over; it is told to `proceed` then. */
   defers(call: Call): boolean {
+    call.turns = this;
     if (this.entry) this.#queue.push(call);
     else this.entry = call;
     return this.entry !== call;
   }
 
+  /** A call that waits for its turn, and for which the one that has it here waits, begins inside that one. */
+  nest(call: Call): void {
+    call.turns!.#drop(call);
+    this.#inside ??= new Serial();
+    if (!this.#inside.defers(call)) proceed(call);
+  }
+
+  /** The call whose turn it is goes on. */
+  goesOn(): void {
+    for (let { name } = this.entry!, level = this.#inside; level?.entry; level = level.#inside) {
+      const inner = level.entry;
+      if (inner.state === "queued" || inner.death) continue;
+      const text =
+        `fiber ${inner.name} was called while fiber ${name} waited, and ${name} goes on before it is over: calls of ` +
+        `their guest share one stack. Let the import that calls it wait for it, or call it outside of imports`;
+      inner.kill(new FiberError("deadlock", text, { fiber: inner.name }));
+    }
+  }
+
   /** A call is over. */
   over(call: Call): void {
-    if (call !== this.entry) {
-      this.#queue = this.#queue.filter((other) => other !== call);
-      return;
+    if (call !== this.entry) return this.#drop(call);
+    const inside = this.#inside;
+    this.entry = this.#inside = undefined;
+    // Those that were to begin inside it come first.
+    if (inside) {
+      for (const each of [inside.entry, ...inside.#queue]) if (each) each.turns = this;
+      this.#queue.unshift(...inside.#queue);
+      this.#inside = inside.#inside;
+      this.entry = inside.entry;
+      if (this.entry) return;
     }
     this.entry = this.#queue.shift();
     if (this.entry) proceed(this.entry);
+  }
+
+  #drop(call: Call): void {
+    this.#queue = this.#queue.filter((other) => other !== call);
   }
 }

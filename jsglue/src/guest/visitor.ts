@@ -24,7 +24,10 @@ export function visit(fn: () => Promise<unknown>): Promise<unknown> {
   const visitor = new Visitor();
   const outer = visiting;
   const back = below();
-  const over = () => ends(visitor);
+  const over = () => {
+    ends(visitor);
+    settle();
+  };
   visiting = visitor;
   begins(visitor, true);
   try {

@@ -31,6 +31,11 @@ export abstract class Life {
   /** What has to end before this can end. */
   abstract get after(): Iterable<Life>;
 
+  /** Begins it inside what it waits for, if it waits for its turn and that is possible. */
+  nest(): boolean {
+    return false;
+  }
+
   /** Whether `error` is the reason that it was cancelled with, rather than a failure. */
   cancelledBy(error: unknown): boolean {
     return this.cancelled && Object.is(error, this.reason);
@@ -66,20 +71,30 @@ export abstract class Life {
 /** The usual value of `after`: it waits for no fiber and no arena. */
 export const nobody: readonly Life[] = [];
 
-/** Throws if this wait would close a cycle. */
+/** Throws if this wait would close a cycle, unless a call in it can begin inside the one before it. */
 export function refuseCircle(waits: Life, on: Life): void {
   if (on !== waits && on.after === nobody) return; // fast path: every call of another guest's export comes by here
+  for (let cycle; (cycle = findCycle(waits, on));) {
+    if (cycle.some((each) => each.nest())) continue;
+    const fiber = waits.firm ? {} : { fiber: waits.name };
+    const names = [...cycle, waits].map(({ name }) => name).join(" -> ");
+    throw new FiberError("deadlock", `fibers wait for each other in a cycle: ${names}`, fiber);
+  }
+}
+
+/** The cycle that this wait would close, from who waits to who waits for that. */
+function findCycle(waits: Life, on: Life): Life[] | undefined {
   const found = new Map([[on, waits]]); // each fiber or arena found, and what waits for it
   for (let [each] of found) {
     if (each === waits) {
-      const names = [each.name];
-      do names.unshift((each = found.get(each)!).name);
+      const cycle: Life[] = [];
+      do cycle.unshift((each = found.get(each)!));
       while (each !== waits);
-      const fiber = waits.firm ? {} : { fiber: waits.name };
-      throw new FiberError("deadlock", `fibers wait for each other in a cycle: ${names.join(" -> ")}`, fiber);
+      return cycle;
     }
     for (const next of each.after) if (!found.has(next)) found.set(next, each);
   }
+  return undefined;
 }
 
 // One function for all Promises: otherwise every call of an export would make a closure.

@@ -36,7 +36,8 @@ export function behind(first: Fiber, next: Fiber): string {
   return (
     `fiberfill: stalled. Fiber ${next.name} waits until fiber ${first.name} is over, which has waited in import ` +
     `${first.waitsFor} for 10 seconds; calls of their guest run one after another. If that import waits for ` +
-    `fiber ${next.name}, both wait for ever: cancel one, and call the guest before or after the import, not in it`
+    `fiber ${next.name}, both wait for ever: cancel one, and call the guest before the import's first await, or not ` +
+    "in the import"
   );
 }
 
