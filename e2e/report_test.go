@@ -47,6 +47,18 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// What report tells is in that file, too.
+func TestReportForBugThreads(t *testing.T) {
+	tab := open(t, "cost.html", policy)
+	var got string
+	tab.Eval(t, `() => fiberfill.report()`, &got)
+	for _, want := range []string{"fiberfill 0.", "engine: Mozilla/5.0", "stacks: the engine's (JSPI)", "fibers: 0"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not say %q", got, want)
+		}
+	}
+}
+
 // What trace draws is in that file, too.
 func TestTraceLoadsItsFile(t *testing.T) {
 	tab := open(t, "cost.html", policy)

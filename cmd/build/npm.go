@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,6 +61,17 @@ func writePackage(dir string) error {
 		}
 	}
 	return checkLower()
+}
+
+// packageVersion returns the version of the npm package, as a string of JavaScript.
+func packageVersion() (string, error) {
+	text, err := os.ReadFile("web/npm/package.json")
+	if err != nil {
+		return "", err
+	}
+	var manifest struct{ Version json.RawMessage }
+	err = json.Unmarshal(text, &manifest)
+	return string(manifest.Version), err
 }
 
 // lowerBudget is what the rewriter of modules with stack-switching instructions may weigh in brotli. A page loads it

@@ -120,9 +120,14 @@ func buildInto(dir string, t target) error {
 	}
 	parts := &wasmParts{}
 	split := len(t.also) > 0
+	version, err := packageVersion()
+	if err != nil {
+		return err
+	}
 	define := map[string]string{
 		"SCRIPT_TAG": fmt.Sprint(t.format == api.FormatIIFE),
 		"SPLIT":      fmt.Sprint(split),
+		"VERSION":    version,
 	}
 	var banner map[string]string
 	if t.format == api.FormatCommonJS {

@@ -7,6 +7,9 @@ declare module "*.wasm" {
 // Whether this is the script tag, which has no fiberfill/webassembly: what only that needs is left out there.
 declare const SCRIPT_TAG: boolean;
 
+// fiberfill's version: that of the npm package.
+declare const VERSION: string;
+
 // JavaScript Promise Integration, not yet in TypeScript's own types.
 declare namespace WebAssembly {
   class Suspending {

@@ -8,6 +8,7 @@
 import { shared } from "./driver.js";
 import { isA } from "../errors.js";
 import { WebAssembly } from "../platform.js";
+import { completeStack, engineStack } from "../stacktrace.js";
 import frameBytes from "../../lower/frames.wasm";
 
 /** jsglue/lower/frames.wat */
@@ -50,24 +51,6 @@ function read(line: string): Line | undefined {
   const [, module, name = ""] = found;
   if (/^\d+$/.test(name)) return { text, name: `wasm-function[${name}]` };
   return { text, name: module === undefined || module === "<?>" ? name : `${module}.${name}` };
-}
-
-/** The stack's text of what fn throws, as the engine writes it: a page may have changed that, and how long it is. */
-function engineStack(fn: () => void): string {
-  const settings: [string, unknown][] = [
-    ["stackTraceLimit", 10],
-    ["prepareStackTrace", undefined],
-  ];
-  const before = settings.filter(([key]) => key in Error).map(([key]) => [key, Reflect.get(Error, key)] as const);
-  for (const [key, value] of settings) if (key in Error) Reflect.set(Error, key, value);
-  try {
-    fn();
-  } catch (error) {
-    return String((error as Error).stack);
-  } finally {
-    for (const [key, value] of before) Reflect.set(Error, key, value);
-  }
-  return "";
 }
 
 /** The functions of frames from this one outwards; undefined if the engine does not name them. */
@@ -120,19 +103,7 @@ export function restore(error: unknown, brought: unknown, trampolines: number): 
   // Bun 1.2, which does not, ends with a segmentation fault when it prints an error whose stack is an accessor.
   if (!(named ??= functions(frame) !== undefined)) return;
   restored.add(error);
-  let engine: PropertyDescriptor | undefined;
-  for (let at: object | null = error; at && !engine; at = Object.getPrototypeOf(at))
-    engine = Object.getOwnPropertyDescriptor(at, "stack");
-  const set = (value: unknown): void => {
-    Reflect.defineProperty(error, "stack", { value, writable: true, enumerable: false, configurable: true });
-  };
-  const get = (): unknown => {
-    const stack: unknown = engine?.get ? engine.get.call(error) : engine?.value;
-    const whole = typeof stack === "string" ? joined(stack, frame, error === brought, trampolines) : stack;
-    set(whole);
-    return whole;
-  };
-  Reflect.defineProperty(error, "stack", { get, set, enumerable: false, configurable: true });
+  completeStack(error, (stack) => joined(stack, frame, error === brought, trampolines));
 }
 
 /** Where a stack's lines end that are the guest's: those of the loop follow, of fiber.wat. -1: that is not there. */

@@ -7,14 +7,20 @@ import { ask, settings } from "./scheduler.js";
 import { schedule } from "./turn.js";
 import { shown, wrong } from "../values.js";
 
+/** How many fibers are started at once. */
+export interface Limits {
+  soft: number;
+  hard: number;
+}
+
 /**
  * Sets how many fibers of this page are started at once (soft, 1,000 by default), and up to how many if nothing would
  * move otherwise (hard, 4,000 by default). The others wait unstarted, in order. May be called at any time; fibers that
  * have started stay started. Chromium ends a tab that has some 20,000 stacks, Node a process that has some 32,000;
- * neither can be caught. Throws a FiberError with the code "bad-argument" unless both are whole numbers and 1 <= soft
- * <= hard.
+ * neither can be caught. Returns both as they are now; without an argument nothing changes. Throws a FiberError with the
+ * code "bad-argument" unless both are whole numbers and 1 <= soft <= hard.
  */
-export function limits(chosen: { soft?: number | undefined; hard?: number | undefined }): void {
+export function limits(chosen: { soft?: number | undefined; hard?: number | undefined } = {}): Limits {
   if (typeof chosen !== "object" || chosen === null) throw wrong("limits takes { soft, hard }", chosen);
   const whole = (n: unknown) => Number.isInteger(n) && (n as number) >= 1 && (n as number) < INDEX;
   const { soft = settings.soft } = chosen;
@@ -30,4 +36,5 @@ export function limits(chosen: { soft?: number | undefined; hard?: number | unde
   settings.hard = hard;
   ask((core) => (core.limit(soft, hard), 0));
   schedule();
+  return { soft, hard };
 }

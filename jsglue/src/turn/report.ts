@@ -1,6 +1,7 @@
 // What fiberfill reports unasked: fibers that stand still, when only a person can tell why. tell.ts loads these words.
 
 import type { Fiber } from "../api/fiber.js";
+import type { Limits } from "./limits.js";
 
 /** A fiber whose awaited Promise has been collected as garbage, so that nobody can end the wait. */
 export function leaked({ name, export: exported, waitsFor }: Fiber): string {
@@ -40,6 +41,31 @@ export function behind(first: Fiber, next: Fiber): string {
     "in the import"
   );
 }
+
+/** What a thread about a bug should begin with. */
+export function summary(jspi: boolean, { soft, hard }: Limits, fibers: Fiber[]): string {
+  const { process, navigator, Bun, Deno } = globalThis as any;
+  const engine = Deno
+    ? `Deno ${Deno.version.deno}, V8 ${Deno.version.v8}`
+    : Bun
+      ? `Bun ${Bun.version}`
+      : process?.versions?.node
+        ? `Node ${process.versions.node}, V8 ${process.versions.v8}`
+        : navigator?.userAgent;
+  const now = performance.now();
+  const list = fibers.map((fiber) => {
+    const { name, state, waitsFor, since, stacks } = fiber;
+    const what = waitsFor === undefined ? state : `${state} in ${waitsFor}`;
+    return `\n  ${name}: ${what} for ${Math.round(now - since)} ms; shadow stacks: ${stacks.source}`;
+  });
+  return (
+    `fiberfill ${VERSION}\nengine: ${engine}\nstacks: ${jspi ? "the engine's (JSPI)" : "fiberfill's own"}\n` +
+    `limits: soft ${soft}, hard ${hard}\nfibers: ${fibers.length}${list.slice(0, MOST).join("")}` +
+    (list.length > MOST ? `\n  and ${list.length - MOST} more` : "")
+  );
+}
+
+const MOST = 100; // fibers that are listed
 
 // As in package shadow.
 const DENIED = 3;

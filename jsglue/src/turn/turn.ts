@@ -9,6 +9,7 @@ import { idle, read, recent } from "./clock.js";
 import { INDEX, IDLE, TURN_OVER } from "./core.js";
 import { FiberError } from "../errors.js";
 import type { Fiber } from "../api/fiber.js";
+import { rejectWithCaller } from "./caller.js";
 import { watch } from "./leaks.js";
 import { enter } from "./observe.js";
 import { tell } from "./tell.js";
@@ -38,7 +39,6 @@ export function currentFiber(): Fiber | undefined {
   return current?.fiber;
 }
 
-/** Returns all fibers that have not ended, in no particular order. */
 export function liveFibers(): Fiber[] {
   return liveTasks().map((task) => task.fiber);
 }
@@ -189,8 +189,10 @@ export function settle(task: Task, threw: boolean, result: unknown): void {
   task.on = undefined;
   task.awaited = undefined;
   if (threw) {
-    enter(task, task.cancelledBy(result) ? "cancelled" : "failed");
-    task.reject(result);
+    const cancelled = task.cancelledBy(result);
+    enter(task, cancelled ? "cancelled" : "failed");
+    if (SCRIPT_TAG || cancelled) task.reject(result);
+    else rejectWithCaller(task, result);
   } else {
     enter(task, "done");
     task.resolve(result);

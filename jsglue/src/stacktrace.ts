@@ -1,0 +1,36 @@
+// The text of an error's stack: read as the engine writes it, and completed when somebody reads it.
+
+/** The stack's text of what fn throws, as the engine writes it: a page may have changed that, and how long it is. */
+export function engineStack(fn: () => void): string {
+  const settings: [string, unknown][] = [
+    ["stackTraceLimit", 10],
+    ["prepareStackTrace", undefined],
+  ];
+  const before = settings.filter(([key]) => key in Error).map(([key]) => [key, Reflect.get(Error, key)] as const);
+  for (const [key, value] of settings) if (key in Error) Reflect.set(Error, key, value);
+  try {
+    fn();
+  } catch (error) {
+    return String((error as Error).stack);
+  } finally {
+    for (const [key, value] of before) Reflect.set(Error, key, value);
+  }
+  return "";
+}
+
+/** Has an error's stack be what `complete` makes of it, when somebody reads it. */
+export function completeStack(error: Error, complete: (stack: string) => string): void {
+  let engine: PropertyDescriptor | undefined;
+  for (let at: object | null = error; at && !engine; at = Object.getPrototypeOf(at))
+    engine = Object.getOwnPropertyDescriptor(at, "stack");
+  const set = (value: unknown): void => {
+    Reflect.defineProperty(error, "stack", { value, writable: true, enumerable: false, configurable: true });
+  };
+  const get = (): unknown => {
+    const stack: unknown = engine?.get ? engine.get.call(error) : engine?.value;
+    const whole = typeof stack === "string" ? complete(stack) : stack;
+    set(whole);
+    return whole;
+  };
+  Reflect.defineProperty(error, "stack", { get, set, enumerable: false, configurable: true });
+}

@@ -1,0 +1,43 @@
+// Who awaits a fiber, in the stack of an error that ends it: the lines that an engine writes for an async function.
+//
+// Nothing is kept when a fiber is made. V8 (Chromium, Node) finds those lines from the Promise that the microtask which
+// runs is going to settle. So a fiber that has failed is rejected by way of one more Promise, and while that is made to
+// reject, V8 is asked for a stack. Other engines tell nothing; there the stack stays as it is.
+
+import { isA } from "../errors.js";
+import { completeStack, engineStack } from "../stacktrace.js";
+import { then } from "../values.js";
+import type { Task } from "./task.js";
+
+const resolved = /* @__PURE__ */ Promise.resolve();
+
+// The same error may end fibers that wait for each other, or many that wait for the same.
+const MOST = 10;
+const times = /* @__PURE__ */ new WeakMap<Error, number>();
+
+/** Rejects the Promise of a fiber that has failed, two microtasks later. */
+export function rejectWithCaller(task: Task, error: unknown): void {
+  const failing = then.call(resolved, () => {
+    if (isA(error, Error)) tellCaller(error, task);
+    throw error;
+  });
+  then.call(failing, task.resolve, task.reject);
+}
+
+function tellCaller(error: Error, { name, exportName }: Task): void {
+  const time = times.get(error) ?? 0;
+  if (time === MOST) return;
+  const callers = engineStack(() => {
+    throw new Error();
+  })
+    .split("\n")
+    .filter((line) => /^ +at async /.test(line));
+  if (callers.length === 0) return;
+  times.set(error, time + 1);
+  const lines = [`    at async ${exportName} (fiber ${name})`, ...callers].join("\n");
+  try {
+    completeStack(error, (stack) => `${stack.trimEnd()}\n${lines}`);
+  } catch {
+    // a Proxy: it stays as it is
+  }
+}

@@ -1,0 +1,91 @@
+// Who awaits a fiber, in the stack of an error that ends it (src/turn/caller.ts). Run over web/dist/npm, in V8.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fiberfill from "../../web/dist/npm/esm/index.js";
+import { assemble } from "./assemble.mjs";
+
+/** A guest whose import does for v what `how` has under v; returns its exports. */
+async function guest(how, options) {
+  const text = `(module (import "env" "wait" (func $wait (param i32)))
+    (func (export "title") (param i32) (call $wait (local.get 0)))
+    (func (export "breaks") (param i32) (call $wait (local.get 0)) (unreachable)))`;
+  const wait = fiberfill.suspending(async (v) => (await null, how(v)));
+  return (await fiberfill.instantiate(assemble(text), { env: { wait } }, options)).exports;
+}
+
+/** The lines of an error's stack from the first that names a fiber. */
+function callers({ stack }) {
+  const lines = stack.split("\n").map((line) => line.trim().replace(/^at async /, ""));
+  return lines
+    .slice(lines.findIndex((line) => / \(fiber .*\)$/.test(line)))
+    .map((line) => line.replace(/ \(file:.*\/(caller_test\.mjs):\d+:\d+\)$/, " in $1"));
+}
+
+for (const stacks of ["jspi", "unwind"]) {
+  test(`${stacks}: an error names the fiber, its export, and the lines that wait for it`, async () => {
+    const boom = new TypeError("no such title");
+    const { title, breaks } = await guest((v) => v && Promise.reject(boom), { stacks });
+    async function loads(fiber) {
+      return await fiber;
+    }
+    async function page(fiber) {
+      await loads(fiber);
+    }
+    const failed = await page(title.with({ name: "first" })(1)).catch((error) => error);
+    assert.equal(failed, boom, "the same object");
+    assert.match(failed.stack, /^TypeError: no such title\n/);
+    assert.deepEqual(callers(failed).slice(0, 3), [
+      "title (fiber first)",
+      "loads in caller_test.mjs",
+      "page in caller_test.mjs",
+    ]);
+    const trap = await page(Promise.all([breaks.with({ name: "second" })(0)])).catch((error) => error);
+    assert.equal(trap.code, "trap");
+    assert.deepEqual(callers(trap).slice(0, 4), [
+      "breaks (fiber second)",
+      "Promise.all (index 0)",
+      "loads in caller_test.mjs",
+      "page in caller_test.mjs",
+    ]);
+  });
+}
+
+test("an error that ends many fibers has the lines of ten, and so many calls cost no more", async () => {
+  const boom = new Error("boom");
+  const { title } = await guest(() => Promise.reject(boom));
+  const one = async () => await title(1);
+  const ends = await Promise.allSettled(Array.from({ length: 30 }, one));
+  assert.ok(ends.every(({ reason }) => reason === boom));
+  assert.equal(callers(boom).filter((line) => line.startsWith("title (fiber ")).length, 10);
+});
+
+test("what cannot be completed stays as it is: frozen errors, values, stacks of fibers nobody awaits", async () => {
+  const frozen = Object.freeze(new Error("frozen"));
+  const hostile = new Proxy(new Error("hostile"), {
+    defineProperty() {
+      throw new Error("mine");
+    },
+  });
+  const alone = new Error("alone");
+  const thrown = [frozen, hostile, "a text", undefined, alone];
+  const before = alone.stack;
+  const { title } = await guest((v) => Promise.reject(thrown[v]));
+  for (const [v, error] of thrown.entries()) {
+    const ended = await new Promise((resolve) => title(v).then(undefined, resolve));
+    assert.equal(ended, error);
+  }
+  assert.ok(!frozen.stack.includes("at async title"));
+  assert.equal(alone.stack, before);
+});
+
+test("a fiber that was cancelled rejects with the reason as it was", async () => {
+  const reason = new Error("enough");
+  const { stack } = reason;
+  const { title } = await guest(() => new Promise(() => {}));
+  const fiber = title(1);
+  await new Promise(setImmediate);
+  fiber.cancel(reason);
+  await assert.rejects(async () => await fiber, reason);
+  assert.equal(reason.stack, stack);
+});
