@@ -148,15 +148,29 @@ func (h process) one(ctx context.Context, job Job) (measured Measured, progress 
 	c.Dir = h.dir
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
-	text, err := c.Output()
-	lines := bufio.NewScanner(bytes.NewReader(text))
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, 0, err
+	}
+	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for measured == nil && err == nil && lines.Scan() {
 		progress = max(progress, told(lines.Text()))
 		if strings.HasPrefix(lines.Text(), "{") {
-			err = errors.Join(err, json.Unmarshal(lines.Bytes(), &measured))
+			err = json.Unmarshal(lines.Bytes(), &measured)
 		}
 	}
+	if measured != nil {
+		// It is not left to end by itself: Node 26 sometimes never does, when a thread that compiles waits for a
+		// collection that nobody begins any more.
+		_ = c.Process.Kill()
+		_ = c.Wait() // says that it was killed
+		return measured, progress, nil
+	}
+	err = errors.Join(err, c.Wait())
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && !exit.Exited() {
 		err = errDied // killed by a signal; a thrown error has an exit code
 	}
