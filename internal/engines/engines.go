@@ -30,7 +30,7 @@ const (
 
 // fibers are the files of tests about fibers, by what comes before _test.mjs.
 var fibers = []string{
-	"arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames", "inside", "jspi",
+	"actors", "actors_guest", "arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames", "inside", "jspi",
 	"jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "proposals", "proposals_bad",
 	"proposals_entries", "scenarios", "serial", "tables", "wirings", "yields",
 }
@@ -114,6 +114,8 @@ var leftOuts = []leftOut{
 	{"exports are the functions themselves: the same that a table has", bunObjects, []Engine{Bun12}},
 	{"the memory of a guest that has yielded is collected when nobody uses it",
 		"a page cannot collect garbage on demand", []Engine{Chromium, Firefox}},
+	{"as the page runs it", "it is TypeScript, which pages do not import; TestActorSleeps runs it there",
+		[]Engine{Chromium, Firefox}},
 	{"in a copy by structuredClone", "Bun 1.2 cannot copy modules", []Engine{Bun12}},
 }
 

@@ -1,8 +1,8 @@
-;; The stack of one actor. JavaScript calls actor once, when the actor is spawned, under WebAssembly.promising. It asks
-;; for a message, has the guest handle it, and asks for the next. So an actor has one stack, however many messages it
+;; The stack of one actor. A substrate calls actor once, when the actor is spawned. It asks for a message, has the guest
+;; handle it, and asks for the next. So an actor has one stack, however many messages it
 ;; gets: Chromium does not give back all that a finished stack has used.
 (module
-  ;; Suspending: takes what the handler returned; resolves with 1 when the globals hold a message, with 0 to end.
+  ;; Waits: takes what the handler returned; resolves with 1 when the globals hold a message, with 0 to end.
   (import "js" "next" (func $next (param i32) (result i32)))
   (import "guest" "handle_message" (func $handle (param i32 i64 i32 i32) (result i32)))
 
@@ -11,10 +11,7 @@
   (global $payload (export "payload") (mut i32) (i32.const 0))
   (global $size (export "size") (mut i32) (i32.const 0))
 
-  ;; Traps. The error ends every stack that it is thrown on: wasm code cannot catch a trap, wherever it comes from.
-  (func (export "trap") (unreachable))
-
-  (func (export "actor")
+  (func (export "actor") (param externref)
     (local $result i32)
     (block $end
       (loop $again

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fiberfill/fiberfill/internal/wasm"
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
+	"github.com/fiberfill/fiberfill/jsglue/stubs"
 	"github.com/fiberfill/fiberfill/polyfill/lower"
 )
 
@@ -47,6 +48,18 @@ func run(all, stubs bool) int32 {
 		opt.Wait = "wait"
 	}
 	return outcome(lower.Module(source, opt))
+}
+
+// waits lowers the module of package jsglue/stubs in which the marked imports of a guest wait. The input is the guest's
+// header. If the header cannot be read it is invalid.
+//
+//go:wasmexport waits
+func waits() int32 {
+	var guest wasm.Module
+	if wasm.Parse(source, &guest) != wasm.OK {
+		return invalid
+	}
+	return outcome(lower.Module(stubs.AppendWaits(nil, &guest, imports), lower.Options{All: true, Wait: "wait"}))
 }
 
 func outcome(r lower.Result, err *validate.Error) int32 {

@@ -37,6 +37,9 @@ func exercise(t testing.TB, m *wasm.Module) {
 			t.Error("trampolines of the header differ from those of the whole")
 		}
 	}
+	if !bytes.Equal(AppendWaits(nil, kept, marks), AppendWaits(nil, m, marks)) {
+		t.Error("waits of the header differ from those of the whole")
+	}
 	for _, opt := range allOptions {
 		if !bytes.Equal(AppendStubs(nil, kept, marks, opt), AppendStubs(nil, m, marks, opt)) {
 			t.Error("stubs of the header differ from those of the whole")

@@ -3,6 +3,7 @@
 import { ActorError } from "./errors.js";
 import { Host, type Message } from "./host.js";
 import type { Runtime } from "./runtime.js";
+import { deadly } from "../substrate/jspi.js";
 
 /** Says that control is back in the runtime: the actor has parked, or its handler has ended. */
 export interface Back {
@@ -16,8 +17,6 @@ export interface Code {
   handle(message: Message): boolean | Promise<boolean>;
   /** The actor has ended and is not parked: gives back its stack, if it has one. */
   end?(): void;
-  /** Returns the error that ends a parked stack without running any of its code. */
-  deadly?(): unknown;
 }
 
 export class Actor {
@@ -112,7 +111,7 @@ export class Actor {
     this.endWait();
     this.#mailbox = [];
     this.#taken = 0;
-    if (this.#kill) this.#kill(this.code!.deadly!());
+    if (this.#kill) this.#kill(deadly());
     else this.code!.end?.();
     this.code = undefined;
   }

@@ -1,5 +1,5 @@
 // A wasm module as the code of actors. Every actor has an instance of its own, so that what is suspended in one is in
-// nobody's way. What is suspended is the actor's one stack of JSPI (stack.ts). Where compilers keep locals whose
+// nobody's way. What is suspended is the actor's one stack (stack.ts). Where compilers keep locals whose
 // address is taken on a stack in linear memory, the actor gets a region of exactly its class for it when it is spawned;
 // one of class none runs on the stack that the module brings along. A handler that has overflowed its region is ended
 // when it blocks or returns. It can have harmed nobody but itself.
@@ -9,6 +9,7 @@
 import { CANNOT_TELL, inspector } from "../turn/core.js";
 import { words } from "../errors.js";
 import { compile, recall, shapeOf } from "../guest/module.js";
+import type { Options } from "../guest/options.js";
 import { allocate, choose, OWN, type Plan } from "../guest/stacks.js";
 import { WebAssembly } from "../platform.js";
 import { describe } from "../values.js";
@@ -16,7 +17,10 @@ import type { Actor, Code } from "./actor.js";
 import { ActorError } from "./errors.js";
 import type { Host, Message } from "./host.js";
 import { imports } from "./imports.js";
-import { link, Stack } from "./stack.js";
+import { check, instantiate, Stack } from "./stack.js";
+import { substrateOf } from "../substrate/choose.js";
+import { deadly } from "../substrate/jspi.js";
+import type { Substrate } from "../substrate/substrate.js";
 
 /**
  * A further function that guests may import from "env". If it returns a Promise, the actor is blocked until that
@@ -35,15 +39,16 @@ export interface ActorModule {
 
 /**
  * Compiles a module whose instances are actors. It exports handle_message(type i32, source i64, payload i32, size i32)
- * -> i32, and imports mk_ functions, and those given here, from "env". Rejects with a FiberError if the source is not a
- * module or the engine has no JSPI, and with an ActorError if the module is not an actor: code "bad-module",
- * "missing-import" or "bad-argument".
+ * -> i32, and imports mk_ functions, and those given here, from "env". Where the engine has no JSPI, or `stacks` asks
+ * for it, the module is rewritten so that its handler can be left, as `instantiate` does. Rejects with a FiberError if
+ * the source is not a module or the engine has neither, and with an ActorError if the module is not an actor: code
+ * "bad-module", "missing-import" or "bad-argument".
  */
 export async function compileActor(
   source: BufferSource,
-  options: { imports?: Record<string, Import> } = {},
+  options: { imports?: Record<string, Import>; stacks?: Options["stacks"] } = {},
 ): Promise<ActorModule> {
-  const module = await compile(source);
+  const module = await compile(source, options);
   const more = options.imports ?? {};
   for (const [name, fn] of Object.entries(more)) {
     if (typeof fn !== "function")
@@ -60,8 +65,12 @@ export async function compileActor(
     const list = missing.map(({ module, name, kind }) => `${module}.${name} (${kind})`).join(", ");
     throw new ActorError("missing-import", `the module imports what nobody provides: ${list}`);
   }
+  substrates.set(module, await substrateOf(options, shapeOf(module)));
   return { module, imports: more };
 }
+
+/** What holds the stacks of a module's actors. */
+const substrates = new WeakMap<WebAssembly.Module, Substrate>();
 
 // As in package shadow.
 const GUARD = 64; // bytes
@@ -117,14 +126,15 @@ export class Instance implements Code {
     { module, imports: more }: ActorModule,
   ) {
     const shape = shapeOf(module);
-    const env: Record<string, WebAssembly.ImportValue> = {};
-    for (const { name } of WebAssembly.Module.imports(module)) {
+    const substrate = substrates.get(module)!;
+    const functions = WebAssembly.Module.imports(module).map(({ name }) => {
       const own = imports[name];
-      env[name] = own
-        ? this.#function(own.call, own.blocks)
-        : this.#function((_, ...args) => more[name]!(actor.host, ...args), true);
-    }
-    const exports = (this.#exports = this.#do(() => new WebAssembly.Instance(module, { env }).exports) as Exports);
+      return own
+        ? this.#function(own.call, own.blocks, substrate)
+        : this.#function((_, ...args) => more[name]!(actor.host, ...args), true, substrate);
+    });
+    const on = actor.stack !== 0 ? substrate : undefined;
+    const exports = (this.#exports = this.#do(() => instantiate(on, module, shape, functions).exports) as Exports);
     const list = WebAssembly.Module.exports(module);
     const exported = (k: number): unknown => (k < 0 ? undefined : (exports as Record<string, unknown>)[list[k]!.name]);
     this.#memory = exported(shape.memory) as WebAssembly.Memory | undefined;
@@ -136,8 +146,8 @@ export class Instance implements Code {
     if (exports._initialize) this.#do(exports._initialize);
     if (actor.stack !== 0) this.#region(actor.stack, shape.stackPointer);
     try {
-      if (actor.stack !== 0) this.#stack = new Stack(exports.handle_message);
-      else if (!linked.has(module)) link(exports.handle_message);
+      if (actor.stack !== 0) this.#stack = new Stack(exports.handle_message, substrate);
+      else if (!linked.has(module)) check(exports.handle_message);
       linked.add(module);
     } catch (error) {
       throw new ActorError("bad-module", "handle_message is not of the type (i32, i64, i32, i32) -> i32", {
@@ -148,7 +158,7 @@ export class Instance implements Code {
   }
 
   /** Wraps an import for this instance. */
-  #function(call: (guest: Instance, ...args: any[]) => unknown, blocks: boolean): WebAssembly.ImportValue {
+  #function(call: (guest: Instance, ...args: any[]) => unknown, blocks: boolean, substrate: Substrate): unknown {
     const { actor } = this;
     const fn = (...args: unknown[]): unknown => {
       if (this.#death) throw this.#death;
@@ -168,7 +178,11 @@ export class Instance implements Code {
         throw error;
       }
     };
-    return blocks && actor.stack !== 0 ? (new WebAssembly.Suspending(fn) as unknown as WebAssembly.ImportValue) : fn;
+    if (!blocks || actor.stack === 0) return fn;
+    return substrate.waits((...args) => {
+      const result = fn(...args);
+      return this.#isPromise(result) ? this.#stack!.wait(result, () => actor.over) : result;
+    });
   }
 
   #isPromise(value: unknown): value is PromiseLike<unknown> {
@@ -181,7 +195,7 @@ export class Instance implements Code {
     if (runtime.wheel.blocked(id)) {
       // The parked Promise has passed through the import, which may have caught the error that ends the actor.
       const check = (): void => {
-        if (this.actor.over) throw this.deadly();
+        if (this.actor.over) throw deadly();
       };
       return Promise.resolve(promise).finally(check);
     }
@@ -248,10 +262,6 @@ export class Instance implements Code {
 
   end(): void {
     this.#stack?.end();
-  }
-
-  deadly(): unknown {
-    return this.#stack!.deadly();
   }
 
   #ended(result: number): boolean {

@@ -9,6 +9,7 @@ interface Rewriter {
   input(n: number): number;
   marks(n: number): number;
   lower(all: boolean, stubs: boolean): number;
+  waits(): number;
   output(): number;
   output_len(): number;
 }
@@ -123,6 +124,22 @@ export function isRewritten(bytes: Uint8Array): boolean {
  */
 export function lower(bytes: Uint8Array, all: boolean, marks?: Uint8Array, stubs = false): Uint8Array | undefined {
   tellIfLarge(bytes);
+  return rewrite(bytes, marks, (rewriter) => rewriter.lower(all, stubs));
+}
+
+/**
+ * The module in which those imports of a guest wait that are marked: a function f<i> for import i, which calls the
+ * import wait.<i>. All that matters of the guest is what comes before its code.
+ */
+export function waitsOf(guest: Uint8Array, marks: Uint8Array): Uint8Array {
+  return rewrite(guest, marks, (rewriter) => rewriter.waits())!;
+}
+
+function rewrite(
+  bytes: Uint8Array,
+  marks: Uint8Array | undefined,
+  how: (rewriter: Rewriter) => number,
+): Uint8Array | undefined {
   const { exports } = new WebAssembly.Instance(program!, {});
   (exports["_initialize"] as () => void)();
   const rewriter = exports as unknown as Rewriter;
@@ -132,7 +149,7 @@ export function lower(bytes: Uint8Array, all: boolean, marks?: Uint8Array, stubs
     const at = rewriter.marks(marks.length) >>> 0;
     new Uint8Array(rewriter.memory.buffer).set(marks, at);
   }
-  const outcome = rewriter.lower(all, stubs);
+  const outcome = how(rewriter);
   const output = rewriter.output() >>> 0;
   const result = new Uint8Array(rewriter.memory.buffer, output, rewriter.output_len());
   switch (outcome) {

@@ -27,7 +27,15 @@ export interface Substrate {
     imports: WebAssembly.Imports,
     functions: readonly unknown[],
   ): Promise<WebAssembly.Instance>;
+  /**
+   * Instantiates, at once, a module that imports functions alone, without stubs: those that may wait are what `waits`
+   * has returned. If it is missing, the platform does it.
+   */
+  bare?(module: WebAssembly.Module, shape: Bare, functions: readonly unknown[]): WebAssembly.Instance;
 }
+
+/** What is asked for of a module without stubs. */
+export type Bare = Pick<Shape, "header" | "bytes" | "options">;
 
 /**
  * Says of an import that only yields whether there is nothing to look at before this fiber yields, and nobody to tell.

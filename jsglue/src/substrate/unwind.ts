@@ -10,13 +10,13 @@
 import { shared } from "../lower/driver.js";
 import { restore, standsIn } from "../lower/frames.js";
 import { instantiate, link } from "../lower/link.js";
-import { isRewritten, load, loadNow, lower } from "../lower/rewriter.js";
+import { isRewritten, load, loadNow, lower, waitsOf } from "../lower/rewriter.js";
 import { WebAssembly } from "../platform.js";
 import { refuseWith, Waiting, waitTag } from "../lower/waits.js";
 import type { Shape } from "../guest/module.js";
 import { isJavaScriptCore } from "./javascriptcore.js";
 import { cells, GIVEN, LAST, NEXT, share, ASKING } from "./cells.js";
-import type { Runner, Stack, Substrate, Yields } from "./substrate.js";
+import type { Bare, Runner, Stack, Substrate, Yields } from "./substrate.js";
 import type { Core } from "../turn/core.js";
 import { enters, leaves, start, tell, Yielding } from "./yields.js";
 import fiberBytes from "../../lower/fiber.wasm";
@@ -306,29 +306,60 @@ const substrate: Substrate = {
   instance,
   async guest(module, shape, given, functions) {
     const marks = marksOf(functions, (fn) => fn === undefined);
+    const key = marks.join();
     // Not at once: some engines refuse that to a page if a module is large.
-    const lowered = known(module, marks) ?? keep(module, marks, await WebAssembly.compile(...rewrite(shape, marks)));
+    const lowered = known(module, key) ?? keep(module, key, await WebAssembly.compile(...rewrite(shape, marks)));
     const [imports, made] = link(lowered, given);
     const instance = await WebAssembly.instantiate(lowered, imports);
     made(instance);
     return instance;
   },
+  bare(module, shape, functions) {
+    const waiting = Uint8Array.from(functions, (fn) => (fn instanceof Waiting ? 1 : 0));
+    const { exports } = waiting.includes(1)
+      ? linked(waitsModule(module, shape, waiting), { wait: { ...functions } })
+      : ({ exports: {} } as WebAssembly.Instance);
+    const own = functions.map((fn, i) => exports[`f${i}`] ?? fn);
+    const given: Record<string, Record<string, unknown>> = {};
+    WebAssembly.Module.imports(module).forEach(({ module: from, name }, i) => ((given[from] ??= {})[name] = own[i]));
+    return linked(
+      loweredNow(
+        module,
+        shape,
+        marksOf(own, () => false),
+      ),
+      given,
+    );
+  },
 };
+
+/** The module in which imports of a module without stubs wait. */
+function waitsModule(module: WebAssembly.Module, { header }: Bare, marks: Uint8Array): WebAssembly.Module {
+  const key = `waits ${marks.join()}`;
+  return known(module, key) ?? keep(module, key, new WebAssembly.Module(waitsOf(header, marks) as BufferSource));
+}
+
+function linked(lowered: WebAssembly.Module, given: unknown): WebAssembly.Instance {
+  const [imports, made] = link(lowered, given);
+  const instance = new WebAssembly.Instance(lowered, imports);
+  made(instance);
+  return instance;
+}
 
 /** Whether what a guest imports may be left, or lead to what may: functions of rewritten instances, and tables. */
 export function mayBeLeft(value: unknown): boolean {
   return fiber !== undefined && (value instanceof WebAssembly.Table || shared().lowered.has(Object(value)));
 }
 
-// Modules as they have been rewritten, by which of their imports may be left.
+// Modules as they have been rewritten, by which of their imports may be left, and the modules in which those wait.
 const cache = new WeakMap<WebAssembly.Module, Map<string, WebAssembly.Module>>();
 
-const known = (module: WebAssembly.Module, marks: Uint8Array) => cache.get(module)?.get(marks.join());
+const known = (module: WebAssembly.Module, key: string) => cache.get(module)?.get(key);
 
-function keep(module: WebAssembly.Module, marks: Uint8Array, lowered: WebAssembly.Module): WebAssembly.Module {
+function keep(module: WebAssembly.Module, key: string, lowered: WebAssembly.Module): WebAssembly.Module {
   let all = cache.get(module);
   if (!all) cache.set(module, (all = new Map()));
-  all.set(marks.join(), lowered);
+  all.set(key, lowered);
   return lowered;
 }
 
@@ -339,8 +370,13 @@ function marksOf(functions: readonly unknown[], waits: (fn: unknown) => boolean)
 }
 
 /** Rewrites a guest. Returns what the platform is to compile, with the options that it was compiled with before. */
-function rewrite({ bytes, options }: Shape, marks: Uint8Array): [BufferSource, ...any[]] {
+function rewrite({ bytes, options }: Bare, marks: Uint8Array): [BufferSource, ...any[]] {
   return [(lower(bytes!, true, marks) ?? bytes!) as BufferSource, options];
+}
+
+function loweredNow(module: WebAssembly.Module, shape: Bare, marks: Uint8Array): WebAssembly.Module {
+  const key = marks.join();
+  return known(module, key) ?? keep(module, key, new WebAssembly.Module(...rewrite(shape, marks)));
 }
 
 /** Rewrites a guest at once, and links it. */
@@ -351,8 +387,7 @@ export function rewritten(
   functions: readonly unknown[],
   waits: (fn: unknown) => boolean,
 ): { module: WebAssembly.Module; imports: WebAssembly.Imports; made: (instance: WebAssembly.Instance) => void } {
-  const marks = marksOf(functions, waits);
-  const lowered = known(module, marks) ?? keep(module, marks, new WebAssembly.Module(...rewrite(shape, marks)));
+  const lowered = loweredNow(module, shape, marksOf(functions, waits));
   const [imports, made] = link(lowered, given);
   return { module: lowered, imports, made };
 }
