@@ -30,9 +30,9 @@ const (
 
 // fibers are the files of tests about fibers, by what comes before _test.mjs.
 var fibers = []string{
-	"actors", "actors_guest", "arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames", "inside", "jspi",
-	"jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "proposals", "proposals_bad",
-	"proposals_entries", "scenarios", "serial", "tables", "wirings", "yields",
+	"actors", "actors_guest", "arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames",
+	"inside", "jspi", "jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "proposals",
+	"proposals_bad", "proposals_entries", "scenarios", "serial", "tables", "wirings", "yields",
 }
 
 // instructions are those of the stack-switching instructions, which need no JSPI. The project's Node runs them with all

@@ -17,8 +17,8 @@ export interface Limits {
  * Sets how many fibers of this page are started at once (soft, 1,000 by default), and up to how many if nothing would
  * move otherwise (hard, 4,000 by default). The others wait unstarted, in order. May be called at any time; fibers that
  * have started stay started. Chromium ends a tab that has some 20,000 stacks, Node a process that has some 32,000;
- * neither can be caught. Returns both as they are now; without an argument nothing changes. Throws a FiberError with the
- * code "bad-argument" unless both are whole numbers and 1 <= soft <= hard.
+ * neither can be caught. Returns both as they are now; without an argument nothing changes. Throws a FiberError with
+ * the code "bad-argument" unless both are whole numbers and 1 <= soft <= hard.
  */
 export function limits(chosen: { soft?: number | undefined; hard?: number | undefined } = {}): Limits {
   if (typeof chosen !== "object" || chosen === null) throw wrong("limits takes { soft, hard }", chosen);
