@@ -38,6 +38,8 @@ func (p testPlan) serve(o *webserver.Options) {
 		"/jsglue/test/":    "../jsglue/test",
 		"/web/dist/":       "../web/dist",
 		"/guest/testdata/": "../guest/testdata",
+		"/asyncio/actors/": "../asyncio/actors",
+		"/docs/":           "../docs",
 		"/binaryen/":       "../node_modules/binaryen",
 		"/jspm/":           "../node_modules/@jspm/core/nodelibs/browser",
 	} {

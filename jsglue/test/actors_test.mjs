@@ -4,11 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { play, scenarios } from "./actors_player.mjs";
 
-const before = Object.getOwnPropertyNames(globalThis);
+// Firefox lists a global elsewhere when it has been used.
+const globals = () => Object.getOwnPropertyNames(globalThis).sort();
+const before = globals();
 const { actors, code, file, guest, world } = await import("./actors_world.mjs");
 const { compileActor } = actors;
 
-test("importing touches no global", () => assert.deepEqual(Object.getOwnPropertyNames(globalThis), before));
+test("importing touches no global", () => assert.deepEqual(globals(), before));
 
 // The same scenarios, with the same outcomes, as in Go on wazero: asyncio/actors/wasm.
 const all = scenarios(file("../../examples/c-actor/scenarios.txt").toString());
