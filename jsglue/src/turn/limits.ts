@@ -9,7 +9,9 @@ import { shown, wrong } from "../values.js";
 
 /** How many fibers are started at once. */
 export interface Limits {
+  /** As long as some of them go on. */
   soft: number;
+  /** If nothing would move otherwise. */
   hard: number;
 }
 
