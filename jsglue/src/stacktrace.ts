@@ -1,4 +1,4 @@
-// The text of an error's stack: read as the engine writes it, and completed when somebody reads it.
+// The text of an error's stack: read as the engine writes it, and completed.
 
 /** The stack's text of what fn throws, as the engine writes it: a page may have changed that, and how long it is. */
 export function engineStack(fn: () => void): string {
@@ -18,8 +18,17 @@ export function engineStack(fn: () => void): string {
   return "";
 }
 
-/** Has an error's stack be what `complete` makes of it, when somebody reads it. */
-export function completeStack(error: Error, complete: (stack: string) => string): void {
+const late = new WeakSet<object>(); // errors whose stacks somebody has to read first
+
+/** Whether an error's stack is completed when somebody reads it. */
+export const isLate = (error: unknown): boolean => late.has(error as object);
+
+/**
+ * Has an error's stack be what `complete` makes of it, when somebody reads it: for what takes long to find. Until then
+ * DevTools, which run no getter, show the error without a stack if nobody catches it.
+ */
+export function completeLater(error: Error, complete: (stack: string) => string): void {
+  late.add(error);
   let engine: PropertyDescriptor | undefined;
   for (let at: object | null = error; at && !engine; at = Object.getPrototypeOf(at))
     engine = Object.getOwnPropertyDescriptor(at, "stack");
@@ -27,10 +36,19 @@ export function completeStack(error: Error, complete: (stack: string) => string)
     Reflect.defineProperty(error, "stack", { value, writable: true, enumerable: false, configurable: true });
   };
   const get = (): unknown => {
+    late.delete(error);
     const stack: unknown = engine?.get ? engine.get.call(error) : engine?.value;
     const whole = typeof stack === "string" ? complete(stack) : stack;
     set(whole);
     return whole;
   };
   Reflect.defineProperty(error, "stack", { get, set, enumerable: false, configurable: true });
+}
+
+/** The same, at once. */
+export function complete(error: Error, completed: (stack: string) => string): void {
+  const { stack } = error;
+  if (typeof stack !== "string") return;
+  const value = completed(stack);
+  Reflect.defineProperty(error, "stack", { value, writable: true, enumerable: false, configurable: true });
 }

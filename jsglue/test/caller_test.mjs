@@ -51,6 +51,29 @@ for (const stacks of ["jspi", "unwind"]) {
   });
 }
 
+test("the stack of a trap has the guest's frames in the place of fiberfill's", async () => {
+  for (const stacks of ["jspi", "unwind"]) {
+    const { breaks } = await guest(() => {}, { stacks });
+    const trap = await (async () => await breaks(0))().catch((error) => error);
+    const [head, first, ...rest] = trap.stack.split("\n");
+    assert.equal(head, `FiberError: ${trap.message}`);
+    assert.match(first, /wasm-function/);
+    assert.equal(first, trap.cause.stack.split("\n")[1]);
+    assert.ok(!rest.some((line) => line.includes("trapError")), trap.stack);
+  }
+});
+
+// DevTools run no getter: they would show an error that nobody catches without its stack.
+test("on the engine's stacks, an error's stack is completed before anybody reads it", async () => {
+  const { title, breaks } = await guest((v) => v && Promise.reject(new Error("boom")), { stacks: "jspi" });
+  for (const call of [() => title(1), () => breaks(0)]) {
+    const error = await (async () => await call())().catch((error) => error);
+    const engine = Object.getOwnPropertyDescriptor(error, "stack");
+    assert.equal(typeof engine.value, "string");
+    assert.match(engine.value, /\(fiber \w+#\d+\)/);
+  }
+});
+
 test("an error that ends many fibers has the lines of ten, and so many calls cost no more", async () => {
   const boom = new Error("boom");
   const { title } = await guest(() => Promise.reject(boom));

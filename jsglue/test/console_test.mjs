@@ -67,3 +67,10 @@ test("report tells the version, the engine, the stacks, the limits and the fiber
   assert.match(await fiberfill.report(), /\n {2}and 50 more$/);
   await end(many);
 });
+
+test("a fiber that has been frozen is listed as well", async () => {
+  const calls = await waiting();
+  for (const call of calls) Object.freeze(call);
+  assert.deepEqual(new Set(fiberfill.fibers()), new Set(calls));
+  await end(calls);
+});

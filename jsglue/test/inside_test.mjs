@@ -151,6 +151,28 @@ test("parents that hold every place of the soft limit get going by themselves", 
   fiberfill.limits({ soft: 1000, hard: 4000 });
 });
 
+test("asking for the limits leaves a soft limit as it has grown", async () => {
+  fiberfill.limits({ soft: 1, hard: 4000 });
+  const ends = [];
+  const exports = await guest(async (url, write) => {
+    await new Promise((resolve) => ends.push(resolve));
+    write(body(1));
+    return body(1).length;
+  });
+  const calls = Array.from({ length: 2 }, () => exports.item("http://h/item?id=1"));
+  while (ends.length < 2) await pause(); // the second one has a place since the limit has grown
+  assert.equal(fiberfill.limits().soft, 1);
+  ends[0]();
+  await calls[0];
+  const third = exports.item("http://h/item?id=1");
+  await pause();
+  assert.notEqual(third.state, "queued");
+  while (ends.length < 3) await pause();
+  for (const end of ends) end();
+  await Promise.all([...calls, third]);
+  fiberfill.limits({ soft: 1000, hard: 4000 });
+});
+
 test("fibers that wait for each other in a cycle: the wait that closes it throws and names them", async () => {
   const fibers = {};
   const exports = await guest((url) => fibers[new URL(url).pathname.slice(1)]);

@@ -26,7 +26,7 @@ if (!SCRIPT_TAG) {
  */
 export function fibers(): Fiber<any>[] {
   const list = liveFibers();
-  if (!SCRIPT_TAG) for (const fiber of list) Object.defineProperties(fiber, columns);
+  if (!SCRIPT_TAG) for (const fiber of list) if (Object.isExtensible(fiber)) Object.defineProperties(fiber, columns);
   return list;
 }
 

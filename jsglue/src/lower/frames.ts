@@ -8,7 +8,7 @@
 import { shared } from "./driver.js";
 import { isA } from "../errors.js";
 import { WebAssembly } from "../platform.js";
-import { completeStack, engineStack } from "../stacktrace.js";
+import { completeLater, engineStack } from "../stacktrace.js";
 import frameBytes from "../../lower/frames.wasm";
 
 /** jsglue/lower/frames.wat */
@@ -103,7 +103,7 @@ export function restore(error: unknown, brought: unknown, trampolines: number): 
   // Bun 1.2, which does not, ends with a segmentation fault when it prints an error whose stack is an accessor.
   if (!(named ??= functions(frame) !== undefined)) return;
   restored.add(error);
-  completeStack(error, (stack) => joined(stack, frame, error === brought, trampolines));
+  completeLater(error, (stack) => joined(stack, frame, error === brought, trampolines));
 }
 
 /** Where a stack's lines end that are the guest's: those of the loop follow, of fiber.wat. -1: that is not there. */

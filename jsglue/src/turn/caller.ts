@@ -4,8 +4,8 @@
 // runs is going to settle. So a fiber that has failed is rejected by way of one more Promise, and while that is made to
 // reject, V8 is asked for a stack. Other engines tell nothing; there the stack stays as it is.
 
-import { isA } from "../errors.js";
-import { completeStack, engineStack } from "../stacktrace.js";
+import { FiberError, isA } from "../errors.js";
+import { complete, completeLater, engineStack, isLate } from "../stacktrace.js";
 import { then } from "../values.js";
 import type { Task } from "./task.js";
 
@@ -34,10 +34,19 @@ function tellCaller(error: Error, { name, exportName }: Task): void {
     .filter((line) => /^ +at async /.test(line));
   if (callers.length === 0) return;
   times.set(error, time + 1);
-  const lines = [`    at async ${exportName} (fiber ${name})`, ...callers].join("\n");
+  const lines = [`    at async ${exportName} (fiber ${name})`, ...callers];
   try {
-    completeStack(error, (stack) => `${stack.trimEnd()}\n${lines}`);
+    const cause = isA(error, FiberError) && isA(error.cause, Error) ? error.cause : undefined;
+    const how = isLate(error) || isLate(cause) ? completeLater : complete;
+    how(error, (stack) => [...withFrames(stack.trimEnd().split("\n"), cause), ...lines].join("\n"));
   } catch {
-    // a Proxy: it stays as it is
+    // A Proxy, or a getter of a page's own: it stays as it is.
   }
+}
+
+/** The lines of a trap's stack, with the guest's frames, which its cause has, for fiberfill's own. */
+function withFrames(lines: string[], cause: Error | undefined): string[] {
+  const isFrame = (line: string): boolean => /^ +at /.test(line);
+  const frames = cause ? String(cause.stack).split("\n").filter(isFrame) : [];
+  return frames.length > 0 ? [...lines.filter((line) => !isFrame(line)), ...frames] : lines;
 }

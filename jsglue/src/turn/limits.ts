@@ -22,7 +22,7 @@ export interface Limits {
  * neither can be caught. Returns both as they are now; without an argument nothing changes. Throws a FiberError with
  * the code "bad-argument" unless both are whole numbers and 1 <= soft <= hard.
  */
-export function limits(chosen: { soft?: number | undefined; hard?: number | undefined } = {}): Limits {
+export function limits(chosen: { soft?: number | undefined; hard?: number | undefined } = settings): Limits {
   if (typeof chosen !== "object" || chosen === null) throw wrong("limits takes { soft, hard }", chosen);
   const whole = (n: unknown) => Number.isInteger(n) && (n as number) >= 1 && (n as number) < INDEX;
   const { soft = settings.soft } = chosen;
@@ -34,9 +34,12 @@ export function limits(chosen: { soft?: number | undefined; hard?: number | unde
         `got soft ${shown(soft)} and hard ${shown(hard)}`,
     );
   }
-  settings.soft = soft;
-  settings.hard = hard;
-  ask((core) => (core.limit(soft, hard), 0));
-  schedule();
+  // What is only read stays as it is, also a soft limit that has grown.
+  if (chosen !== settings) {
+    settings.soft = soft;
+    settings.hard = hard;
+    ask((core) => (core.limit(soft, hard), 0));
+    schedule();
+  }
   return { soft, hard };
 }
