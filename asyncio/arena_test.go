@@ -464,3 +464,30 @@ func TestArena_ends_any_number_of_fibers_that_never_started(t *testing.T) {
 		t.Errorf("Run() = %v, started %v, want the arena's error and nobody started", err, started)
 	}
 }
+
+// A fiber that is started while its arena ends never runs, and is cancelled like the others.
+func TestArena_cancels_what_is_started_while_it_ends(t *testing.T) {
+	leaktest.Goroutines(t)
+	var late *asyncio.Fiber
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		err := asyncio.Arena(f, "a", func(a *asyncio.Fiber) error {
+			a.Go("cleans up", func(c *asyncio.Fiber) error {
+				err := asyncio.Sleep(c, time.Hour)
+				late = a.Go("late", func(*asyncio.Fiber) error { t.Error("it has started"); return nil })
+				return err
+			})
+			a.Yield()
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := f.Wait(late); err == nil {
+			t.Error("it was not cancelled")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("Run() = %v", err)
+	}
+}

@@ -211,6 +211,16 @@ func TestAllLimit(t *testing.T) {
 	}
 }
 
+func TestAllLimit_of_none_panics(t *testing.T) {
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		_, err := asyncio.AllLimit(f, 0, func(*asyncio.Fiber) (int, error) { return 1, nil })
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "needs a limit of at least 1") {
+		t.Errorf("Run() = %v", err)
+	}
+}
+
 // Behind a failure or a cancellation no more are started.
 func TestAllLimit_starts_none_behind_a_failure(t *testing.T) {
 	leaktest.Goroutines(t)

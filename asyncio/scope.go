@@ -101,7 +101,6 @@ func (s *scope) takeFailure() error {
 		f := s.failed[0]
 		s.failed = s.failed[1:]
 		if !f.reported {
-			f.reported = true
 			return f.err
 		}
 	}
