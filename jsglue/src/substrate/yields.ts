@@ -132,8 +132,8 @@ function idle(command: number): number {
   const at = entry(command & INDEX);
   const stack = loop.stacks[cells[at + SLOT]! - 1]!;
   const task = stack.runner as Call;
-  const { held, death, failed, deliver, outcome } = task;
-  if (task.runner !== task || !stack.waits || held || death || failed || deliver || outcome !== undefined) return 0;
+  const { held, death, deliver, outcome } = task;
+  if (task.runner !== task || !stack.waits || held || death || deliver || outcome !== undefined) return 0;
   stack.waits = false;
   cells[at + IMPORT] = 0; // whether it may yield again is asked then
   return 1;
@@ -157,7 +157,6 @@ export function tell(): void {
     stack.waits = cells[at + WAITS] !== 0;
     if (!stack.waits) continue;
     cells[at + WAITS] = 0;
-    call.failed = false;
     call.outcome = call.deliver = call.on = call.awaited = undefined;
     call.waitsFor = names.get(call);
     enter(call, "waiting");

@@ -26,11 +26,10 @@ export abstract class Task extends Life {
   over = false; // it has ended inside the call that began it: the core knows, the user does not yet
 
   waits = 0; // number of waits begun, as in the core
-  failed = false; // the current wait ends with an exception
   outcome: unknown = undefined; // what the current wait ends with
   /**
-   * Takes the value of the current wait and makes the stack go on. If undefined, the stack goes on with the value
-   * itself.
+   * Takes what the current wait has brought and makes the stack go on or throw. If undefined, the stack goes on
+   * with the outcome itself.
    */
   deliver: ((value: unknown, stack: Stack) => void) | undefined = undefined;
   awaited: object | undefined = undefined; // the Promise of the current wait, until leaks.ts takes it

@@ -14,6 +14,7 @@ import { watch } from "./leaks.js";
 import { enter } from "./observe.js";
 import { tell } from "./tell.js";
 import { ask, broken, finished, make, notified, settings, waited, wanted } from "./scheduler.js";
+import type { Stack } from "../substrate/substrate.js";
 import type { Task } from "./task.js";
 
 const tasks: (Task | undefined)[] = []; // by the index of the reference
@@ -100,7 +101,6 @@ export function run(command: number): void {
     const { stack } = task.runner;
     if (!stack) task.begin();
     else if (task.death) stack.end();
-    else if (task.failed) stack.fail(task.outcome);
     else if (task.deliver) task.deliver(task.outcome, stack);
     else stack.goOn(task.outcome);
   }
@@ -167,8 +167,15 @@ export function drop(task: Task): number {
 export function interrupted(task: Task, error: unknown): void {
   notified(task.reference, task.waits);
   task.on = undefined; // a fiber that waits for this one from now on closes no cycle
-  task.failed = true;
-  task.outcome = error;
+  brought(task, true, error);
+}
+
+const fails = (error: unknown, stack: Stack): void => stack.fail(error);
+
+/** Keeps what the current wait of a fiber ends with, until it is its turn. */
+export function brought(task: Task, failed: boolean, outcome: unknown): void {
+  task.outcome = outcome;
+  if (failed) task.deliver = fails;
   schedule();
 }
 

@@ -6,7 +6,7 @@ import { read, recent } from "./clock.js";
 import { enter, settled } from "./observe.js";
 import { ask, notified, waited, yielded } from "./scheduler.js";
 import type { Task } from "./task.js";
-import { run, schedule } from "./turn.js";
+import { brought, run } from "./turn.js";
 
 /** The current fiber waits until {@link complete} ends the wait. */
 export function wait(task: Task, what: string): unknown {
@@ -36,7 +36,6 @@ export function yieldNow(task: Task, what: string): unknown {
 
 function leave(task: Task, what: string): unknown {
   task.waits++;
-  task.failed = false;
   task.outcome = undefined;
   task.deliver = undefined;
   task.on = undefined;
@@ -52,8 +51,6 @@ function leave(task: Task, what: string): unknown {
  */
 export function complete(task: Task, n: number, failed: boolean, outcome: unknown): void {
   if (!notified(task.reference, n)) return;
-  task.failed = failed;
-  task.outcome = outcome;
   settled?.(task.fiber);
-  schedule();
+  brought(task, failed, outcome);
 }
