@@ -49,4 +49,16 @@ for (const stacks of ["jspi", "unwind"]) {
     assert.equal(g.instance.exports.open(), 0);
     assert.deepEqual(fibers(), []);
   });
+
+  test(`Rust, ${stacks}: a panic's text is in the error of its fiber, and others go on`, async () => {
+    const g = await fetching(bytes, { stacks });
+    const [odd, even, item] = [g.exports.half(7), g.exports.half(8), g.exports.item("/item?id=1")];
+    const { code, message } = await odd.catch((error) => error);
+    assert.equal(code, "trap");
+    assert.match(message, /^fiber half#\d+ trapped in export half: .+: panicked at .*7 is odd.*src\/lib\.rs:\d+/);
+    assert.equal(await even, 4);
+    await until(() => g.asked.length === 1);
+    g.asked[0].answer(json(1));
+    assert.equal(await item, 1001);
+  });
 }

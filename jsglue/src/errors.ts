@@ -27,6 +27,10 @@ export type FiberErrorCode =
   | "cancel-ignored" // the guest kept ignoring its cancellation
   | "core-trap"; // the scheduler itself failed: a bug in fiberfill
 
+/** Where docs/errors.md has an entry. */
+export const linkTo = (entry: string): string =>
+  `https://github.com/fiberfill/fiberfill/blob/main/docs/errors.md#${entry}`;
+
 /**
  * A trap, or a refusal by fiberfill. `code` is stable. `fiber` is the name of the fiber concerned, if there is one.
  * `cause` is the engine's own error, if there is one.
@@ -50,11 +54,15 @@ export class FiberError extends Error {
     options: { fiber?: string; cause?: unknown } = {},
   ) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
+    if (!SCRIPT_TAG) this.help = linkTo(code);
     if (options.fiber !== undefined) this.fiber = options.fiber;
   }
 
   /** The name of the fiber concerned, if there is one. */
   readonly fiber?: string;
+
+  /** A link to what the code means and what helps, which consoles show. The script tag leaves it out. */
+  readonly help?: string;
 }
 
 /** instanceof, for any value. A revoked Proxy may be thrown like anything else, and throws when it is asked. */

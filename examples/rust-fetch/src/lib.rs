@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+fiberfill::panic_text!();
+
 mod imports {
     #[link(wasm_import_module = "env")]
     extern "C" {
@@ -83,4 +85,11 @@ fn nap(times: u32, time: Duration, slept: &mut u32) -> fiberfill::Result<()> {
         *slept += 1;
     }
     Ok(())
+}
+
+/// Half of an even number. A panic ends this fiber alone, and its error has the text.
+#[no_mangle]
+pub extern "C" fn half(n: u32) -> u32 {
+    assert!(n % 2 == 0, "{n} is odd");
+    n / 2
 }

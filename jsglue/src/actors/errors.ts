@@ -1,5 +1,7 @@
 // The errors of actors.
 
+import { linkTo } from "../errors.js";
+
 /** The stable codes of {@link ActorError}; a message may change, a code does not. */
 export type ActorErrorCode =
   | "no-actor" // it has ended, or never existed
@@ -34,6 +36,9 @@ export class ActorError extends Error {
   /** The number of the actor concerned, if there is one. */
   readonly actor?: number;
 
+  /** A link to what the code means and what helps, which consoles show. */
+  readonly help: string;
+
   constructor(
     /** What is wrong, for programs. */
     readonly code: ActorErrorCode,
@@ -41,6 +46,7 @@ export class ActorError extends Error {
     options: { actor?: number; cause?: unknown } = {},
   ) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
+    this.help = linkTo(`actors-${code}`);
     if (options.actor !== undefined) this.actor = options.actor;
   }
 }

@@ -4,6 +4,7 @@
 
 import type { Binding } from "./binding.js";
 import { FiberError, isA, words } from "../errors.js";
+import { panicText } from "./panic.js";
 import type { Region, Tenant } from "./regions.js";
 import type { Serial } from "./serial.js";
 import { ends, type Frames, type Holder } from "./shadowstack.js";
@@ -170,11 +171,11 @@ export class Call extends Task implements Owner, Holder {
 export const running = (): Call | undefined => current as Call | undefined; // there are no other fibers
 
 /** What a call whose stack has ended by a trap rejects with. */
-export function trapError({ name, exportName, thunk }: Call, error: unknown): unknown {
+export function trapError({ name, exportName, thunk, binding }: Call, error: unknown): unknown {
   if (!SCRIPT_TAG && thunk.jspi) return error;
   // By its name: the trap of a function that another window has instantiated is of that window's class.
   if ((error as Error).name === "RuntimeError") {
-    const text = `fiber ${name} trapped in export ${exportName}: ${words(error)}`;
+    const text = `fiber ${name} trapped in export ${exportName}: ${words(error)}${SCRIPT_TAG ? "" : panicText(binding)}`;
     return new FiberError("trap", text, { fiber: name, cause: error });
   }
   const text = `fiber ${name} recursed too deeply in export ${exportName}: ${words(error)}`;

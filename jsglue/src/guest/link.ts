@@ -10,6 +10,7 @@ import { generate, recall, type Shape } from "./module.js";
 import { FiberError } from "../errors.js";
 import { counted } from "../substrate/javascriptcore.js";
 import { shadowStack, type Options } from "./options.js";
+import { prepare } from "./panic.js";
 import { WebAssembly } from "../platform.js";
 import type { Machine } from "../proposals/load.js";
 import { ShadowStack, met, share } from "./shadowstack.js";
@@ -186,6 +187,7 @@ export class Link {
     binding.low = b["low"] as WebAssembly.Global | undefined;
     if (binding.low) binding.stack!.lows.push(binding.low);
     binding.machine = this.#machine;
+    if (!SCRIPT_TAG) prepare(binding, guest.exports);
     this.#machine?.attach(binding, guest, this.#exports);
     const thunks = this.#exports.map(({ name, kind }, k) =>
       kind === "function"

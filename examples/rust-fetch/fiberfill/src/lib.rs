@@ -17,8 +17,11 @@
 //! lock or a `RefCell` borrow across a wait that other fibers need: they would find it taken.
 
 mod generator;
+mod panic;
 
 pub use generator::{Generator, Yielder};
+#[doc(hidden)]
+pub use panic::last_panic;
 use std::time::Duration;
 
 /// Why a wait brought no value.
