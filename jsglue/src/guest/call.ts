@@ -175,7 +175,8 @@ export function trapError({ name, exportName, thunk, binding }: Call, error: unk
   if (!SCRIPT_TAG && thunk.jspi) return error;
   // By its name: the trap of a function that another window has instantiated is of that window's class.
   if ((error as Error).name === "RuntimeError") {
-    const text = `fiber ${name} trapped in export ${exportName}: ${words(error)}${SCRIPT_TAG ? "" : panicText(binding)}`;
+    const panic = SCRIPT_TAG ? "" : panicText(binding);
+    const text = `fiber ${name} trapped in export ${exportName}: ${words(error)}${panic}`;
     return new FiberError("trap", text, { fiber: name, cause: error });
   }
   const text = `fiber ${name} recursed too deeply in export ${exportName}: ${words(error)}`;
