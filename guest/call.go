@@ -220,7 +220,7 @@ func (c *Call) run(f *asyncio.Fiber) {
 		trap.Fibers = g.proposal.atTrap
 		c.end(Failed, trap)
 	case !strings.HasPrefix(err.Error(), "wasm error: uncaught exception"): // the runtime exports no such error
-		trap = &TrapError{Fiber: c.Name, Export: c.Export, Reason: err}
+		trap = &TrapError{Fiber: c.Name, Export: c.Export, Reason: g.withPanicText(f, err)}
 		if g.proposal != nil {
 			trap.Fibers = g.proposal.atTrap
 		}

@@ -231,6 +231,7 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 		g.pointer = g.module.ExportedGlobal(pointerName).(api.MutableGlobal)
 		g.base = uint32(g.pointer.Get())
 	}
+	g.panicText(ctx) // the guest prepares
 	if !mayWait && g.proposal == nil {
 		return nil // a call that cannot wait is over before another starts
 	}
