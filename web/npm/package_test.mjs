@@ -59,15 +59,18 @@ async function main(fiberfill, bytes, address, stacks) {
 const want = [1, 2, 3].map(value);
 
 /** Runs a file of the project and returns what it printed as JSON. */
-async function printed(node, file, ...more) {
-  const { stdout } = await run(node, [file, address, ...more], { cwd: project });
+async function printed(engine, file, ...more) {
+  const [command, ...flags] = [engine].flat();
+  const { stdout } = await run(command, [...flags, file, address, ...more], { cwd: project });
   return JSON.parse(stdout);
 }
 
-// Bun has Safari's engine, JavaScriptCore.
+// Bun has Safari's engine, JavaScriptCore. Deno is told that the program may do anything.
+const deno = [tool("deno"), "run", "--allow-all", "--no-remote"];
 const engines = [
   ["Node", tool("node")],
   ["Bun", tool("bun")],
+  ["Deno", deno],
 ];
 
 for (const [engine, path] of engines) {
