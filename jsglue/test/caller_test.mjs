@@ -83,23 +83,44 @@ test("an error that ends many fibers has the lines of ten, and so many calls cos
   assert.equal(callers(boom).filter((line) => line.startsWith("title (fiber ")).length, 10);
 });
 
-test("what cannot be completed stays as it is: frozen errors, values, stacks of fibers nobody awaits", async () => {
+test("through arenas, an error has its fiber, and the lines that wait for the arena", async () => {
+  const { title } = await guest((v) => v && Promise.reject(new Error(`boom ${v}`)));
+  const { all, arena, race } = fiberfill;
+  const ways = {
+    all: () => all([title(0), title(1)]),
+    race: () => race([title(1), title(0)]),
+    arena: () => arena(async (a) => void (await a.go(title(1)))),
+    nested: () => all([all([title(1)])]),
+  };
+  for (const [way, open] of Object.entries(ways)) {
+    async function waits() {
+      return await open();
+    }
+    const { stack } = await waits().catch((error) => error);
+    assert.match(stack, /^Error: boom 1\n[^]*\n {4}at async title \(fiber title#\d+\)\n[^]*at async waits \(/, way);
+  }
+});
+
+test("an error that ends a fiber nobody awaits names the fiber", async () => {
+  const { title } = await guest(() => Promise.reject(new Error("alone")));
+  const { stack } = await new Promise((resolve) => title.with({ name: "lone" })(1).then(undefined, resolve));
+  assert.match(stack, /\n {4}at async title \(fiber lone\)$/);
+});
+
+test("what cannot be completed stays as it is: frozen errors, values", async () => {
   const frozen = Object.freeze(new Error("frozen"));
   const hostile = new Proxy(new Error("hostile"), {
     defineProperty() {
       throw new Error("mine");
     },
   });
-  const alone = new Error("alone");
-  const thrown = [frozen, hostile, "a text", undefined, alone];
-  const before = alone.stack;
+  const thrown = [frozen, hostile, "a text", undefined];
   const { title } = await guest((v) => Promise.reject(thrown[v]));
   for (const [v, error] of thrown.entries()) {
     const ended = await new Promise((resolve) => title(v).then(undefined, resolve));
     assert.equal(ended, error);
   }
   assert.ok(!frozen.stack.includes("at async title"));
-  assert.equal(alone.stack, before);
 });
 
 test("a fiber that was cancelled rejects with the reason as it was", async () => {

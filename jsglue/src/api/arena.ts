@@ -9,6 +9,7 @@
 import { FiberError, words } from "../errors.js";
 import { checkSignal } from "./exports.js";
 import type { Fiber } from "./fiber.js";
+import { rejectWithCaller } from "../turn/caller.js";
 import { Cancellable, Life, refuseCircle } from "../turn/life.js";
 import { then, wrong } from "../values.js";
 
@@ -148,7 +149,8 @@ class Scope extends Life {
     if (errors.size === 0) return this.resolve(this.#outcome);
     const [first, ...others] = errors;
     if (others.length > 0) attach(first, others);
-    this.reject(first);
+    if (SCRIPT_TAG || this.cancelledBy(first)) this.reject(first);
+    else rejectWithCaller(this, first, "arena (fiberfill)");
   }
 }
 

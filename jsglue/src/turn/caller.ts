@@ -1,13 +1,15 @@
-// Who awaits a fiber, in the stack of an error that ends it: the lines that an engine writes for an async function.
+// Who awaits a fiber or an arena, in the stack of an error that ends it: the lines that an engine writes for an async
+// function.
 //
 // Nothing is kept when a fiber is made. V8 (Chromium, Node) finds those lines from the Promise that the microtask which
 // runs is going to settle. So a fiber that has failed is rejected by way of one more Promise, and while that is made to
-// reject, V8 is asked for a stack. Other engines tell nothing; there the stack stays as it is.
+// reject, V8 is asked for a stack. If it knows of nobody who awaits the fiber, as when an arena does, there is only the
+// fiber's own line; the arena rejects in the same way. Other engines tell nothing; there the stack stays as it is.
 
 import { FiberError, isA } from "../errors.js";
 import { complete, completeLater, engineStack, isLate } from "../stacktrace.js";
 import { then } from "../values.js";
-import type { Task } from "./task.js";
+import type { Life } from "./life.js";
 
 const resolved = /* @__PURE__ */ Promise.resolve();
 
@@ -15,26 +17,24 @@ const resolved = /* @__PURE__ */ Promise.resolve();
 const MOST = 10;
 const times = /* @__PURE__ */ new WeakMap<Error, number>();
 
-/** Rejects the Promise of a fiber that has failed, two microtasks later. */
-export function rejectWithCaller(task: Task, error: unknown): void {
+/** Rejects the Promise of a fiber or an arena that has failed, two microtasks later. `what` is its own line. */
+export function rejectWithCaller(life: Life, error: unknown, what: string): void {
   const failing = then.call(resolved, () => {
-    if (isA(error, Error)) tellCaller(error, task);
+    if (isA(error, Error)) tellCaller(error, what);
     throw error;
   });
-  then.call(failing, task.resolve, task.reject);
+  then.call(failing, life.resolve, life.reject);
 }
 
-function tellCaller(error: Error, { name, exportName }: Task): void {
+function tellCaller(error: Error, what: string): void {
   const time = times.get(error) ?? 0;
   if (time === MOST) return;
-  const callers = engineStack(() => {
+  const stack = engineStack(() => {
     throw new Error();
-  })
-    .split("\n")
-    .filter((line) => /^ +at async /.test(line));
-  if (callers.length === 0) return;
+  }).split("\n");
+  if (!stack.some((line) => /^ +at /.test(line))) return;
   times.set(error, time + 1);
-  const lines = [`    at async ${exportName} (fiber ${name})`, ...callers];
+  const lines = [`    at async ${what}`, ...stack.filter((line) => /^ +at async /.test(line))];
   try {
     const cause = isA(error, FiberError) && isA(error.cause, Error) ? error.cause : undefined;
     const how = isLate(error) || isLate(cause) ? completeLater : complete;

@@ -199,7 +199,7 @@ export function settle(task: Task, threw: boolean, result: unknown): void {
     const cancelled = task.cancelledBy(result);
     enter(task, cancelled ? "cancelled" : "failed");
     if (SCRIPT_TAG || cancelled) task.reject(result);
-    else rejectWithCaller(task, result);
+    else rejectWithCaller(task, result, `${task.exportName} (fiber ${task.name})`);
   } else {
     enter(task, "done");
     task.resolve(result);
