@@ -107,21 +107,23 @@ test("an error that ends a fiber nobody awaits names the fiber", async () => {
   assert.match(stack, /\n {4}at async title \(fiber lone\)$/);
 });
 
-test("what cannot be completed stays as it is: frozen errors, values", async () => {
-  const frozen = Object.freeze(new Error("frozen"));
-  const hostile = new Proxy(new Error("hostile"), {
-    defineProperty() {
-      throw new Error("mine");
-    },
+for (const stacks of ["jspi", "unwind"]) {
+  test(`${stacks}: what cannot be completed stays as it is: frozen errors, values`, async () => {
+    const frozen = Object.freeze(new Error("frozen"));
+    const hostile = new Proxy(new Error("hostile"), {
+      defineProperty() {
+        throw new Error("mine");
+      },
+    });
+    const thrown = [frozen, hostile, "a text", undefined];
+    const { title } = await guest((v) => Promise.reject(thrown[v]), { stacks });
+    for (const [v, error] of thrown.entries()) {
+      const ended = await new Promise((resolve) => title(v).then(undefined, resolve));
+      assert.equal(ended, error);
+    }
+    assert.ok(!frozen.stack.includes("at async title"));
   });
-  const thrown = [frozen, hostile, "a text", undefined];
-  const { title } = await guest((v) => Promise.reject(thrown[v]));
-  for (const [v, error] of thrown.entries()) {
-    const ended = await new Promise((resolve) => title(v).then(undefined, resolve));
-    assert.equal(ended, error);
-  }
-  assert.ok(!frozen.stack.includes("at async title"));
-});
+}
 
 test("a fiber that was cancelled rejects with the reason as it was", async () => {
   const reason = new Error("enough");

@@ -103,7 +103,11 @@ export function restore(error: unknown, brought: unknown, trampolines: number): 
   // Bun 1.2, which does not, ends with a segmentation fault when it prints an error whose stack is an accessor.
   if (!(named ??= functions(frame) !== undefined)) return;
   restored.add(error);
-  completeLater(error, (stack) => joined(stack, frame, error === brought, trampolines));
+  try {
+    completeLater(error, (stack) => joined(stack, frame, error === brought, trampolines));
+  } catch {
+    // A Proxy that refuses: its stack stays as it is.
+  }
 }
 
 /** Where a stack's lines end that are the guest's: those of the loop follow, of fiber.wat. -1: that is not there. */
