@@ -28,8 +28,8 @@ const textPrefix = "text:"
 
 // Parse reads the arguments of a call from the words of a command line: see [Guest.Call]. A word is a number of its
 // parameter's type, or a text for two parameters of type i32. It is a text if it is not a number, if it begins with
-// "text:", which is taken off, or if the export has exactly two parameters for each word. A word that is wrong, or an
-// export that does not exist, is left for Call to refuse.
+// "text:", which is taken off, or if the export has exactly two parameters for each word. Parse accepts a wrong word,
+// or an export that does not exist: Call refuses it.
 func (g *Guest) Parse(export string, words []string) ([]any, error) {
 	definition, ok := g.exports[export]
 	if !ok {
@@ -167,7 +167,7 @@ func (c *Call) place() ([]uint64, error) {
 			return nil, errors.New("it was given a text, and fiberfill knows of no stack in the guest's memory to " +
 				"put it on; if there is one, name by Options.Stacks.Pointer what points to it")
 		}
-		// Where the guest's own stack ends nobody can tell: what lies below is the program's data.
+		// Nobody can tell where the guest's own stack ends: the program's data lies below it.
 		low := c.high - min(c.high, cmp.Or(g.plan.Size, g.options.Stacks.Size, shadow.Size))
 		if c.region != nil {
 			low = c.region.low
@@ -198,7 +198,7 @@ func (c *Call) place() ([]uint64, error) {
 	return values, nil
 }
 
-// decode returns a number of wasm as one of Go; of what is no number the bits.
+// decode returns a number of wasm as one of Go, and the bits of any other value.
 func decode(t api.ValueType, v uint64) any {
 	switch t {
 	case api.ValueTypeI32:

@@ -96,7 +96,7 @@ func TestTextWithoutRoom(t *testing.T) {
 	}
 }
 
-// unclear imports yield and has a page of memory and two globals: 0 is no pointer by its looks, 1 goes down by 16, in
+// unclear imports yield and has a page of memory and two globals: 0 does not look like a pointer; 1 goes down by 16, in
 // go, and is exported twice. text takes an address and a length.
 const unclear = "\x00asm\x01\x00\x00\x00" +
 	"\x01\x09\x02\x60\x00\x00\x60\x02\x7f\x7f\x00" +

@@ -2,8 +2,8 @@ package guest
 
 import "testing"
 
-// BenchmarkImport is a guest's call of an import: one that adds two numbers, one that gets a text, and one that may
-// wait, which lets other fibers run: there are none.
+// BenchmarkImport measures a guest's calls of three imports: one adds two numbers, one gets a text, and one may wait
+// and lets other fibers run, of which there are none.
 func BenchmarkImport(b *testing.B) {
 	for _, export := range []string{"add", "text", "wait"} {
 		b.Run(export, func(b *testing.B) {

@@ -25,13 +25,13 @@ import (
 //
 // A function whose first parameter is a [*Fiber] may wait: by package asyncio, with the fiber as the context. Other
 // calls of the guest run meanwhile. Its last result is an error, which the guest gets as an exception, so that its own
-// cleanup runs; so do the waits of a cancelled call end. One whose first parameter is a [*Call] never waits, and knows
-// who calls; others may leave both out. They may return an error, too. A panic traps.
+// cleanup runs; the waits of a cancelled call end in the same way. A function whose first parameter is a [*Call] never
+// waits, and knows which call it serves; other functions need neither parameter. They may return an error, too. A panic
+// traps.
+// A call of an import costs about 0.6 µs; if the import may wait, it costs 1.7 µs plus the wait itself.
 //
-// A call of an import costs about 0.6 µs, one that may wait 1.7 µs and what the wait takes.
-//
-// The functions run on the goroutine that runs the guest, one at a time. What blocks in Go's own way, such as a query
-// of a database, belongs into [asyncio.Block].
+// The functions run on the goroutine that runs the guest, one at a time. Code that blocks in Go's own way, such as a
+// query of a database, belongs in [asyncio.Block].
 type Imports map[string]map[string]any
 
 // Fiber is a call for an import that may wait, and the context of its waits.
@@ -40,7 +40,7 @@ type Fiber struct {
 	Call *Call
 }
 
-// Read returns a copy of a part of the guest's memory. An address that is none ends the fiber with a [TrapError].
+// Read returns a copy of a part of the guest's memory. An address outside of it ends the fiber with a [TrapError].
 func (c *Call) Read(at, length uint32) []byte {
 	bytes, ok := c.guest.read(at, length)
 	if !ok {
@@ -53,7 +53,7 @@ func (c *Call) Read(at, length uint32) []byte {
 	return bytes
 }
 
-// Write writes to the guest's memory. An address that is none ends the fiber with a [TrapError].
+// Write writes to the guest's memory. An address outside of it ends the fiber with a [TrapError].
 func (c *Call) Write(at uint32, bytes []byte) {
 	length := uint32(len(bytes))
 	if uint64(len(bytes)) > math.MaxUint32 {
@@ -74,7 +74,8 @@ func (c *Call) Write(at uint32, bytes []byte) {
 	c.guest.write(to, bytes[to-at:])
 }
 
-// away returns the part of a piece of memory that is copied out while the call waits: another may use its place.
+// away returns the part of a piece of memory that is copied out while the call waits, since another call may use its
+// place.
 func (c *Call) away(at, length uint32) (from, to uint32, some bool) {
 	from = max(at, c.saved)
 	to = uint32(min(uint64(at)+uint64(length), uint64(c.saved)+uint64(len(c.stack))))
@@ -184,8 +185,8 @@ func (g *Guest) bindAll() error {
 
 func (b *binding) signature() string { return signed(b.params, b.results) }
 
-// call is the host function: it reads its parameters in stack and writes the results there. If it may fail there is one
-// result more, not 0 if the guest gets an exception.
+// call is the host function: it reads its parameters from stack and writes the results there. If it may fail, it has
+// one more result, which is not 0 if the guest gets an exception.
 //
 // It is the hot path of guests that call much. The call by reflection is half of what it costs; the rest allocates
 // nothing, apart from texts.
@@ -244,7 +245,7 @@ func (b *binding) failure(results []reflect.Value) error {
 	return err
 }
 
-// take puts the parameters in stack into args, whose values are there for every call: the function gets copies.
+// take puts the parameters in stack into args, whose values are reused by every call: the function gets copies.
 func (b *binding) take(c *Call, stack []uint64) {
 	for _, v := range b.args[b.first:] {
 		word := stack[0]
@@ -270,7 +271,8 @@ func (b *binding) take(c *Call, stack []uint64) {
 	}
 }
 
-// waitIn is wait for a function of the user's. Its panic traps when the call is in its place again.
+// waitIn is wait for a function of the user. If that function panics, the call traps when its stack is in its place
+// again.
 func (c *Call) waitIn(name string, run func() error) error {
 	var panicked any
 	err := c.wait(name, func() error {
@@ -300,7 +302,7 @@ func word(v reflect.Value) uint64 {
 
 // host instantiates the bindings that a guest imports, one module for each name. A host function of the runtime can
 // return or trap, but it cannot throw; a guest has to see a failed or cancelled wait as an exception, as in a browser.
-// So wasm of ours stands in between, which throws if the function says so.
+// So a module of ours stands in between, which throws if the host function's result says so.
 //
 // Why: RATIONALE.md, "Why is there wasm between a guest and its imports on a server, too?".
 func (g *Guest) host(ctx context.Context, needed []*binding) error {

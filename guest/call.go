@@ -14,7 +14,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/shadow"
 )
 
-// A Call is one call of an export, and the fiber that it is.
+// A Call is one call of an export, which is a fiber.
 type Call struct {
 	Name   string // of the fiber
 	Export string
@@ -23,8 +23,8 @@ type Call struct {
 	WaitsFor string
 	Since    time.Time // of the last change of State
 
-	// How it ended. Of the results an i32 is an int32, an i64 an int64, an f32 a float32, an f64 a float64; anything
-	// else is what the runtime has, one or two uint64.
+	// How it ended. In the results an i32 is an int32, an i64 an int64, an f32 a float32, an f64 a float64; any other
+	// value is as the runtime has it, one or two uint64.
 	Results []any
 	Err     error
 
@@ -34,7 +34,7 @@ type Call struct {
 	args   []argument
 	region *region
 	high   uint32 // where its shadow stack begins
-	threw  error  // what the last exception was that the guest got from a wait
+	threw  error  // the error of the last exception that the guest got from a wait
 	death  error  // not nil: the fiber must not run any more, for this reason
 
 	swallowed int // waits begun since it was cancelled
@@ -73,8 +73,8 @@ func (e *TrapError) Error() string {
 
 func (e *TrapError) Unwrap() error { return e.Reason }
 
-// An ExitError is how the calls end when the guest has called WASI's proc_exit: the one that did, and all others. [New]
-// returns it when the guest's start function did.
+// An ExitError is the error of all calls when one call of the guest has called WASI's proc_exit. [New] returns it when
+// the guest's start function has called it.
 type ExitError struct {
 	Fiber string // that called; empty: the start function
 	Code  uint32
@@ -101,10 +101,11 @@ func (g *Guest) Go(name, export string, args ...any) (*Call, error) {
 }
 
 // Call calls an export as a fiber and waits for its results. It may be called from any goroutine while [Guest.Serve]
-// runs, as often at once as one likes, but not from an import of the guest: that would wait for itself.
+// runs, and any number of calls may be under way at once. An import of the guest must not call it: the guest would wait
+// for itself.
 //
-// An argument is an int32, uint32, int64, uint64, float32 or float64 for a parameter of that type of wasm; an int for
-// one of i32 or i64; or a string or []byte, which takes two parameters of type i32: it is copied to the fiber's stack,
+// An argument is an int32, uint32, int64, uint64, float32 or float64 for a parameter of the same type in wasm; an int
+// for an i32 or i64; or a string or []byte, which takes two parameters of type i32: it is copied to the fiber's stack,
 // and the guest gets its address and its length. The results are as [Call] has them.
 //
 // When ctx is done the call is cancelled: the wait that it is in ends with an exception, the guest's own cleanup runs,
@@ -151,7 +152,7 @@ func (g *Guest) add(c *Call) {
 	g.calls = append(g.calls, c)
 }
 
-// Calls returns those that are not over, in the order in which they were made.
+// Calls returns the calls that are not over, in the order in which they were made.
 func (g *Guest) Calls() (live []*Call) {
 	for _, c := range g.calls {
 		if !c.Over() {
@@ -235,9 +236,10 @@ func (c *Call) run(f *asyncio.Fiber) {
 	}
 }
 
-// turn waits until no other call runs, if the guest bears only one at a time: each of its fibers has its stack in the
-// same place, or it is of one of the proposals, whose machine has one root. Each call waits for the one before it, so
-// that an end wakes one; and then for the call that runs, if the one before was cancelled in its place.
+// turn waits until no other call runs, if the guest allows only one at a time: because all its fibers have their stacks
+// in the same place, or because it uses one of the proposals, whose machine has one root. Each call waits for the call
+// before it, so that the end of a call wakes only one. If the call before it was cancelled while it waited for its
+// turn, the call then waits for the running one.
 func (c *Call) turn(f *asyncio.Fiber) error {
 	g := c.guest
 	if !g.serial {
@@ -260,7 +262,7 @@ func (c *Call) turn(f *asyncio.Fiber) error {
 // start gives the fiber its region and lays its arguments on it.
 func (c *Call) start() ([]uint64, error) {
 	g := c.guest
-	g.rest() // whoever has begun to wait has left it elsewhere; malloc may need it
+	g.rest() // another fiber, which has begun to wait, has left it elsewhere; malloc may need it
 	c.high = g.base
 	if g.regions != nil {
 		var err error
@@ -306,13 +308,13 @@ func (c *Call) kill(err error) {
 	if c.State == Waiting {
 		c.death = err
 	}
-	if c.fiber != nil { // else Run has not come to it, and will not
+	if c.fiber != nil { // otherwise Run has not started it, and will not
 		c.fiber.Cancel(err)
 	}
 }
 
-// wait is every wait of a fiber; what it waits for is said by what. It returns the error of the wait, and does not
-// return if the fiber must not run any more.
+// wait performs every wait of a fiber; the parameter what says what the fiber waits for. It returns the error of the
+// wait, and does not return if the fiber must not run any more.
 func (c *Call) wait(what string, wait func() error) error {
 	g := c.guest
 	if c.death = c.overflow(true); c.death != nil {
@@ -361,8 +363,8 @@ func (g *Guest) park(wait func() error) (err error) {
 	return err
 }
 
-// overflow returns the error for a fiber that has written below its region, or has the stack pointer there now. It
-// costs its neighbours' lives if they were hit.
+// overflow returns the error for a fiber that has written below its region, or has the stack pointer there now. It ends
+// the neighbours whose regions the overflow has reached.
 func (c *Call) overflow(now bool) error {
 	g, region := c.guest, c.region
 	if g.proposal != nil && g.proposal.current != nil {
@@ -378,8 +380,8 @@ func (c *Call) overflow(now bool) error {
 	if end == region.low && g.regions.state(region) == 0 {
 		return nil
 	}
-	// How deep it went is only known if it is there still; else the guards that have been overwritten say that it was
-	// more.
+	// How deep the stack went is only known if it is that deep still; otherwise only the overwritten guards show that
+	// it was deeper.
 	low, lost := g.regions.mend(region, end)
 	size := g.regions.size
 	depth := region.high - low
@@ -394,11 +396,12 @@ func (c *Call) overflow(now bool) error {
 	return &TrapError{Fiber: c.Name, Export: c.Export, Reason: reason}
 }
 
-// String is the results as text, one behind the other: integers with their sign, and of what is no number the type.
+// String is the results as text, one after the other: integers with their sign, and the type of any value that is no
+// number.
 func (c *Call) String() string {
 	var words []string
 	for i, t := range c.guest.exports[c.Export].ResultTypes() {
-		if i < len(c.Results) { // else it has not returned
+		if i < len(c.Results) { // otherwise it has not returned
 			words = append(words, format(t, c.Results[i]))
 		}
 	}

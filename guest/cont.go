@@ -10,14 +10,14 @@ func newCont(p *proposal) {
 	v := run.NewCont()
 	t := &tags{p, v}
 	p.system = v
-	var sent uint64 // where the event lies that is about to go out
+	var sent uint64 // the address of the event that is about to go out
 	body := func(f *fiber, env uint64) run.ContFunc {
 		return func(values run.Values) []run.Value {
 			return p.start(f, 0, env, func(at uint64) { p.put(at, polyfill.Next, nil, polyfill.Token{}, values) })
 		}
 	}
-	// admits calls a filter that is a function of the guest. The filter reads the event where the sender has it. It is
-	// called as if by the sender, which gets the exceptions that it throws.
+	// admits calls a filter that is a function of the guest. The filter reads the event where the sender has it. The
+	// filter is called as if by the sender, which gets the exceptions that the filter throws.
 	admits := func(at, env uint64) func(*run.Tag, run.Values) bool {
 		if at == 0 {
 			return nil

@@ -30,7 +30,7 @@ func (p *proposal) bytes(at uint64, size uint32) []byte {
 // event returns the bytes of the event at an address.
 func (p *proposal) event(at uint64) []byte { return p.bytes(at, eventSize) }
 
-// received returns what an event of the guest's consists of.
+// received returns the parts of an event of the guest.
 func (p *proposal) received(at uint64) (tag uint32, values []run.Value, ref polyfill.Token) {
 	b := p.event(at)
 	return binary.LittleEndian.Uint32(b[tagAt:]), p.values(at, binary.LittleEndian.Uint32(b[typesAt:])), p.ref(at)
@@ -88,8 +88,7 @@ type tags struct {
 	tagged
 }
 
-// tag returns the tag of a number, nil for 0. For a number that no tag has it returns one that the operation
-// refuses.
+// tag returns the tag of a number, nil for 0. If no tag has this number, it returns a tag that the operation refuses.
 func (t *tags) tag(number uint32) *run.Tag {
 	if tag := t.Tagged(polyfill.Tag(number)); tag != nil || number == 0 {
 		return tag

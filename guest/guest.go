@@ -10,7 +10,7 @@
 //	go g.Serve()
 //	results, err := g.Call(request.Context(), "total", "tea,scones") // from any goroutine, many at once
 //
-// [Imports] says which functions may wait, and what the guest gets of their errors. A program that makes its calls
+// [Imports] says which functions may wait, and how the guest sees their errors. A program that makes all its calls
 // beforehand uses [Guest.Go] and [Guest.Run] instead of Call and Serve.
 //
 // # How it works
@@ -31,23 +31,23 @@
 // # How a call ends
 //
 // It returns; or it lets an exception out (a wait failed, the fiber was cancelled); or it traps, overflows its shadow
-// stack, or exits by WASI. Only the last ends the others too.
+// stack, or exits by WASI. Only an exit ends the other calls, too.
 //
 // # Fibers of the guest's own
 //
 // A guest may also have fibers by one of the four systems of include/fiberfill.h. Then a call of an export is the root
-// of them, and the calls run one after the other. See proposal.go. A fiber that has begun costs about 30 KB beside what
-// it touches of its region: the runtime's call has a stack of 10 KB, and keeps a second one for the try_table at its
-// bottom.
+// of these fibers, and the calls run one after the other. See proposal.go. A fiber that has begun costs about 30 KB,
+// apart from the part of its region that it touches: the runtime's call has a stack of 10 KB, and keeps a second one
+// for the try_table at its bottom.
 //
 // # What differs from a browser
 //
-// Exceptions of the guest's own cross from fiber to fiber unchanged, as in a browser; out of the entry they are an
-// error that tells nothing of them, because the runtime does not. An exception that a wait ends with carries nothing,
-// which a guest cannot tell from what JavaScript throws. WASI's own functions cannot throw: a fiber that is cancelled
-// in its sleep there ends without its cleanup. WASI reads and writes files and standard streams without giving way to
+// Exceptions of the guest's own cross from fiber to fiber unchanged, as in a browser. When one leaves the entry, the
+// call's error says nothing about it, because the runtime does not. An exception that ends a wait carries nothing; a
+// guest cannot tell it from one that JavaScript throws. WASI's own functions cannot throw: a fiber that is cancelled in
+// its sleep there ends without its cleanup. WASI reads and writes files and standard streams without giving way to
 // other fibers; its sleep and sched_yield let them run. The runtime has neither garbage-collected types nor 64-bit
-// memories; exceptions, tail calls and typed references are experimental in it, and on here.
+// memories; exceptions, tail calls and typed references are experimental in it, and this package enables them.
 package guest
 
 import (
@@ -88,7 +88,7 @@ type Options struct {
 	Imports Imports
 	// Ended is called when a call is over, before any other call runs.
 	Ended func(c *Call)
-	// Warn is called once, when a call has to wait for another of a guest whose stacks cannot be kept apart.
+	// Warn is called once, when a call has to wait for another call because the guest's stacks cannot be kept apart.
 	Warn func(text string)
 
 	// What only tests need.
@@ -104,7 +104,7 @@ type Variable struct{ Name, Value string }
 type Mount struct{ Host, Guest string }
 
 // A Guest is one instance and the loop that runs its calls. [Guest.Call] may be used from any goroutine while
-// [Guest.Serve] runs; the other methods, like the loop's fibers, by one at a time.
+// [Guest.Serve] runs; the other methods, like the loop's fibers, must not run concurrently.
 type Guest struct {
 	Loop *asyncio.Loop
 
@@ -115,7 +115,7 @@ type Guest struct {
 	module   api.Module
 	memory   api.Memory         // nil: none
 	pointer  api.MutableGlobal  // of the shadow stack; nil: none
-	base     uint32             // its value while nobody runs
+	base     uint32             // its value while no call runs
 	plan     shadow.Plan        // how the calls' stacks are kept
 	regions  *regions           // nil: the calls have none of their own
 	serial   bool               // calls run one after another
@@ -124,10 +124,10 @@ type Guest struct {
 	holder   *Call              // whose turn it is; nil: nobody's
 	places   *asyncio.Semaphore // of calls that run at once; nil: for all
 	running  *Call
-	table    int32     // index of the table by which functions of the guest are called; negative: none
+	table    int32     // index of the table through which functions of the guest are called; negative: none
 	proposal *proposal // nil: the guest imports none
 	calls    []*Call   // in the order in which they were made
-	over     int       // so many of them are
+	over     int       // how many of them are not over
 
 	bindings []*binding   // what a guest may import
 	made     atomic.Int64 // calls by Call
@@ -219,7 +219,7 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be instantiated: %w", g.options.Name, err)
 	}
-	if parsed.Memory.Exists { // else the runtime returns a nil of its own, which is not nil
+	if parsed.Memory.Exists { // otherwise the runtime returns a nil of its own, which is not nil
 		g.memory = g.module.Memory()
 	}
 	if g.proposal != nil {
@@ -270,14 +270,14 @@ func tableOf(m *wasm.Module) int32 {
 	return only
 }
 
-// expose has a module export one thing more.
+// expose makes a module export one more thing.
 func expose(binary []byte, m *wasm.Module, name string, kind byte, index uint32) ([]byte, *wasm.Module, error) {
 	binary = m.AppendExport(nil, name, kind, index)
 	m, err := parse("", binary)
 	return binary, m, err
 }
 
-// inTable reports whether there is nothing at a place of the table, or a function of the type.
+// inTable reports whether a place of the table is empty or holds a function of the type.
 func (g *Guest) inTable(place uint32, params, results []api.ValueType) (null, is bool) {
 	defer func() {
 		err, _ := recover().(error)
@@ -326,7 +326,7 @@ func parse(name string, binary []byte) (*wasm.Module, error) {
 	}
 }
 
-// rest puts the stack pointer to its place while no call runs.
+// rest sets the stack pointer to its value while no call runs.
 func (g *Guest) rest() { g.setStackPointer(uint64(g.base)) }
 
 // Run runs the calls that were made by [Guest.Go] and returns when all are over. Each [Call] tells how it ended. The
@@ -342,15 +342,15 @@ func (g *Guest) Run() {
 	g.run(queued...)
 }
 
-// Serve runs the calls of [Guest.Call] until the context that the guest was made with is done; then it cancels those
-// that are under way, waits for their end, and returns the cause. It calls the module's export _initialize first, like
-// [Guest.Run]; if that fails, Serve returns its error, and so does every Call.
+// Serve runs the calls of [Guest.Call] until the context that the guest was made with is done; then it cancels the
+// calls that are under way, waits for their end, and returns the cause. It calls the module's export _initialize first,
+// like [Guest.Run]; if that fails, Serve returns its error, and so does every Call.
 func (g *Guest) Serve() error {
 	if err := g.initialize(); err != nil {
 		g.cancel(err)
 		return err
 	}
-	g.Loop.Serve() // what calls have failed with their callers have
+	g.Loop.Serve() // the callers have the errors of their calls
 	return context.Cause(g.ctx)
 }
 

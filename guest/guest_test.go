@@ -77,7 +77,7 @@ func whenInFlight(t *testing.T, server *webserver.Server, requests int, fn func(
 	}()
 }
 
-// release has the server answer the /hold of an id.
+// release makes the server answer the /hold of an id.
 func release(t *testing.T, server *webserver.Server, id int) {
 	response, err := http.Post(fmt.Sprintf("%s/release?id=%d", server.URL, id), "", nil)
 	if err != nil {

@@ -107,7 +107,7 @@ func (g *Guest) config() wazero.ModuleConfig {
 		files = files.WithDirMount(m.Host, m.Guest)
 	}
 	config := wazero.NewModuleConfig().WithStartFunctions().WithFSConfig(files).
-		WithName(""). // else it has the name in its name section, which may be that of what it imports from
+		WithName(""). // otherwise that of its name section, which may be the name of a module that it imports
 		WithArgs(append([]string{g.options.Name}, g.options.Args...)...).
 		WithSysWalltime().WithSysNanotime().WithRandSource(rand.Reader).
 		WithNanosleep(func(ns int64) {
@@ -129,7 +129,7 @@ func (g *Guest) config() wazero.ModuleConfig {
 	return config
 }
 
-// systemWait is a wait inside a function of WASI, which cannot throw: if it is cancelled the fiber ends there.
+// systemWait is a wait inside a function of WASI, which cannot throw: if the wait is cancelled, the fiber ends there.
 func (g *Guest) systemWait(name string, wait func(*asyncio.Fiber) error) {
 	c := g.running
 	if c == nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// reserve lets the guest's memory lie in addresses that are reserved once, for the largest size it may reach. The
-// runtime itself would copy a Go slice whenever the memory grows; with a region of 64 KB for each of 10,000 fibers that
-// takes seconds, and all of the machine's memory. Here untouched pages, most of every region, cost nothing.
+// reserve puts the guest's memory at addresses that are reserved once, for the largest size it may reach. The runtime
+// itself would copy a Go slice whenever the memory grows; with a region of 64 KB for each of 10,000 fibers that would
+// take seconds, and all of the machine's memory. With a reservation, untouched pages, which are most of every region,
+// cost nothing.
 func (g *Guest) reserve(ctx context.Context) context.Context {
 	return experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_,
 		max uint64) experimental.LinearMemory {

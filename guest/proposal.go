@@ -42,16 +42,16 @@ type proposal struct {
 	operations []operation
 	system     system
 	bodies     api.Module
-	exception  *run.Tag     // of all exceptions: the one that is meant is in a global of wasm
+	exception  *run.Tag     // stands for all exceptions: the current one is in a global of wasm
 	carrier    api.Function // the call that it has left, which keeps it from the garbage collector
 
-	atTrap  []ProposalFiber   // those there were when the last entry trapped
+	atTrap  []ProposalFiber   // the fibers that existed when the last entry trapped
 	entry   *Call             // that runs; nil: none
 	current *fiber            // that runs; nil: the entry itself
 	doing   string            // the operation under way
-	inside  string            // not empty: a function of the guest's runs that must not use the system
+	inside  string            // not empty: a function of the guest runs that must not use the system; this names it
 	fibers  []*fiber          // those that are not over, and some that are
-	seen    map[function]bool // those that there are
+	seen    map[function]bool // the fibers that exist
 }
 
 // A system is one of the four systems of package run.
@@ -63,7 +63,7 @@ type system interface {
 	Outside(f func())
 }
 
-// A function is a place of the guest's table, and what is to be there.
+// A function is a place of the guest's table, and the kind of function that must be there.
 type function struct {
 	place uint32
 	kind  kind
@@ -88,7 +88,7 @@ type operation struct {
 type Refused struct {
 	Operation string        // as it is imported: fibers1.resume
 	Reason    string        // with the id of the rule, and what to do
-	Trap      polyfill.Trap // OK: it is no rule of the proposal that forbids it
+	Trap      polyfill.Trap // OK: no rule of the proposal forbids it
 }
 
 func (e *Refused) Error() string { return e.Operation + " refused: " + e.Reason }
@@ -178,7 +178,7 @@ func (p *proposal) offer(ctx context.Context) error {
 	return err
 }
 
-// attach instantiates what calls the guest's functions, when there is the guest.
+// attach instantiates the module that calls the guest's functions, once the guest exists.
 func (p *proposal) attach(ctx context.Context) (err error) {
 	g := p.guest
 	if g.memory == nil {
@@ -229,7 +229,7 @@ func (p *proposal) enter(c *Call, call func() ([]uint64, error)) (results []uint
 		return results, nil
 	}
 	p.atTrap = p.list(chain)
-	if errors.As(err, &refused) { // without what the runtime adds, as those of package run are
+	if errors.As(err, &refused) { // without the text that the runtime adds, like the errors of package run
 		err = refused
 	}
 	return nil, err
@@ -280,7 +280,7 @@ func (p *proposal) begin(name string) {
 	p.doing = name
 }
 
-// alone calls an export of bodies.wat for a function of the guest's that must not use the system.
+// alone calls an export of bodies.wat, which calls a function of the guest that must not use the system.
 func (p *proposal) alone(inside, export string, params ...uint64) []uint64 {
 	function, pointer := p.bodies.ExportedFunction(export), p.guest.stackPointer()
 	p.inside = inside
@@ -325,7 +325,7 @@ var (
 	ffAdmits = kind{"ff_admits", 2, 1}
 )
 
-// null reports whether there is no function at a place of the table. One of another kind is refused.
+// null reports whether there is no function at a place of the table. It refuses a function of another kind.
 func (p *proposal) null(place uint64, k kind) bool {
 	key := function{uint32(place), k}
 	if p.seen[key] {
@@ -375,7 +375,7 @@ func (p *proposal) start(f *fiber, self, env uint64, put func(at uint64)) []run.
 	function := p.bodies.ExportedFunction("body")
 	results, err := function.Call(p.context(), uint64(f.body), self, env, at)
 	if err != nil {
-		// That its stack was too small is the reason for whatever has come of it.
+		// If its stack was too small, that is the reason for whatever has followed.
 		if overflow := p.overflowed(f); overflow != nil {
 			err = overflow
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
-// Stacks say how the fibers of a guest get their shadow stacks, where the default does not suit: see package shadow.
+// Stacks say how the fibers of a guest get their shadow stacks, if the default does not suit: see package shadow.
 type Stacks struct {
-	// Size is that of each fiber's region in bytes: a multiple of 16, at least 1024; 65536 if it is 0.
+	// Size is the size of each fiber's region in bytes: a multiple of 16, at least 1024; 0 means 65536.
 	Size uint32
 	// Pointer is the name of an exported global, the index of a global, or "none"; empty: fiberfill looks for it.
 	Pointer string
@@ -27,15 +27,15 @@ type Source string
 
 const (
 	Allocator Source = "allocator" // the guest's own
-	Grow      Source = "grow"      // memory is grown: it bears that if its allocator uses only what memory.grow returns
+	Grow      Source = "grow"      // memory is grown: the guest's allocator must use only what memory.grow returns
 	Serial    Source = "serial"    // calls run one after another
-	Copy      Source = "copy"      // the used part of the one stack is copied out when a fiber waits, and back
+	Copy      Source = "copy"      // the one stack's used part is copied out when a fiber waits, and back later
 )
 
 // sources are those of package shadow, by their numbers.
 var sources = [...]Source{shadow.FromAllocator: Allocator, shadow.Grow: Grow, shadow.Serial: Serial, shadow.Copy: Copy}
 
-// none is what a user says of a guest that has no stack pointer.
+// none is the user's word for a guest that has no stack pointer.
 const none = "none"
 
 // pointer returns the index of the global that holds the stack pointer, -1 if there is none, or [wasm.CannotTell].
@@ -63,7 +63,7 @@ func (s Stacks) pointer(m *wasm.Module) (int32, error) {
 		"name", s.Pointer)
 }
 
-// plan chooses how the stacks of a guest are kept, whose calls may wait.
+// plan chooses how the stacks of a guest whose calls may wait are kept.
 func (s Stacks) plan(m *wasm.Module, pointer int32, growth wasm.Growth, own bool) (shadow.Plan, error) {
 	if s.Size != 0 && (s.Size < 1024 || s.Size%16 != 0) {
 		return shadow.Plan{}, fmt.Errorf("a shadow stack has a multiple of 16 bytes, at least 1024; %d were asked for",
@@ -96,8 +96,8 @@ func (s Stacks) plan(m *wasm.Module, pointer int32, growth wasm.Growth, own bool
 	return p, nil
 }
 
-// serially is what users are told once of a guest whose calls run one after another, though nobody has asked for that:
-// why, and what to do, in the order of worth.
+// serially is the message, given once, about a guest whose calls run one after another although nobody has asked for
+// that: why, and what to do, the best remedy first.
 func serially(why shadow.Why) string {
 	text := "its calls run one after another, because their stacks cannot be kept apart: " + why.String() +
 		". What helps, the best first: "
@@ -128,11 +128,11 @@ type regions struct {
 type region struct {
 	low  uint32 // the guard begins here
 	high uint32 // the shadow stack begins here and grows down
-	call *Call  // whose it is now; nil: nobody's, or a fiber's of a proposal
+	call *Call  // the call that has it now; nil: none, or a fiber of a proposal
 	lost error  // not nil: somebody has written into it
 }
 
-// take returns a region for a fiber that starts; c is nil if it is one of a proposal.
+// take returns a region for a fiber that starts; c is nil if that is a fiber of a proposal.
 func (r *regions) take(c *Call) (*region, error) {
 	if len(r.free) == 0 {
 		if err := r.more(); err != nil {
@@ -144,7 +144,7 @@ func (r *regions) take(c *Call) (*region, error) {
 	r.free = r.free[:last]
 	taken.call, taken.lost = c, nil
 	if r.state(taken) != 0 {
-		r.guard(taken) // a fiber that overflowed wrote through it when it was nobody's
+		r.guard(taken) // a fiber that overflowed wrote through it while no fiber had it
 	}
 	return taken, nil
 }
@@ -181,8 +181,9 @@ func (r *regions) more() error {
 	return nil
 }
 
-// grow grows memory by as many regions as there are calls that are not over, once for all of them: where memory is
-// copied to grow it, that takes longer than anything else. By fewer if there is not the room.
+// grow grows memory by as many regions as there are calls that are not over, once for all of them: if the runtime
+// copies memory to grow it, that takes longer than anything else. It grows by fewer regions if there is no room for
+// all.
 func (r *regions) grow() bool {
 	memory := r.guest.memory
 	want := len(r.guest.Calls())
@@ -190,7 +191,7 @@ func (r *regions) grow() bool {
 		want = min(want, most)
 	}
 	if r.guest.proposal != nil {
-		want = len(r.all) // it is its fibers that need them, and nobody knows how many there will be: twice as many
+		want = len(r.all) // its own fibers need them, and nobody knows how many there will be: take twice as many
 	}
 	for count := max(1, want); count >= 1; count /= 2 {
 		size := uint64(count)*uint64(r.size+shadow.Stagger) - shadow.Stagger
@@ -220,8 +221,8 @@ func (r *regions) state(of *region) shadow.State {
 	return shadow.Look(guard)
 }
 
-// mend carries out what an overflow of a region has cost. It returns how far down it has reached, and the regions that
-// it has taken from others. end is where the stack ends now, if that is known.
+// mend repairs the guards that an overflow of a region has overwritten. It returns how far down the overflow has
+// reached, and the regions of other fibers that it has damaged. end is where the stack ends now, if that is known.
 func (r *regions) mend(of *region, end uint32) (low uint32, lost []*region) {
 	seen := make([]shadow.Region, len(r.all))
 	for i, each := range r.all {

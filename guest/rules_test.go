@@ -199,7 +199,7 @@ func TestRules(t *testing.T) {
 			a, b := call(t, g, "a", "clean_up", path(0)), call(t, g, "b", "clean_up", path(1))
 			go func() {
 				synctest.Wait()
-				cancel(reason) // the requests end, too, and are told of like answers
+				cancel(reason) // the requests end, too, and the loop is told of their ends as of answers
 			}()
 			g.Run()
 			for _, c := range []*Call{a, b} {

@@ -110,7 +110,7 @@ func (s scenario) play(t *testing.T, events []string) {
 	emptied(t, g)
 }
 
-// words says what has happened: # is who, $ the value, & the one whose number the value is.
+// words says what has happened: # is the fiber, $ the value, & the fiber whose number is the value.
 func (s scenario) words(template string, who, value int32) string {
 	name := func(n int32) string {
 		if n >= 0 && int(n) < len(s.Names) {

@@ -39,7 +39,7 @@ func TestStacksApart(t *testing.T) {
 	}
 }
 
-// What only a frame refers to is collected where the collector does not see that frame.
+// If the collector does not see a frame, it collects what only that frame refers to.
 func TestCollector(t *testing.T) {
 	said := ""
 	g := load(t, "../jsglue/test/testdata/collector.wasm", Options{Warn: func(text string) { said += text }})

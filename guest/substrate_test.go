@@ -46,8 +46,9 @@ func provideHost(ctx context.Context, g *Guest) error {
 	return err
 }
 
-// callBack calls a function of the guest's, void (void *), for an import that is not one of a proposal's: a frame of
-// the host is under it. It reports whether an exception has left it, which the import is to throw on.
+// callBack calls a function of the guest, void (void *), for an import that is not an operation of a proposal: so a
+// frame of the host is below that function. It reports whether an exception has left the function; the import then
+// throws it on.
 func (p *proposal) callBack(function, env uint64) (threw bool) {
 	pointer, current := p.guest.stackPointer(), p.current
 	call := func() {

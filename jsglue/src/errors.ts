@@ -43,7 +43,7 @@ export class FiberError extends Error {
     return "FiberError";
   }
 
-  // A field of its own: JavaScriptCore begins a stack by no other.
+  // An own field: JavaScriptCore takes the first line of a stack from no other.
   /** "FiberError", also in minified code. */
   override readonly name = "FiberError";
 

@@ -2,13 +2,13 @@
 
 import { FiberError, words } from "./errors.js";
 
-// A page says where the script came from while it is loaded; in a worker the file is looked for beside the script that
+// While a script is loaded, the page says where it came from; in a worker the file is expected beside the script that
 // imports it.
 const here = SCRIPT_TAG ? (globalThis.document?.currentScript as HTMLScriptElement | null | undefined)?.src : undefined;
 
 /**
- * Loads a part: what `chunk` imports, in the script tag the file beside it. Rejects with a FiberError that says that
- * `who` needs it.
+ * Loads a part: what `chunk` imports, or, in the script tag, the file beside the script. If that fails, rejects with a
+ * FiberError that says that `who` needs the part.
  */
 export async function load<T>(file: string, chunk: (() => Promise<T>) | undefined, who: string): Promise<T> {
   let url = `./${file}`;

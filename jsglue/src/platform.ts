@@ -1,5 +1,5 @@
-// The platform's own WebAssembly. fiberfill/polyfill replaces the global, and what fiberfill makes for guests must not
-// become guests of the replacement.
+// The platform's own WebAssembly. fiberfill/polyfill replaces the global, and the modules that fiberfill makes for
+// guests must not become guests of the replacement.
 
 export const WebAssembly = globalThis.WebAssembly;
 

@@ -6,7 +6,7 @@ import { WebAssembly } from "./platform.js";
 /**
  * Returns a function that makes instances of a program. The program is compiled once, synchronously, with the first
  * instance: engines compile functions when they are first called, so this takes less time than another thread would
- * take to report its compilation.
+ * take to report that it has compiled the program.
  */
 export function reactor<T>(bytes: Uint8Array): () => T {
   let module: WebAssembly.Module | undefined;

@@ -1,6 +1,9 @@
 // The text of an error's stack: read as the engine writes it, and completed.
 
-/** The stack's text of what fn throws, as the engine writes it: a page may have changed that, and how long it is. */
+/**
+ * The text of the stack of what fn throws, as the engine writes it, even if the page has changed how stacks are written
+ * and how long they are.
+ */
 export function engineStack(fn: () => void): string {
   const settings: [string, unknown][] = [
     ["stackTraceLimit", 10],
@@ -24,8 +27,8 @@ const late = new WeakSet<object>(); // errors whose stacks somebody has to read 
 export const isLate = (error: unknown): boolean => late.has(error as object);
 
 /**
- * Has an error's stack be what `complete` makes of it, when somebody reads it: for what takes long to find. Until then
- * DevTools, which run no getter, show the error without a stack if nobody catches it.
+ * Makes an error's stack what `complete` returns, which is called when somebody reads it: for lines that take long to
+ * find. Until then DevTools, which run no getter, show the error without a stack if nobody catches it.
  */
 export function completeLater(error: Error, complete: (stack: string) => string): void {
   late.add(error);

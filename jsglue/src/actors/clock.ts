@@ -37,7 +37,7 @@ export class VirtualClock implements Clock {
     return "VirtualClock";
   }
 
-  /** While something outside may become ready it is asked after each millisecond of this clock. */
+  /** While something outside may become ready, the runtime asks for it after each millisecond of this clock. */
   readonly poll = 1;
   #now = 0;
 
@@ -51,7 +51,7 @@ export class VirtualClock implements Clock {
     this.#now += Math.max(0, ms);
   }
 
-  /** Resolves after one turn of the event loop, and has advanced by `ms` milliseconds then. */
+  /** Advances the clock by `ms` milliseconds and resolves after one turn of the event loop. */
   async sleep(ms: number): Promise<void> {
     await turn();
     this.pass(ms);

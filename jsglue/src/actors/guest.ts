@@ -1,10 +1,10 @@
-// A wasm module as the code of actors. Every actor has an instance of its own, so that what is suspended in one is in
-// nobody's way. What is suspended is the actor's one stack (stack.ts). Where compilers keep locals whose
-// address is taken on a stack in linear memory, the actor gets a region of exactly its class for it when it is spawned;
-// one of class none runs on the stack that the module brings along. A handler that has overflowed its region is ended
-// when it blocks or returns. It can have harmed nobody but itself.
+// A wasm module as the code of actors. Every actor has an instance of its own, so that a suspended actor is in no
+// other's way. Each actor has one stack that can be suspended (stack.ts). Compilers keep locals whose address is taken
+// on a stack in linear memory. For this stack the actor gets a region of exactly its class when it is spawned; an actor
+// of class none runs on the stack that the module brings along. A handler that has overflowed its region is ended when
+// it blocks or returns. It can have harmed only its own actor.
 //
-// Where the region lies, and room for payloads, package shadow decides, and what an overflow is.
+// Package shadow decides where the region and the room for payloads lie, and what an overflow is.
 
 import { CANNOT_TELL, inspector } from "../turn/core.js";
 import { words } from "../errors.js";
@@ -41,8 +41,8 @@ export interface ActorModule {
  * Compiles a module whose instances are actors. It exports handle_message(type i32, source i64, payload i32, size i32)
  * -> i32, and imports mk_ functions, and those given here, from "env". Where the engine has no JSPI, or `stacks` asks
  * for it, the module is rewritten so that its handler can be left, as `instantiate` does. Rejects with a FiberError if
- * the source is not a module or the engine has neither, and with an ActorError if the module is not an actor: code
- * "bad-module", "missing-import" or "bad-argument".
+ * the source is not a module or if the engine has no stacks that can wait, and with an ActorError if the module is not
+ * an actor: code "bad-module", "missing-import" or "bad-argument".
  */
 export async function compileActor(
   source: BufferSource,
@@ -77,7 +77,7 @@ const GUARD = 64; // bytes
 const GUARD_WORD = 0x0f1be4f1;
 const PAGE = 65536;
 
-/** Where stacks and payloads lie, by the module, or why there is nowhere. */
+/** By module: where stacks and payloads lie, or why there is no room for them. */
 const plans = new WeakMap<WebAssembly.Module, Plan | Error>();
 
 function planOf(module: WebAssembly.Module): Plan | Error {
@@ -86,7 +86,7 @@ function planOf(module: WebAssembly.Module): Plan | Error {
   const shape = shapeOf(module);
   const core = inspector();
   recall(core, shape);
-  // Payloads need room, too, whatever is known of the stack.
+  // Payloads need room, too, even if nothing is known of the stack.
   const pointer = Math.max(-1, shape.stackPointer);
   try {
     plan = choose(core, pointer, shape.growth, OWN, -1, {});
@@ -189,11 +189,11 @@ export class Instance implements Code {
     return typeof value === "object" && value !== null && "then" in value;
   }
 
-  /** Makes the actor wait for a Promise: that of one of its host's blocking calls, or any other. */
+  /** Makes the actor wait for a Promise, which one of its host's blocking calls has returned, or for any other. */
   #wait(promise: PromiseLike<unknown>): unknown {
     const { runtime, host, id } = this.actor;
     if (runtime.wheel.blocked(id)) {
-      // The parked Promise has passed through the import, which may have caught the error that ends the actor.
+      // The import has handled the parked Promise, and may have caught the error that ends the actor.
       const check = (): void => {
         if (this.actor.over) throw deadly();
       };
@@ -282,7 +282,7 @@ export class Instance implements Code {
     return this.#buffer;
   }
 
-  /** Throws if the handler has written below its stack or, if it blocks now, has its pointer there. */
+  /** Throws if the handler has written below its stack, or if it blocks now and its stack pointer lies there. */
   #check(now: boolean): void {
     const low = this.#low;
     if (low === 0) return;

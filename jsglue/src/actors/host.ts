@@ -144,8 +144,8 @@ function attempt(fn: () => PromiseLike<unknown>): Promise<unknown> {
 }
 
 /**
- * Checks that the wheel can take a number of milliseconds. It would cut off others: to fewer, or to zero, which as a
- * timeout means no limit.
+ * Checks that the wheel can take a number of milliseconds. The wheel would cut off any other number: to fewer
+ * milliseconds, or to zero, which as a timeout means no limit.
  */
 function whole(op: string, ms: number): number {
   if (!Number.isInteger(ms) || (ms | 0) !== ms)

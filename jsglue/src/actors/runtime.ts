@@ -154,7 +154,7 @@ export class Runtime {
     return verdict;
   }
 
-  /** @internal What an actor's wait of that number is for has settled. */
+  /** @internal What an actor waits for, in its wait of this number, has settled. */
   settled(actor: Actor, wait: number): void {
     if (this.wheel.ready(actor.id, wait)) this.#wake?.();
   }
@@ -272,7 +272,7 @@ export class Runtime {
         await turn(); // the page's turn
         began = performance.now();
       }
-      // Asked again after both that may have sent something: the page and the condition.
+      // Asked again here: the page and the condition may both have sent something.
       const { clock, wheel } = this;
       if (wheel.more() !== 0 || until() || wheel.more() !== 0) continue;
       const idle = wheel.idle(clock.now(), clock.poll);

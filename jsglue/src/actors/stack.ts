@@ -1,6 +1,6 @@
 // The stack of one actor: it begins when the actor is spawned, handles one message after another, and ends with the
-// actor. A substrate holds it (src/substrate), as it does a fiber's. A stack that is dropped as its handler waits ends
-// without running any of its code. [E-LIFE-2]
+// actor. A substrate holds it (src/substrate), as it holds a fiber's. A stack that is dropped while its handler waits
+// ends without running any of its code. [E-LIFE-2]
 // Why: RATIONALE.md, "Why has an actor one stack from its spawn to its end?".
 
 import bytes from "../../actors/stack.wasm";
@@ -24,7 +24,7 @@ export function check(handle: Function): void {
   instantiate(undefined, compiled(), { header: bytes }, [() => 0, handle]);
 }
 
-/** Instantiates a module that imports functions alone. Those that wait are the substrate's. */
+/** Instantiates a module that imports only functions. The functions that wait are the substrate's. */
 export function instantiate(
   substrate: Substrate | undefined,
   module: WebAssembly.Module,
@@ -90,7 +90,10 @@ export class Stack implements Runner {
     });
   }
 
-  /** The handler waits for a Promise. Returns what its import must return. `dead` says that nothing more may run. */
+  /**
+   * The handler waits for a Promise. Returns what its import must return. `dead` says that none of the actor's code may
+   * run any more.
+   */
   wait(promise: PromiseLike<unknown>, dead: () => boolean): unknown {
     const { stack } = this;
     const left = stack!.leave();

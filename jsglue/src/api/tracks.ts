@@ -55,7 +55,7 @@ class Lanes {
 let draws = 0;
 let stop: () => void;
 
-/** Begins to draw. Returns a function that stops this. What is drawn twice at once is drawn once. */
+/** Begins to draw. Returns a function that stops this. Fibers are drawn once even if drawing has begun twice. */
 export function draw(observe: typeof Observe, whenSettled: typeof WhenSettled): () => void {
   if (draws++ === 0) {
     const lanes = new Lanes();

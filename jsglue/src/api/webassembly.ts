@@ -100,9 +100,10 @@ const Suspending = native
 let defaults: Options["shadowStack"] & {} = {};
 
 /**
- * Chooses how shadow stacks are kept in modules that are compiled from now on, where their compilation chooses nothing
- * itself: for code whose calls of compile and instantiate are somebody else's. `{ pointer: null }` is for guests that
- * keep their stacks apart themselves; without an argument it is as at first. Throws a FiberError for what is no choice.
+ * Chooses how shadow stacks are kept in modules that are compiled from now on without options of their own: for
+ * programs in which somebody else's code calls compile and instantiate. `{ pointer: null }` is for guests that keep
+ * their stacks apart themselves; a call without an argument restores the default. Throws a FiberError if the options
+ * are wrong.
  */
 export function shadowStacks(chosen?: Options["shadowStack"]): void {
   defaults = shadowStack({ shadowStack: chosen });
@@ -318,7 +319,7 @@ function link(module: WebAssembly.Module, given: any): Linked {
     const lowered = rewritten(module, shape, imports, functions, (value) => value instanceof Mark);
     return { ...lowered, made: (instance) => made((lowered.made(instance), instance)) };
   } catch (error) {
-    // What cannot be rewritten runs as it is if it may never wait. If it does, below its frames, that is refused.
+    // A module that cannot be rewritten runs as it is if none of its imports waits. A wait below its frames is refused.
     if (waits || !(error instanceof platform.CompileError)) throw error;
     return plain(imports, made);
   }
@@ -386,7 +387,7 @@ export type Namespace = typeof globalThis.WebAssembly & {
   /** Marks an import that may wait: the call of it returns what the Promise that `fn` returns resolves to. */
   // Not a function, but TypeScript's type of an import object takes nothing else.
   Suspending: new (fn: Function) => Function;
-  /** What a wait throws that cannot be, for instance below frames of JavaScript. */
+  /** What an import throws that cannot wait, for instance below frames of JavaScript. */
   SuspendError: new (message?: string) => Error;
   /** The platform's compile, which takes {@link Options}, too: those for the shadow stack. */
   compile(bytes: BufferSource, options?: Options): Promise<WebAssembly.Module>;

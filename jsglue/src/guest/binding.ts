@@ -23,7 +23,7 @@ export class Binding {
   base = 0; // the stack pointer when no fiber runs
   regions: Regions | undefined = undefined;
   parked: WebAssembly.Global | undefined = undefined; // where the stack that has begun to wait last ends
-  // Where the region of the running fiber begins: what stubs and thunks look at.
+  // Where the region of the running fiber begins: stubs and thunks read this.
   low: WebAssembly.Global | undefined = undefined;
   machine: Machine | undefined = undefined; // of a guest with fibers of its own
   stack: ShadowStack | undefined = undefined; // the one that stackPointer points to
@@ -39,13 +39,13 @@ export class Binding {
 
   thrown: unknown = undefined; // what a user's function threw last
 
-  /** There can be nothing for overflow to tell. */
+  /** Whether nothing can have overflowed, so that `overflow` need not be called. */
   sound(task: Call): boolean {
     return !task.touched && !this.machine;
   }
 
   /**
-   * Where the stack ends of a fiber that begins to wait for an import of this guest; undefined if that is not known.
+   * Where the stack of a fiber ends that begins to wait for an import of this guest; undefined if that is not known.
    */
   end(task: Call): number | undefined {
     const here = task.binding.stackPointer === this.stackPointer && !task.binding.plan.wanders;
@@ -63,7 +63,7 @@ export class Binding {
         call.result = thrown(call);
       },
       refused: (i: number) => {
-        // The user's function may itself have thrown or rejected with one of these: that is no refusal.
+        // The user's function may itself have thrown such an error or rejected with one: that is no refusal.
         const error = caught();
         return (
           (SCRIPT_TAG || !always(i)) && isA(error, SuspendError) && error !== this.thrown && error !== current?.outcome
@@ -71,7 +71,7 @@ export class Binding {
       },
       touched: () => {
         const call = running();
-        if (call) call.touched = true; // else a plain call looks at the region of a fiber that ran before
+        if (call) call.touched = true; // otherwise a plain call looks at the region of a fiber that ran before
       },
       resumed: () => {
         const call = running();
@@ -87,17 +87,18 @@ export class Binding {
     };
   }
 
-  /** Prepares a fiber that starts. Returns its stack pointer, which is where its region ends, if it has one. */
+  /** Prepares a fiber that starts. Returns its stack pointer: the end of its region, if it has one. */
   #start(task: Call): number {
     if (this.begun++ > 0) this.tell(task);
-    if (task.cancelled) throw task.reason; // when the scheduler had named it already
+    if (task.cancelled) throw task.reason; // it was cancelled after the scheduler had named it
     if (this.regions) {
       task.region = this.regions.take();
       task.region.tenant = task;
     }
     this.machine?.start(task);
     if (shared) begins(task, SCRIPT_TAG || task.alone);
-    // Inside another call it begins below: that one may have given it pointers to its frames.
+    // A call that begins inside another one begins below it, since the outer call may have passed pointers to its
+    // frames.
     const alone = shared && task.turns === this.turns;
     return (task.high = task.region?.high ?? (alone ? this.stack?.begin(task) : this.stack?.now) ?? 0);
   }
@@ -108,14 +109,14 @@ export class Binding {
    */
   makeRoom({ high, region, encoded }: Call): number {
     const top = 16 * Math.floor((high - encoded.size) / 16);
-    // Where the guest's own stack ends nobody can tell: what lies below is the program's data.
+    // Nobody can tell where the guest's own stack ends: the program's data lies below it.
     const low = region?.low ?? Math.max(0, high - this.plan.size);
     if (!this.memory || !this.stackPointer || top < low + 1024) return 0;
     this.stackPointer.value = top;
     return top;
   }
 
-  /** A call cannot overlap others with a stack of its own; tells so, once, if nobody has asked for that. */
+  /** A call cannot overlap others with a stack of its own. Reports this once, unless the user has asked for it. */
   tell(call: Call): void {
     const { told, why, hindrance } = this.plan;
     if (!told || this.#told) return;
@@ -129,9 +130,9 @@ export class Binding {
   }
 
   /**
-   * The error for a fiber that has written below its region, if it has, or has its stack there, which costs the lives
-   * of those whose stacks lie there; or for a refused operation that JavaScript below it has kept from ending it. `end`
-   * is where its stack ends now, if that is known.
+   * Returns the error for a fiber that has written below its region, or whose stack pointer lies below it; the fibers
+   * whose stacks lie there are ended, too. Or returns the error for a refused operation that would have ended the
+   * fiber, had JavaScript below it not caught the trap. `end` is where the fiber's stack ends now, if that is known.
    */
   overflow(task: Call, end = Infinity): FiberError | undefined {
     if (this.machine?.failure) return this.machine.failure;
@@ -154,7 +155,10 @@ export class Binding {
     return shared ? depths(this.stack) : undefined;
   }
 
-  /** A trap has ended a fiber: nobody has put the pointers to rest, unless that was in the call that began it. */
+  /**
+   * A trap has ended a fiber: nobody has put the pointers to rest, unless the trap was in the call that began the
+   * fiber.
+   */
   trapped(task: Call): void {
     if (shared) ends(task);
     if (SCRIPT_TAG || !task.over) this.rest();
@@ -166,17 +170,17 @@ export class Binding {
     else this.stack?.settle();
   }
 
-  /** A call begins inside what runs. What is returned goes back to that. */
+  /** A call begins inside the code that runs. The function returned goes back to that code. */
   below(): () => void {
     if (SCRIPT_TAG) return nothing;
     return shared ? below() : (this.stack?.below() ?? nothing);
   }
 }
 
-/** What an overflow costs those whose stacks it has reached, and its own fiber. */
+/** Ends the fibers whose stacks an overflow has reached. Returns the error for the fiber that has overflowed. */
 function overflown(task: Call, regions: Regions, region: Region, end: number): FiberError {
-  // How deep it went is only known if it is there still; else the guards that have been overwritten say that it was
-  // more.
+  // How deep the stack went is only known if it is that deep still; otherwise only the overwritten guards show that it
+  // was deeper.
   const [low, tenants] = regions.mend(region, end);
   const { size } = regions;
   const depth = region.high - Math.min(low, end);

@@ -1,6 +1,6 @@
-// One call of an export: what its thunk is given, and so what crosses the border with it. Its arguments wait here until
-// the export starts, its result until everybody may hear of it; and here is which part of the guest's memory is its
-// shadow stack.
+// One call of an export. Its thunk is given this object, so it is what crosses the border. It keeps the arguments until
+// the export starts, the result until the Promise may settle, and which part of the guest's memory is the call's shadow
+// stack.
 
 import type { Binding } from "./binding.js";
 import { FiberError, isA, words } from "../errors.js";
@@ -14,14 +14,14 @@ import { Task } from "../turn/task.js";
 import { current, left } from "../turn/turn.js";
 import { encode, none, type Encoded } from "./transfer.js";
 
-/** The way of a call to its export: a thunk of module B, and how many parameters the export has. */
+/** How a call reaches its export: a thunk of module B, and how many parameters the export has. */
 export interface Thunk {
   readonly name: string;
   readonly job: Function;
   readonly parameters: number;
   /**
-   * As in JSPI the engine converts the arguments, which must else be of the right types, and a trap is the engine's own
-   * error.
+   * The engine converts the arguments, as in JSPI, and a trap is the engine's own error. Otherwise the arguments must
+   * be of the right types.
    */
   readonly jspi?: boolean;
 }
@@ -55,8 +55,7 @@ export class Call extends Task implements Owner, Holder {
   region: Region | undefined = undefined;
   high = 0; // where its shadow stack begins
   touched = false; // something may have been written to the guard of its region
-  // it has waited in the import of another guest than its own: stubs and thunks may look at a region that is not its
-  // own
+  // it has waited in an import of a guest other than its own: stubs and thunks may look at a region that is not its own
   abroad = false;
   lost: FiberError | undefined = undefined; // somebody else has written over its shadow stack
 
@@ -131,7 +130,8 @@ export class Call extends Task implements Owner, Holder {
 
   returned(): void {
     const { binding } = this;
-    // A fiber that was lost as it ran, in a call of another that began inside its own, returns what it read from there.
+    // A fiber may be lost while it runs, to another call that began inside its own: its result was read from damaged
+    // memory.
     const overflow = (binding.sound(this) ? undefined : binding.overflow(this)) ?? this.lost;
     if (overflow) left(this, true, overflow, false);
     else left(this, this.threw, this.result, false);
@@ -173,7 +173,7 @@ export const running = (): Call | undefined => current as Call | undefined; // t
 /** What a call whose stack has ended by a trap rejects with. */
 export function trapError({ name, exportName, thunk, binding }: Call, error: unknown): unknown {
   if (!SCRIPT_TAG && thunk.jspi) return error;
-  // By its name: the trap of a function that another window has instantiated is of that window's class.
+  // Recognised by its name: if another window has instantiated the function, the trap is of that window's class.
   if ((error as Error).name === "RuntimeError") {
     const panic = SCRIPT_TAG ? "" : panicText(binding);
     const text = `fiber ${name} trapped in export ${exportName}: ${words(error)}${panic}`;
@@ -184,8 +184,8 @@ export function trapError({ name, exportName, thunk, binding }: Call, error: unk
 }
 
 /**
- * What the thunk of a call has let out: what was thrown, unless that is Firefox's word for a stack overflow, which wasm
- * can catch.
+ * The error of a call whose thunk has thrown: what was thrown, unless that is Firefox's error for a stack overflow,
+ * which wasm can catch.
  */
 export function thrown(call: Call): unknown {
   const error = caught();

@@ -47,7 +47,7 @@ export function waiting(binding: Binding, name: string, mark: Suspending): unkno
   const { deliver } = mark;
   const always = !SCRIPT_TAG && mark.always;
   const fn = counted(mark.fn);
-  // The arguments are kept only for who wants them again: the engine makes no array of them then.
+  // The arguments are kept only if something needs them again: otherwise the engine makes no array of them.
   let passed: unknown[];
   const keeping = (...args: unknown[]) => {
     const result = fn(...args);
@@ -119,8 +119,8 @@ function look(binding: Binding, task: Call, name: string): unknown {
     task.death = new FiberError("cancel-ignored", text, { fiber: task.name, cause: task.reason });
     throw deadly();
   }
-  // It has swallowed its cancellation and waits again, so it is cancelled again; by way of the scheduler, so that a
-  // fiber that takes long to give up does not stop the page.
+  // The fiber has swallowed its cancellation and waits again, so it is cancelled again. This goes through the
+  // scheduler, so that a fiber that takes long to give up does not stop the page.
   const parked = park(binding, task, name, wait);
   complete(task, task.waits, true, task.reason);
   return parked;
@@ -132,15 +132,16 @@ function park(binding: Binding, task: Call, name: string, how: Wait): unknown {
 }
 
 /**
- * A marked import is called by whose frames are not in its own region, perhaps: what the function calls in the guest
- * goes below them, as in raw JSPI.
+ * A marked import is called by code whose frames may not be in the fiber's own region: what the function calls in the
+ * guest goes below those frames, as in raw JSPI.
  */
 function goBelow(binding: Binding): void {
   if (binding.parked) binding.stackPointer!.value = binding.parked.value;
 }
 
 /**
- * Has the wait that has begun end with what deliver makes of its value, called with the fiber's stack in its place.
+ * Makes the wait that has begun end with the result of deliver, which is called with the value and with the fiber's
+ * stack in its place.
  */
 function delivered(task: Call, deliver: Deliver, args: unknown[]): void {
   task.deliver = (value, stack) => {
@@ -153,7 +154,7 @@ function delivered(task: Call, deliver: Deliver, args: unknown[]): void {
     try {
       const result = deliver(value, ...args);
       if (isThenable(result)) {
-        // The stack would go on when that settles, and not when it is its turn.
+        // The stack would go on when that Promise settles, and not when it is the stack's turn.
         Promise.resolve(result).catch(() => {});
         const text = `the deliver function of import ${task.waitsFor} has returned a Promise; it must not wait`;
         throw new FiberError("bad-argument", text, { fiber: task.name });
@@ -174,7 +175,7 @@ function delivered(task: Call, deliver: Deliver, args: unknown[]): void {
 }
 
 /**
- * Whether this stack is one that the platform's own promising has made: no fiber runs, or one does and is inside a
+ * Whether the platform's own promising has made this stack: either no fiber runs, or the running fiber is inside a
  * marked import.
  */
 const foreign = (): boolean => running()?.calling ?? true;
@@ -186,8 +187,8 @@ function caller(name: string): Call {
 }
 
 /**
- * Throws if a fiber would wait for itself. What has been called for this wait alone never starts then: nobody would ask
- * how it ends.
+ * Throws if a fiber would wait for itself. A call that was made only for this wait then never starts, since nobody
+ * would use its result.
  */
 function circle(task: Call, on: Life, promise: Promise<unknown>, { fn, direct }: Suspending): void {
   try {
@@ -201,7 +202,10 @@ function circle(task: Call, on: Life, promise: Promise<unknown>, { fn, direct }:
   }
 }
 
-/** Ends wait n of a fiber with what the Promise brings. Not inside the import: its arguments would be captured, too. */
+/**
+ * Ends wait n of a fiber with the Promise's outcome. This is not a closure inside the import, because that would
+ * capture the arguments, too.
+ */
 function hear(promise: Promise<unknown>, task: Call, n: number): void {
   try {
     then.call(
@@ -210,7 +214,8 @@ function hear(promise: Promise<unknown>, task: Call, n: number): void {
       (reason) => complete(task, n, true, reason),
     );
   } catch (error) {
-    // by what the Promise says is its constructor: the fiber waits already, so nothing may be thrown at it
+    // a getter `constructor` of the Promise has thrown: the fiber waits already, so the error must reach it through the
+    // wait
     complete(task, n, true, error);
   }
 }
@@ -228,7 +233,7 @@ export function direct(name: string, mark: Suspending): (...args: any[]) => unkn
     if (fn === SLEEP) throw cannotSuspend(name);
     const result = mark.direct(...args);
     if (!isThenable(result)) return result;
-    Promise.resolve(result).catch(() => {}); // nobody will ask; what is wrong is told below
+    Promise.resolve(result).catch(() => {}); // nobody will handle it; the error below says what is wrong
     throw cannotSuspend(name);
   };
 }

@@ -54,9 +54,9 @@ export class Link {
   readonly #machine: Machine | undefined;
 
   /**
-   * values holds a value for each import of the module, marks among them, and undefined for those that the platform
-   * provides; machine is what operations of the guest's own fibers among them are of; atOnce says that calls begin at
-   * once, as in JSPI.
+   * values holds a value for each import of the module: marks are among them, and undefined stands for an import that
+   * the platform provides. machine is the one that the imported operations of the guest's own fibers belong to. atOnce
+   * says that calls begin at once, as in JSPI.
    */
   constructor(
     core: Inspector,
@@ -90,8 +90,8 @@ export class Link {
     if (machine && shape.memory < 0 && !this.#importedMemory) {
       throw new FiberError("bad-guest", "a guest with fibers of its own needs a memory");
     }
-    // A library that is linked to a program while that runs is a guest of its own with the program's memory and stack,
-    // and what it calls may wait: it uses the program's regions. Asked first: to make them may take the core.
+    // A library that is linked to a running program is a guest of its own with the program's memory and stack, and what
+    // it calls may wait: it uses the program's regions. They are asked for first, because making them may use the core.
     const theirs = this.mayWait ? this.#stack?.regions : undefined;
     recall(core, shape);
     const denied = chosen.pointer === null || (chosen.pointer === undefined && shape.denied);
@@ -105,7 +105,7 @@ export class Link {
     );
     this.#plan = theirs ? { ...plan, source: theirs.source, why: undefined, told: false } : plan;
     const { trampolines, stubs } = generate(core, marks, this.#stackPointer >= 0, !machine && this.#regions);
-    // What a start function calls, where nothing can wait: the engine itself refuses what always does.
+    // What a start function calls, where nothing can wait: the engine itself refuses imports that always wait.
     const start = this.#each((value, name) =>
       !SCRIPT_TAG && value.always ? waiting(this.#binding, name, value) : direct(name, value),
     );
@@ -132,7 +132,7 @@ export class Link {
     this.imports = linked as WebAssembly.Imports;
   }
 
-  /** Completes the border of the instance; returns the way to each of its exported functions, by the export's place. */
+  /** Completes the border of the instance. Returns a thunk for each exported function, by the export's place. */
   complete(guest: { exports: WebAssembly.Exports }): { binding: Binding; thunks: (Thunk | undefined)[] } {
     const binding = this.#binding;
     const exported = (k: number) => guest.exports[this.#exports[k]!.name];
@@ -233,7 +233,7 @@ export class Link {
     return this.mayWait || !!this.#machine;
   }
 
-  /** Each fiber has a region, by which its shadow stack is kept apart. */
+  /** Each fiber has a region, which keeps its shadow stack apart. */
   get #regions(): boolean {
     const { source } = this.#plan;
     return this.#separate && this.#stackPointer >= 0 && (source === "allocator" || source === "grow");
@@ -264,7 +264,7 @@ export class Link {
   }
 }
 
-/** Whether a global is a mutable i32. JavaScript cannot ask; a module that imports one tells. */
+/** Whether a global is a mutable i32. JavaScript cannot ask; a module that imports such a global can tell. */
 function isPointer(global: WebAssembly.Global): boolean {
   try {
     jspi.instance(takesPointer, { "": { "": global } });

@@ -22,9 +22,9 @@ export interface Shape {
   global: number;
   /** Which export is memory 0; -1 if it has none, or imports it. */
   memory: number;
-  /** How many exports are the guest's own; what follows them the module editor has added. */
+  /** How many exports are the guest's own; the module editor has added those that follow. */
   own: number;
-  /** It was said to have none when it was compiled. */
+  /** The user said, when it was compiled, that it has none. */
   denied: boolean;
   /** What it does about the size of its memory: Growth of package wasm. */
   growth: number;
@@ -34,9 +34,9 @@ export interface Shape {
   small: boolean;
   /** Its bytes, as they have been compiled, if they are to be changed when its imports are known. */
   bytes?: Uint8Array;
-  /** What the platform was told when they were compiled, which is to be told again then. */
+  /** The options with which the platform compiled them, and with which it compiles them again then. */
   options?: unknown;
-  /** All its imports, where the platform provides some itself, and lists the others only. */
+  /** All its imports, if the platform provides some of them itself and lists only the others. */
   imports?: WebAssembly.ModuleImportDescriptor[];
   /** What has been chosen for its shadow stack when it was compiled by fiberfill/webassembly. */
   chosen?: Options["shadowStack"];
@@ -63,7 +63,7 @@ export async function compile(source: BufferSource, options?: Options): Promise<
 
 /**
  * Compiles a guest while it arrives, as WebAssembly.compileStreaming does. A guest that has to be edited is compiled a
- * second time, when it is there.
+ * second time, when all of it has arrived.
  */
 export async function compileStreaming(
   source: Response | PromiseLike<Response>,
@@ -126,8 +126,8 @@ export function shapeOf(module: WebAssembly.Module): Shape {
   return shape;
 }
 
-// Up to this size a module is compiled and instantiated at once: a few tenths of a millisecond, where the way through
-// another thread and back takes some.
+// Up to this size a module is compiled and instantiated at once: that takes a few tenths of a millisecond, and the way
+// through another thread and back takes as long.
 const SMALL = 1 << 16; // bytes
 
 /** Copies the bytes before it returns, as the platform does. */
@@ -167,7 +167,7 @@ export function inspect(
 ): [Shape | string, Uint8Array] {
   const at = write(core, bytes);
   const [code, where, own, found, growth, room] = numbers(core, core.inspect(bytes.length));
-  // Not before: what has been called may have grown the memory.
+  // Not earlier: the calls above may have grown the memory.
   const input = (size: number) => new Uint8Array(core.memory.buffer, at, size);
   if (code)
     return [
@@ -175,7 +175,7 @@ export function inspect(
       input(bytes.length),
     ];
   const denied = pointer === null;
-  // One that is named is exported already: link.ts finds it.
+  // A pointer that the user names is exported already: link.ts finds it.
   const global = typeof pointer === "number" ? pointer : typeof pointer === "string" ? -1 : found;
   const exposed = core.expose(denied ? Math.min(global, -1) : global);
   if (!exposed) {
@@ -212,13 +212,13 @@ export function output(core: Inspector, size: number): Uint8Array {
   return new Uint8Array(core.memory.buffer).slice(at, at + size);
 }
 
-/** The numbers that the core has put at an address, one behind the other: the structs of jsglue/core. */
+/** The numbers that the core has put at an address, one after the other: the structs of jsglue/core. */
 export function numbers(core: Inspector, at: number): Words {
   return new Int32Array(core.memory.buffer, at) as Iterable<number> as Words;
 }
 type Words = [number, number, number, number, number, number, number, number, number];
 
-/** Has the core know a module again. */
+/** Makes the core know a module again. */
 export function recall(core: Inspector, { header }: Shape): void {
   write(core, header);
   core.inspect(header.length);

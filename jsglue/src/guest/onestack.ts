@@ -1,25 +1,25 @@
-// The one stack in a guest's memory: what all its fibers use where they can have no regions (see "copy" in regions.ts),
-// and where a fiber of another guest has its frames before anybody knows that it has any (see shadowstack.ts).
+// The one stack in a guest's memory: all its fibers use it if they can have no regions (see "copy" in regions.ts), and
+// a fiber of another guest has its frames there before anybody knows that it has any (see shadowstack.ts).
 //
-// Code written for JSPI has no deliver: what it calls writes through pointers to locals before the call goes on. So
-// there the frames of a call stay in their place while it waits, and the next one begins below them, as in raw JSPI.
-// One that lies above may grow over them when it goes on: so they are copied before, and put back when it waits again
-// or has ended. Where it waits with its frames over theirs they stay copied out. What is written meanwhile, as no fiber
-// runs, is for any of those that have a frame there, as in raw JSPI: it goes to the copies, too.
+// Code written for JSPI has no deliver: its imports write through pointers to locals before the call goes on. So there
+// the frames of a call stay in their place while it waits, and the next call begins below them, as in raw JSPI. When a
+// call whose frames lie above goes on, it may grow over them: so they are copied before that, and put back when that
+// call waits again or has ended. If it waits with its frames over theirs, they stay copied out. What is written there
+// while no fiber runs may be meant for any call that has a frame there, as in raw JSPI: so it goes to the copies, too.
 
 import type { Frames } from "./shadowstack.js";
 
-// bytes of frames in their place, a quarter of the stack that compilers give; below that a call begins where the stack
-// does
+// bytes of frames in their place, a quarter of the stack that compilers give; if there are more, a call begins where
+// the stack begins
 const NESTED = 16384;
 
 export class OneStack {
-  readonly #placed: Frames[] = []; // that are in their place, the lowest last
-  #runner: Frames | undefined; // those of a fiber that may grow over others':
-  readonly #below: Frames[] = []; // the lowest first
+  readonly #placed: Frames[] = []; // the frames that are in their place, the lowest last
+  #runner: Frames | undefined; // the frames of a fiber that may grow over other frames:
+  readonly #below: Frames[] = []; // those other frames, the lowest first
   #copy = new Uint8Array(0); // of all of them
   #copyAt = 0; // where they lie
-  #out: Frames[] = []; // that would be in their place, were others' not there
+  #out: Frames[] = []; // frames that would be in their place if no others lay there
   #quiet = new Uint8Array(0); // the memory from the lowest of them on, as it was when a fiber waited or ended last
   #quietAt = 0; // where that lies
 
@@ -28,7 +28,7 @@ export class OneStack {
     readonly base: number,
   ) {}
 
-  /** Where what is in its place ends, or would be. */
+  /** Where the frames end that are in their place, or would be. */
   get low(): number {
     return this.#out.reduce((low, each) => Math.min(low, each.low), this.#placedLow);
   }
@@ -41,12 +41,12 @@ export class OneStack {
     return new Uint8Array(this.memory.buffer);
   }
 
-  /** So much is in its place that a fiber begins where the stack does. */
+  /** So many bytes of frames are in their place that the next fiber begins where the stack begins. */
   get deep(): boolean {
     return this.base - this.low > NESTED;
   }
 
-  /** A fiber begins where the stack does. */
+  /** A fiber begins where the stack begins. */
   begin(frames: Frames): void {
     this.#left(this.#runner);
     this.#clear(frames);
@@ -62,14 +62,14 @@ export class OneStack {
 
   /** A fiber goes on. */
   resume(frames: Frames): void {
-    this.#left(this.#runner); // one whose end has not been heard of
+    this.#left(this.#runner); // a fiber that has ended without a call of `over`
     this.#clear(frames);
     if (frames.saved) this.#bytes.set(frames.saved, frames.low);
     this.#forget(frames);
     frames.alone = true; // whatever it began below has been left
   }
 
-  /** A fiber has ended, perhaps by a trap as it waited. */
+  /** A fiber has ended, perhaps by a trap while it waited. */
   over(frames: Frames): void {
     for (const list of [this.#placed, this.#below]) {
       const i = list.indexOf(frames);
@@ -84,7 +84,7 @@ export class OneStack {
     this.#out = this.#out.filter((each) => each !== frames);
   }
 
-  /** A fiber waits again, or has ended. The frames that it may have grown over are put back where its own are not. */
+  /** A fiber waits again, or has ended. Puts back the frames that it may have grown over, except where its own lie. */
   #left(frames: Frames | undefined): void {
     if (!this.#runner || frames !== this.#runner) return;
     this.#runner = undefined;
@@ -114,7 +114,7 @@ export class OneStack {
     }
   }
 
-  /** Takes over into the copies what has been written since. */
+  /** Writes to the copies what has been written to memory since they were made. */
   #hear(): void {
     const now = this.#bytes;
     this.#quiet.forEach((byte, i) => {

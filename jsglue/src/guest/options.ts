@@ -4,11 +4,11 @@ import type { Kind } from "../substrate/substrate.js";
 import { wrong } from "../values.js";
 
 /**
- * Where the shadow stacks of a guest's calls come from. `allocator`: the guest's own. `grow`: memory is grown, which a
- * guest bears whose allocator uses no memory but what memory.grow has returned to it. `serial`: nowhere; calls run one
- * after another, each on the guest's one stack. `copy`: calls overlap on the one stack, and the used part is copied out
- * when one waits, and back when it goes on; what is written to it meanwhile is lost. By default it is the first of
- * these that the guest can bear, and never `copy`.
+ * Where the shadow stacks of a guest's calls come from. `allocator`: the guest's own. `grow`: memory is grown; this
+ * needs a guest whose allocator uses only the memory that memory.grow has returned to it. `serial`: there are none;
+ * calls run one after another, each on the guest's one stack. `copy`: calls overlap on the one stack, and the used part
+ * is copied out when a call waits, and back when it goes on; what is written to it meanwhile is lost. The default is
+ * the first of these that the guest can bear, and never `copy`.
  */
 export type RegionSource = "allocator" | "grow" | "serial" | "copy";
 
@@ -16,8 +16,8 @@ export type RegionSource = "allocator" | "grow" | "serial" | "copy";
 export interface Options {
   /**
    * What holds the stacks of calls that wait: `jspi`, the engine's own, or `unwind`, ours: the guest is rewritten, so
-   * that its functions can be left and entered again. By default it is the engine's own where it has any. A module that
-   * is compiled before it is instantiated needs `unwind` then.
+   * that its functions can be left and entered again. By default it is the engine's own, if it has any. If a module is
+   * compiled before it is instantiated, give `unwind` when you compile it.
    */
   stacks?: Kind | undefined;
   /** How shadow stacks are kept: the stacks in linear memory, where compilers keep locals whose address is taken. */
@@ -67,5 +67,5 @@ export function shadowStack(options: Options | undefined): NonNullable<Options["
   if (allocator !== undefined && typeof allocator !== "string") {
     throw wrong("shadowStack.allocator is the name of an export", allocator);
   }
-  return { pointer, size, regions, allocator } as typeof chosen; // as checked, whatever a getter says the next time
+  return { pointer, size, regions, allocator } as typeof chosen; // not chosen itself, whose getters may change
 }

@@ -1,6 +1,6 @@
 // The regions of a guest: pieces of its memory, each the shadow stack of one fiber. Package shadow, in the core,
-// decides where they come from and what an overflow has cost; here memory is read and written. At each wait and at the
-// end stubs and thunks look at the guard at the low end of a region (package jsglue/stubs).
+// decides where they come from and which fibers an overflow has damaged; this file reads and writes the memory. At each
+// wait and at the end, stubs and thunks check the guard at the low end of a region (package jsglue/stubs).
 //
 // Why: RATIONALE.md, "Why is memory grown once, and by so much?".
 //
@@ -22,7 +22,7 @@ export interface Tenant {
 }
 
 export interface Region {
-  readonly at: number; // low, as an index of eights of bytes
+  readonly at: number; // low, as an index of groups of eight bytes
   readonly low: number; // the guard begins here
   readonly high: number; // the shadow stack begins here and grows down
   tenant: Tenant | undefined; // now
@@ -60,7 +60,7 @@ export class Regions {
   take(): Region {
     const region = this.#free.pop();
     if (!region) return this.#more();
-    if (!this.intact(region)) this.#guard(region); // an overflow has run through it while it was nobody's
+    if (!this.intact(region)) this.#guard(region); // an overflow has run through it while no fiber had it
     return region;
   }
 
@@ -70,8 +70,8 @@ export class Regions {
   }
 
   /**
-   * Whether the guard of a region has not been written to. All of it is looked at: a function with one local writes one
-   * word in 16 bytes, and which of the four depends on the compiler.
+   * Whether the guard of a region has not been written to. All of the guard is checked: a function with one local
+   * writes one word in 16 bytes, and which of the four words depends on the compiler.
    */
   intact({ at }: Pick<Region, "at">): boolean {
     const eights = at + 7 < this.#eights.length ? this.#eights : this.#view(at + 8);
@@ -88,8 +88,8 @@ export class Regions {
   }
 
   /**
-   * Makes good what an overflow of a region has cost. Returns how far down it has reached, and whose regions those
-   * were. `end` is where the stack ends now, if that is known.
+   * Repairs the guards that an overflow of a region has overwritten. Returns how far down it has reached, and the
+   * tenants of the regions that it has reached. `end` is where the stack ends now, if that is known.
    */
   mend(region: Region, end: number): [low: number, tenants: Set<Tenant>] {
     const core = inspector();
@@ -123,8 +123,8 @@ export class Regions {
   }
 
   /**
-   * The memory in eights of bytes, as far as `end` at least. A view of memory that has grown since has length zero, or,
-   * if the memory is shared, ends where it did; asking the memory itself is slow.
+   * The memory in groups of eight bytes, at least as far as `end`. When memory grows, an earlier view gets length zero
+   * or, if the memory is shared, still ends where it did; asking the memory itself is slow.
    */
   #view(end: number): Float64Array {
     if (this.#eights.length < end) this.#eights = new Float64Array(this.memory.buffer);
@@ -139,7 +139,7 @@ export class Regions {
       return this.#add(low);
     }
     const at = this.malloc!(this.size + 16) >>> 0;
-    // Without room some allocators return 0, others -1, and none is to be believed that points out of the memory.
+    // Without room some allocators return 0, others -1. An address outside of the memory counts as no room, too.
     if (at === 0 || at + this.size + 16 > this.memory.buffer.byteLength) throw noRoom(this.size);
     return this.#add(((at + 15) & ~15) >>> 0);
   }

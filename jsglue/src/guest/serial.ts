@@ -1,8 +1,8 @@
-// The turns of calls into a guest that bears one call at a time: each begins when the one before it is over.
+// The turns of calls into a guest that allows one call at a time: each call begins when the call before it is over.
 //
-// A call may wait for another of the same guest, by way of JavaScript or of other guests. That one begins inside it, as
-// on raw JSPI: its frames go below those of the call that waits, which goes on when it is over. Should the outer one go
-// on first, the inner one would lose its frames: it is ended.
+// A call may wait for another call of the same guest, by way of JavaScript or of other guests. The other call begins
+// inside it, as on raw JSPI: its frames go below those of the waiting call, which goes on when the inner call is over.
+// If the outer call went on first, the inner call would lose its frames: so the inner call is ended.
 
 import { FiberError } from "../errors.js";
 import { proceed } from "../turn/spawn.js";
@@ -19,7 +19,7 @@ export class Serial {
     return this.#inside?.entry ? this.#inside.innermost : this.entry;
   }
 
-  /** Whether a call has to wait, because another one is not over; it is told to `proceed` then. */
+  /** Whether a call has to wait, because another one is not over; `proceed` is called with it when its turn comes. */
   defers(call: Call): boolean {
     call.turns = this;
     if (this.entry) this.#queue.push(call);
@@ -27,7 +27,7 @@ export class Serial {
     return this.entry !== call;
   }
 
-  /** A call that waits for its turn, and for which the one that has it here waits, begins inside that one. */
+  /** Begins a call, which waits for its turn, inside the call whose turn it is, which waits for it. */
   nest(call: Call): void {
     call.turns!.#drop(call);
     this.#inside ??= new Serial();
@@ -51,7 +51,7 @@ export class Serial {
     if (call !== this.entry) return this.#drop(call);
     const inside = this.#inside;
     this.entry = this.#inside = undefined;
-    // Those that were to begin inside it come first.
+    // The calls that were to begin inside it come first.
     if (inside) {
       for (const each of [inside.entry, ...inside.#queue]) if (each) each.turns = this;
       this.#queue.unshift(...inside.#queue);

@@ -1,6 +1,6 @@
-// The shadow stacks of a page: one for each global that points to one, whoever it belongs to. Instances may share it,
-// and instances that call each other by imports or tables have frames of one fiber on several: nobody can tell
-// beforehand on which. So what moves at a wait is every pointer of the page.
+// The shadow stacks of a page: one for each global that is a stack pointer, in any instance. Instances may share a
+// stack, and instances that call each other by imports or tables have frames of one fiber on several stacks: nobody can
+// tell beforehand on which. So a wait moves every stack pointer of the page.
 //
 //   begins    the pointers stay where they rest; what the fiber then pushes
 //             makes that place its own
@@ -9,14 +9,15 @@
 //   goes on   each pointer is where it was, set by the stub, as the fiber goes on
 //   ends      the pointers rest, and the places are free
 //
-// A stack that a fiber of another instance has waited on gets regions, where its guest can have them, from then on:
-// each fiber that begins finds the pointer in one of its own. Before, and without regions, its frames are on the one
-// stack (onestack.ts).
+// Once a fiber of another instance has waited on a stack, that stack gets regions, if its guest can have them: each
+// fiber that begins later finds the pointer in a region of its own. Before that, and without regions, a fiber's frames
+// are on the one stack (onestack.ts).
 //
-// A guest alone needs nothing of this: its stubs and thunks know its only pointer, and its fibers have regions. They
-// ask one flag of worker.wasm, which is 0 until a second guest is there that could be reached from the first.
+// A guest that is alone needs none of this: its stubs and thunks know its only pointer, and its fibers have regions.
+// Stubs and thunks check one flag of worker.wasm, which is 0 until there is a second guest that the first could reach.
 //
-// A wait costs some hundreds of nanoseconds then for each stack of the page: JavaScript reads and sets its pointer.
+// From then on a wait costs some hundreds of nanoseconds for each stack of the page: JavaScript reads and sets its
+// pointer.
 
 import type { Binding } from "./binding.js";
 import { FiberError } from "../errors.js";
@@ -25,10 +26,10 @@ import type { Region, Regions, Tenant } from "./regions.js";
 import { WebAssembly } from "../platform.js";
 import { workerModule } from "../substrate/jspi.js";
 
-/** Who has frames: a fiber, or a stack that the platform's own promising has made. */
+/** An owner of frames: a fiber, or a stack that the platform's own promising has made. */
 export interface Holder {
   frames: readonly Frames[];
-  /** It waits or has ended: nothing of it runs. */
+  /** It waits or has ended: none of its code runs. */
   away: boolean;
   /** The fiber; undefined: a stack that the platform's own promising has made. */
   readonly tenant: Fiber | undefined;
@@ -46,11 +47,11 @@ export interface Frames {
   readonly stack: ShadowStack;
   readonly holder: Holder;
   readonly region: Region | undefined; // where they are; undefined: on the one stack
-  readonly lent: boolean; // the region is one that it has got here, not its thunk's
+  readonly lent: boolean; // the fiber got the region on this stack; it is not its thunk's
   readonly high: number; // they begin here
   low: number; // and end here, when the fiber waits
-  readonly stays: boolean; // they stay in their place, as in raw JSPI, where that is possible
-  alone: boolean; // on the one stack: it does not run inside an import of another, whose frames may go on over its own
+  readonly stays: boolean; // while the fiber waits they stay in their place, as in raw JSPI, if possible
+  alone: boolean; // on the one stack: it is not inside the import of another, whose frames may go on over these
   saved: Uint8Array | undefined; // copied out
 }
 
@@ -60,7 +61,7 @@ const byPointer = new WeakMap<WebAssembly.Global, ShadowStack>();
 const known: WeakRef<ShadowStack>[] = [];
 
 export class ShadowStack {
-  /** Where the pointer is when no fiber runs. */
+  /** The pointer's value when no fiber runs. */
   readonly rest: WebAssembly.Global;
   readonly base: number;
   /** Where the running fiber's region begins, for the stubs and thunks of each guest that has this pointer. */
@@ -71,16 +72,16 @@ export class ShadowStack {
   #regions: Regions | undefined;
   #makers: (() => Regions | undefined)[] = [];
   #visited = false; // a fiber of another guest has waited on it
-  #spare: Region | undefined; // where the pointer is for a fiber that has no frames here yet
-  #from: number; // where that is
-  #rests: number; // what rest is
+  #spare: Region | undefined; // where the pointer lies for a fiber that has no frames here yet
+  #from: number; // the pointer's value for such a fiber
+  #rests: number; // the value of rest
   readonly #home = SCRIPT_TAG
     ? noop
     : (): void => {
         this.pointer.value = this.base;
       };
   #alone = true; // the fiber that runs may have its frames in their place
-  #under: number | undefined; // where frames end that a call has begun below
+  #under: number | undefined; // where the frames end below which a call has begun
 
   private constructor(
     readonly pointer: WebAssembly.Global,
@@ -94,8 +95,8 @@ export class ShadowStack {
   }
 
   /**
-   * The stack of a guest with this pointer, and whether it is a new one. make makes regions in the guest's memory, if
-   * it can have them.
+   * The stack of a guest with this pointer, and whether it is a new one. `make` makes regions in the guest's memory, if
+   * the guest can have them.
    */
   static of(
     pointer: WebAssembly.Global,
@@ -129,7 +130,7 @@ export class ShadowStack {
     return this.#regions;
   }
 
-  /** Puts the pointer where it is when no fiber runs. */
+  /** Sets the pointer to its value when no fiber runs. */
   settle(): void {
     const low = this.one.low;
     const under = SCRIPT_TAG ? undefined : this.#under;
@@ -138,13 +139,13 @@ export class ShadowStack {
     this.pointer.value = this.#from = at;
   }
 
-  /** A fiber begins, or goes on, that has no frames here. */
+  /** A fiber that has no frames here begins or goes on. */
   offer(alone: boolean): void {
     if (this.#visited || this.#regions) {
       try {
         this.#spare ??= this.regions?.take();
       } catch {
-        // No room: on the one stack.
+        // No room: the fiber uses the one stack.
       }
       if (this.#spare) this.pointer.value = this.#spare.high;
     }
@@ -154,8 +155,8 @@ export class ShadowStack {
   }
 
   /**
-   * A fiber of the guest's begins, that has no region. Returns where its frames begin: not where the pointer rests if
-   * that is inside an import of another.
+   * A fiber of the guest that has no region begins. Returns where its frames begin. This is not where the pointer rests
+   * if the fiber begins inside another's import.
    */
   begin(holder: Holder): number {
     if (this.#alone && this.one.deep) {
@@ -165,17 +166,17 @@ export class ShadowStack {
     return this.#from;
   }
 
-  /** How many bytes the fiber that runs has here. */
+  /** How many bytes the running fiber has here. */
   get depth(): number {
     return this.#from - this.now;
   }
 
-  /** Whether the fiber that runs, whose pointer is at `at`, has pushed anything here. */
+  /** Whether the running fiber, whose pointer is at `at`, has pushed anything here. */
   pushed(at: number): boolean {
     return at !== this.#from;
   }
 
-  /** The place of the fiber that runs is its own from now on. */
+  /** From now on the running fiber's place on this stack is its own. */
   claim(holder: Holder): Frames {
     const { tenant } = holder;
     let region = tenant?.binding.stack === this ? tenant.region : undefined;
@@ -193,13 +194,13 @@ export class ShadowStack {
     return frames;
   }
 
-  /** A fiber waits whose frames end at `low`. */
+  /** A fiber, whose frames here end at `low`, waits. */
   park(frames: Frames, low: number): void {
     frames.low = low;
     if (!frames.region) this.one.park(frames);
   }
 
-  /** A fiber goes on that has frames here. */
+  /** A fiber that has frames here goes on. */
   resume(frames: Frames): void {
     if (!frames.region) this.one.resume(frames);
     this.pointer.value = frames.low;
@@ -207,13 +208,13 @@ export class ShadowStack {
     this.#region(frames.region);
   }
 
-  /** A fiber has ended that had frames here. */
+  /** A fiber that had frames here has ended. */
   over(frames: Frames): void {
     if (!frames.region) this.one.over(frames);
     else if (frames.lent) this.regions!.give(frames.region);
   }
 
-  /** The region that the running fiber found the pointer in and has written below, without a wait. */
+  /** The region in which the running fiber found the pointer, if the fiber has written below it without a wait. */
   get overrun(): Region | undefined {
     return this.#spare && !this.#regions!.intact(this.#spare) ? this.#spare : undefined;
   }
@@ -222,7 +223,7 @@ export class ShadowStack {
     for (const low of this.lows) low.value = region?.low ?? 0;
   }
 
-  /** A call begins inside another, or inside a plain one. What is returned goes back to that one. */
+  /** A call begins inside another call, or inside a plain one. The function returned goes back to the outer call. */
   below(): () => void {
     if (SCRIPT_TAG) return noop;
     const pointer = this.now;
@@ -231,7 +232,7 @@ export class ShadowStack {
     const alone = this.#alone;
     const under = this.#under;
     const lows = this.lows.map((low) => low.value as number);
-    const spare = from === this.#spare?.high ? this.#spare : undefined; // what runs may have frames there
+    const spare = from === this.#spare?.high ? this.#spare : undefined; // the running code may have frames there
     if (spare) this.#spare = undefined;
     this.#under = pointer;
     this.rest.value = this.#rests = pointer;
@@ -265,8 +266,8 @@ export function share(): void {
 }
 
 /**
- * There is one more guest, with these imports and exports. Functions that JavaScript puts into a table later, and
- * between which tables, is seen by nobody: so one that has a table at all may be called by all others.
+ * There is one more guest, with these imports and exports. Nobody sees which functions JavaScript puts into which
+ * tables later: so a guest that has any table may be called by all others.
  */
 export function met(
   place: boolean,
@@ -299,19 +300,19 @@ const on = ({ frames }: Holder, stack: ShadowStack): Frames | undefined => {
   return undefined;
 };
 
-/** How many bytes the running fiber has on each stack but its guest's, where it has any. */
+/** How many bytes the running fiber has on each stack where it has any, except its guest's. */
 export function depths(own: ShadowStack | undefined): Map<ShadowStack, number> {
   return new Map(stacks().flatMap((stack) => (stack === own || stack.depth === 0 ? [] : [[stack, stack.depth]])));
 }
 
-/** A fiber begins. Its own stack, if it has a region there, is its thunk's. */
+/** A fiber begins. If it has a region on its own stack, its thunk sets the pointer there. */
 export function begins(holder: Holder, alone: boolean): void {
   holder.away = false;
   const own = holder.tenant?.region && holder.tenant.binding.stack;
   for (const stack of stacks()) if (stack !== own) stack.offer(alone);
 }
 
-/** A fiber begins to wait in an import of a guest, whose stub has put that one's pointer to rest already. */
+/** A fiber begins to wait in an import of a guest. The import's stub has already put that guest's pointer to rest. */
 export function waits(holder: Holder, where: Binding): void {
   holder.away = true;
   const all = stacks();
@@ -319,14 +320,15 @@ export function waits(holder: Holder, where: Binding): void {
     const here = stack === where.stack;
     const at = ((here ? where.parked! : stack.pointer).value as number) >>> 0;
     let frames = on(holder, stack);
-    // It is in the code of two guests, whose functions may have kept the pointer though they have pushed nothing.
+    // The fiber is in the code of two guests, whose functions may have kept the pointer even if they have pushed
+    // nothing.
     if (!frames && (here || stack === holder.tenant?.binding.stack || stack.pushed(at))) frames = stack.claim(holder);
     if (frames) stack.park(frames, at);
   }
   for (const stack of all) stack.settle();
 }
 
-/** A fiber goes on, if it has waited: its import may have thrown at once. */
+/** A fiber goes on. Does nothing if it has not waited: its import may have thrown at once. */
 export function goesOn(holder: Holder): void {
   if (!holder.away) return;
   holder.away = false;
@@ -358,7 +360,7 @@ export function settle(): void {
   for (const stack of stacks()) stack.settle();
 }
 
-/** A call begins inside what runs. What is returned goes back to that. */
+/** A call begins inside the running code. The function returned goes back to that code. */
 export function below(): () => void {
   const back = stacks().map((stack) => stack.below());
   return () => {

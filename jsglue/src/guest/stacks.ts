@@ -1,5 +1,5 @@
 // How the shadow stacks of a guest's calls are kept: package shadow, in the core, decides; its package comment says
-// what there is to choose from. This asks it, and has the words for users.
+// what there is to choose from. This file asks it, and has the words for users.
 
 import { FiberError } from "../errors.js";
 import type { Inspector } from "../turn/core.js";
@@ -26,13 +26,13 @@ export interface Plan {
   readonly params: number; // of malloc
   readonly wanders: boolean; // the pointer may be anywhere: the guest switches stacks itself
   readonly why: string | undefined;
-  /** Told once of a guest whose calls cannot overlap with stacks of their own, unless that was asked for. */
+  /** Reported once for a guest whose calls cannot overlap with stacks of their own, unless the user asked for that. */
   readonly told: boolean;
   /** Which reason it is: Why of package shadow. */
   readonly hindrance: number;
 }
 
-// As in jsglue/core/shadow.go: what is said of a guest.
+// As in jsglue/core/shadow.go: facts about a guest.
 /** The user says that it has no stack. */
 export const DENIED = 1;
 /** It has fibers of its own, or is an actor. */
@@ -50,8 +50,9 @@ const NOWHERE = 4; // a refusal
 const NAME = "name its stack pointer by shadowStack: { pointer }";
 
 /**
- * Chooses for the module that the core has inspected last: pointer is what stack_pointer says of it, growth what growth
- * does, said the bits above; allocator is an export, or -1. Throws a FiberError where what the user wants cannot be.
+ * Chooses for the module that the core has inspected last. `pointer` and `growth` are the results of the core's
+ * functions stack_pointer and growth, `said` are the bits above, and `allocator` is an export, or -1. Throws a
+ * FiberError if the user's choice is impossible.
  */
 export function choose(
   core: Inspector,

@@ -15,7 +15,7 @@ export class Suspending {
     readonly fn: (...args: any[]) => unknown,
     /** What is called with the value of its Promise. */
     readonly deliver?: (value: any, ...args: any[]) => unknown,
-    /** It waits whatever fn returns, and cannot be called where it cannot wait, as JSPI has it. */
+    /** It waits whatever fn returns, and cannot be called where it cannot wait, as in JSPI. */
     readonly always = false,
     /** What is called where the engine cannot suspend the stack. It may answer, but not wait. */
     readonly direct: (...args: any[]) => unknown = fn,
@@ -29,21 +29,21 @@ export class Jump extends Suspending {
   }
 }
 
-/** What a guest is given for its imports: as the platform takes it, and marks. */
+/** A guest's import object: what the platform takes, and marks. */
 export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue | Suspending>>;
 
 /**
  * Marks an import that may wait. When `fn` returns a Promise, the fiber that called waits for it while others go on;
  * the import then returns what the Promise resolved to, or throws what it rejected with. When `fn` returns anything
  * else, the import returns that at once; when it throws, so does the import. Imports without this mark are called
- * directly and never wait: of a Promise that one returns the engine makes 0, or NaN.
+ * directly and never wait: if one returns a Promise, the engine converts it to 0, or NaN.
  *
  * `deliver` is for imports that write to the guest's memory. It is called when the fiber is about to go on, with what
  * the Promise resolved to and the arguments of the import; the import returns what it returns, or throws what it
- * throws. It must not wait itself. It is not called for a fiber that has been cancelled meanwhile. Two things can be
- * wrong with an address by the time a Promise resolves, and are not in `deliver`: the fiber may have ended, so that the
- * memory is somebody else's; and if the guest's fibers share one stack, which is copied (RegionSource "copy"), what
- * lies there then is not this fiber's, and what is written to it is lost.
+ * throws. It must not wait itself. It is not called for a fiber that has been cancelled meanwhile. By the time a
+ * Promise resolves an address may be wrong for two reasons, neither of which can occur in `deliver`: the fiber may have
+ * ended, so that the memory belongs to another; and if the guest's fibers share one stack, which is copied
+ * (RegionSource "copy"), another fiber's frames may lie there, and what is written to them is lost.
  *
  * Throws a FiberError with the code "bad-argument" if it is not given functions. The mark may stand in any number of
  * import objects.

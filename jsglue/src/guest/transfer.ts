@@ -96,7 +96,7 @@ function noRoom({ binding, encoded, exportName, name }: Call): FiberError {
   return new FiberError("bad-argument", why, { fiber: name });
 }
 
-// not before it is needed: Jest's jsdom has none, and has to be able to import this
+// made when it is first needed: Jest's jsdom has none, but must be able to import this file
 let encoder: TextEncoder | undefined;
 
 /** The bytes among the arguments of a call, by argument, and how many there are together. */
@@ -105,7 +105,7 @@ export interface Encoded {
   size: number;
 }
 
-/** Of calls without such arguments, which are most. */
+/** For calls without such arguments, which are most. */
 export const none: Encoded = { bytes: undefined, size: 0 };
 
 /** Captures the strings and bytes among arguments: the caller may change its own afterwards. */

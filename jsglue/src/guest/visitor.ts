@@ -1,5 +1,5 @@
-// Stacks that the platform's own promising has made, for functions that are no exports of a guest: code of no fiber,
-// but it has frames on the guests' shadow stacks like others.
+// Stacks that the platform's own promising has made, for functions that are no exports of a guest. Their code belongs
+// to no fiber, but has frames on the guests' shadow stacks like any other.
 
 import type { Binding } from "./binding.js";
 import { begins, below, ends, settle, share, waits, type Frames, type Holder } from "./shadowstack.js";
@@ -14,10 +14,13 @@ class Visitor implements Holder {
   readonly tenant = undefined;
 }
 
-/** The one whose code runs; undefined also if it was begun by who does not know us, and has not waited yet. */
+/**
+ * The stack whose code runs. Also undefined if code that does not know fiberfill has begun the stack, and it has not
+ * waited yet.
+ */
 export let visiting: Visitor | undefined;
 
-/** Makes such a stack: calls `fn`, which is what promising has returned. */
+/** Makes such a stack: calls `fn`, which promising has returned. */
 export function visit(fn: () => Promise<unknown>): Promise<unknown> {
   if (visiting) needRoom();
   share();

@@ -1,6 +1,6 @@
 // What lowered modules share: the state of the driver (jsglue/lower/driver.wat), whose code is in each of them, and
-// what it needs of JavaScript. There is one in a realm, also if several copies of fiberfill are: continuations of one
-// pass through modules of another.
+// what the driver needs from JavaScript. A realm has one driver, even if it has several copies of fiberfill:
+// continuations of one copy pass through modules of another.
 
 import driverBytes from "../../lower/driver.wasm";
 import { WebAssembly } from "../platform.js";
@@ -18,15 +18,15 @@ export interface Driver extends WebAssembly.Exports {
   state: WebAssembly.Global;
   last: WebAssembly.Global;
   current: WebAssembly.Global;
-  /** What the frame that has thrown or trapped last would have returned to; null if that is not known. */
+  /** The frame to which the frame that has thrown or trapped last would have returned; null if that is not known. */
   below: WebAssembly.Global;
-  /** A function that is called before JavaScript is, by barriers; null: none. */
+  /** A function that barriers call before they call JavaScript; null: none. */
   told: WebAssembly.Global;
   /** The identity of the tag that imports wait by. */
   wait: WebAssembly.Global;
 }
 
-/** What is known of a Tag: what stands for it in wasm, and its type, if it has results, which no engine knows. */
+/** What is known of a Tag: its identity in wasm and, if it has results, its type, which no engine knows. */
 export interface Identity {
   id: WebAssembly.ExportValue;
   type: string;
@@ -38,11 +38,11 @@ export interface Shared {
   /** What the driver imports from JavaScript. */
   host: Record<string, Function>;
   tags: WeakMap<object, Identity>;
-  /** Functions that can be left: what they do when they return is understood by their callers. */
+  /** Functions that can be left: their callers know what to do when such a function returns. */
   lowered: WeakSet<object>;
   /** Tables that lowered modules use (tables.ts). */
   tables: WeakMap<object, Guarded>;
-  /** What stands in those for a function that cannot be left, and the way back. */
+  /** For each function that cannot be left, its barrier in those tables; and the reverse. */
   barriers: WeakMap<object, Function>;
   behind: WeakMap<object, Function>;
   /** By name, as modules import them. */
@@ -76,7 +76,7 @@ function make(): Shared {
   const tagNames: string[] = [""];
   const host = {
     room,
-    // The one frame of JavaScript below everything that runs in a continuation: a trap passes by all of wasm.
+    // The one frame of JavaScript below everything that runs in a continuation: no handler in wasm sees a trap.
     // Why: RATIONALE.md, "Why does the outermost resume go through JavaScript?".
     outermost(depth: number, enter: () => void): void {
       try {
@@ -86,7 +86,7 @@ function make(): Shared {
         throw error;
       }
     },
-    // Wasm catches what JavaScript throws, but no trap, also if JavaScript has caught it in between and throws it on.
+    // Wasm catches what JavaScript throws, but not a trap, even if JavaScript has caught the trap and throws it on.
     trap(code: number, tag: object | null): void {
       try {
         driver.boom();
@@ -132,7 +132,7 @@ function message(code: number, tag: string | null | undefined): string {
 declare const process: { versions?: Record<string, string>; getBuiltinModule?(name: string): any } | undefined;
 declare const performance: { memory?: { usedJSHeapSize: number; jsHeapSizeLimit: number } };
 
-const YOUNG = 204e6; // bytes of V8's limit that only new objects may take: in Node 24, which gives them most
+const YOUNG = 204e6; // bytes of V8's limit that only new objects may take, in Node 24, which reserves most for them
 
 /**
  * Whether the engine's heap has room for more frames. V8 ends the process, or the tab, when its heap is full, and no

@@ -1,8 +1,8 @@
-// Where a stack of our own stands: the names of the functions whose frames it has saved, looked up when somebody asks.
+// Finds out where a stack of our own stands: the names of the functions whose frames it has saved, looked up on demand.
 //
-// A frame knows the function that goes on with it, and only the engine knows what that is called. So the function is
-// entered with a frame that is none of its own. The first thing it does is to look at it, which traps, and the trap's
-// stack begins with the function.
+// A frame knows the function that goes on with it, and only the engine knows that function's name. So the function is
+// entered with a frame that is not its own. The first thing that the function does is to check its frame, so it traps,
+// and the trap's stack begins with the function's name.
 // Why: RATIONALE.md, "Why is a frame's function asked by a trap?".
 
 import { shared } from "./driver.js";
@@ -36,7 +36,7 @@ const V8 = /^ *at (?:(.*) \()?wasm:\/\/wasm\/(?:(.*)-)?[\da-f]+:(wasm-function\[
 const SPIDER_MONKEY = /^(.*?)@.*:(wasm-function\[\d+\]):0x/;
 const JAVASCRIPT_CORE = /^(?:(.*)\.)?wasm-function\[(.*)\]@\[wasm code\]/;
 
-/** Reads a line of a stack's text; undefined: it is no function of wasm, or the engine does not name it. */
+/** Reads a line of a stack's text; undefined: the line is no function of wasm, or the engine does not name it. */
 function read(line: string): Line | undefined {
   const text = line.replace(/:0x[\da-f]+(?=\)?$)/, "");
   let found = V8.exec(line);
@@ -70,7 +70,7 @@ function functions(frame: object | null): Line[] | undefined {
       else if (found.length > 0) break;
     }
     found.pop();
-    // Compact code is entered by a function of its own, and what it calls traps.
+    // Compact code is entered by a function of its own, and the function that this one calls traps.
     const line = found.at(-2) ?? found.at(-1);
     if (!line) return undefined;
     list.push(line);
@@ -80,7 +80,8 @@ function functions(frame: object | null): Line[] | undefined {
 
 /**
  * The names of the functions in which a continuation stands, innermost first; undefined if it stands nowhere, or if the
- * engine names no functions. The first is an import that waits, which is left out, and so is the last, which is ours.
+ * engine names no functions. The first frames are those of an import that waits, and the last is fiberfill's own: both
+ * are left out.
  */
 export function standsIn(continuation: object | null, imports: number): string[] | undefined {
   return functions(frames().leaf(continuation))
@@ -92,15 +93,17 @@ const restored = new WeakSet<object>();
 let named: boolean | undefined; // the engine names functions
 
 /**
- * Puts frames back into the stack of an error that has ended a call, when somebody reads it: those that the engine does
- * not know of, since nothing has entered them after the call had waited. `brought` is what the wait threw, if it did.
+ * Puts frames back into the stack of an error that has ended a call, when somebody reads the stack: the frames that the
+ * engine does not know, since nothing has entered them after the call had waited. `brought` is what the wait threw, if
+ * it did.
  */
 export function restore(error: unknown, brought: unknown, trampolines: number): void {
   const { below } = shared().driver;
   const frame = below.value as object | null;
   below.value = null;
   if (!frame || !isA(error, Error) || restored.has(error)) return;
-  // Bun 1.2, which does not, ends with a segmentation fault when it prints an error whose stack is an accessor.
+  // Bun 1.2 does not name functions, and crashes with a segmentation fault when it prints an error whose stack is an
+  // accessor.
   if (!(named ??= functions(frame) !== undefined)) return;
   restored.add(error);
   try {
@@ -110,7 +113,7 @@ export function restore(error: unknown, brought: unknown, trampolines: number): 
   }
 }
 
-/** Where a stack's lines end that are the guest's: those of the loop follow, of fiber.wat. -1: that is not there. */
+/** Where the guest's lines of a stack end and those of the loop in fiber.wat begin; -1: the loop is not there. */
 function baseOf(lines: string[]): number {
   let at = lines.findLastIndex(isLoop);
   if (at >= 0) {
@@ -124,12 +127,12 @@ function baseOf(lines: string[]): number {
 
 const isLoop = (line: string): boolean => line.includes("wasm://wasm/fiberfill.fiber-");
 
-/** An error's stack with the frames, the guest's before what called it. */
+/** An error's stack with these frames added: the guest's come before those that called the guest. */
 function joined(stack: string, frame: object, rejected: boolean, trampolines: number): string {
   const lines = stack.trimEnd().split("\n");
   const base = baseOf(lines);
-  // What a wait throws was made elsewhere, unless it was made by the import, with all frames that it was called from.
-  // If what was thrown here has no base, there were more frames than the engine writes.
+  // An error that a wait throws was made elsewhere, unless the import made it: then it has all frames that the import
+  // was called from. If an error that was thrown here has no base, there were more frames than the engine writes.
   if (rejected === base >= 0) return stack;
   const more = functions(frame)?.slice(rejected ? trampolines : 0, -1);
   if (!more) return stack;

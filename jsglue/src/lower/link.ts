@@ -30,7 +30,7 @@ interface About {
 
 const known = new WeakMap<WebAssembly.Module, About | null>();
 
-/** What a module says of itself if it has been lowered, by whatever copy of fiberfill. */
+/** What a module says about itself if any copy of fiberfill has lowered it. */
 function about(module: WebAssembly.Module): About | null {
   let found = known.get(module);
   if (found === undefined) {
@@ -69,8 +69,8 @@ export const isLowered = (module: unknown): module is WebAssembly.Module =>
   module instanceof WebAssembly.Module && about(module) !== null;
 
 /**
- * Returns what the engine is to be given for imports of a module, and what is to be done with the instance. Throws a
- * LinkError where an import's tag has other results than it should. Functions among the imports may be Waiting.
+ * Returns the import object for the engine, and a function to call with the instance. Throws a LinkError if an imported
+ * tag has other results than the module says. Functions among the imports may be Waiting.
  */
 export function link(
   module: WebAssembly.Module,
@@ -87,14 +87,14 @@ export function link(
     const space: any = (given as any)[from];
     return isObject(space) ? (space as any)[name] : undefined;
   });
-  // JSPI suspends nothing through the frame of JavaScript that an export begins with (polyfill/lower/ground.go).
+  // JSPI cannot suspend through the frame of JavaScript with which an export begins (polyfill/lower/ground.go).
   const suspends = "Suspending" in WebAssembly && found.imports.some(([, , kind], i) => mayWait(kind, values[i]));
   const ids = identities(found, values);
   found.imports
     .flatMap(([, , kind], i) => (kind === TABLE ? [values[i]] : []))
     .forEach((table, k) => found.tables.includes(k) && guardTable(table, module, true));
   const places = found.imports.flatMap(([, , kind], i) => (kind === FUNCTION ? [i] : []));
-  // As a value, and not called, an import that waits is only there for start functions, where nothing can.
+  // The module's code calls begin and end. Only start functions call the import itself, and nothing can wait there.
   const waits = places.flatMap((place, i) => {
     const value = values[place];
     if (!(value instanceof Waiting)) return [];
@@ -134,7 +134,7 @@ export function link(
   ];
 }
 
-/** Whether JSPI may suspend in what is imported: in functions that are not plain JavaScript's, and what has such. */
+/** Whether JSPI may suspend in an import: in a function that is not plain JavaScript, or in one from a table. */
 const mayWait = (kind: number, value: unknown): boolean =>
   kind === TABLE ||
   (kind === FUNCTION &&
@@ -160,7 +160,7 @@ export function checkTags(module: unknown, given: any): void {
   }
 }
 
-/** What stands for each tag of the module: the same for the same Tag. */
+/** The identity of each tag of the module; one Tag always has the same identity. */
 function identities(found: About, values: unknown[]): Identity[] {
   const { driver, tags, tagNames } = shared();
   const make = (type: string, name: string): Identity => ({ id: driver.newTag(tagNames.push(name) - 1), type });
@@ -195,7 +195,9 @@ export function instantiate(lowered: Uint8Array, given: any): WebAssembly.Instan
   return instance;
 }
 
-/** Puts a barrier in front of each imported function that cannot be left. Returns more functions behind barriers. */
+/**
+ * Puts a barrier in front of each imported function that cannot be left. Returns the functions of `more` with barriers.
+ */
 function guard(module: WebAssembly.Module, places: number[], values: unknown[], more: Function[]): unknown[] {
   const { driver, lowered } = shared();
   const own = places.map((i) => values[i] as Function);
@@ -227,7 +229,10 @@ function barriersOf(module: WebAssembly.Module): WebAssembly.Module {
   return found;
 }
 
-/** An import object with these values. A name that is imported twice may have got two: they are read in order. */
+/**
+ * An import object with these values. A name that is imported twice may have two values: the engine reads them in
+ * order.
+ */
 function inOrder(found: About, given: any, values: unknown[]): any {
   const table = Object.create(null);
   const queues = new Map<string, unknown[]>();

@@ -1,5 +1,5 @@
-// The namespace of fiberfill/webassembly, which takes modules with stack-switching instructions, too: what the engine
-// refuses is lowered, if that is why. Everything else goes on as it is.
+// The namespace of fiberfill/webassembly, which takes modules with stack-switching instructions, too: a module is
+// lowered if the engine refuses it because of these instructions. Everything else goes to the platform unchanged.
 
 import { alike, extended, instantiations, namespace } from "../api/webassembly.js";
 import { WebAssembly as platform } from "../platform.js";
@@ -10,7 +10,7 @@ import { shared } from "./driver.js";
 
 /** What may stand among the platform's options for compiling. */
 export interface LowerOptions {
-  /** Lower a module that has no stack-switching instructions, so that its functions can be left by what they call. */
+  /** Lower a module that has no stack-switching instructions, so that suspensions can pass through its functions. */
   lower?: boolean;
   /** Lower also where the engine has the instructions. */
   stacks?: "unwind";
@@ -21,8 +21,8 @@ function chosen(options: unknown): { all: boolean; always: boolean } {
   return { all: lower === true, always: lower === true || stacks === "unwind" };
 }
 
-// The bytes of a continuation type, of cont, nocont and suspend. A module with none of them and no tags has nothing to
-// be lowered, so that who only tries what an engine can do does not make it load the rewriter.
+// The bytes of a continuation type, of cont, nocont and suspend. A module with none of them and no tags needs no
+// lowering, so a program that only tries out what an engine can do does not load the rewriter.
 const MARKS = [0x5d, 0x68, 0x75, 0xe2];
 const IMPORTS = 2;
 const TAGS = 13;
@@ -93,7 +93,7 @@ const Module: typeof platform.Module = new Proxy(namespace.Module, {
   },
 });
 
-/** Why a module that has been lowered cannot be linked, in other words than the engine's if these would not help. */
+/** Why a lowered module cannot be linked, in our own words if the engine's would not help. */
 function explained(error: unknown, module: WebAssembly.Module, given: any): unknown {
   if (!(error instanceof platform.LinkError)) return error;
   const wrong = imports(module).find(({ module, name }) => given?.[module]?.[name] instanceof namespace.Suspending);
@@ -143,7 +143,7 @@ function validate(source: BufferSource, ...rest: unknown[]): boolean {
 
 async function compile(source: BufferSource, ...rest: unknown[]): Promise<WebAssembly.Module> {
   const { all, always } = chosen(rest[0]);
-  const bytes = candidate(source, always)?.slice(); // what the caller does to the source meanwhile does not count
+  const bytes = candidate(source, always)?.slice(); // the caller may change the source meanwhile
   const plain = (): Promise<WebAssembly.Module> => (namespace.compile as Function)(bytes ?? source, ...rest);
   let refused: unknown;
   if (!always || !bytes) {

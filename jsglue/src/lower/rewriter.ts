@@ -28,7 +28,9 @@ declare const SPLIT: boolean;
 
 let program: WebAssembly.Module | undefined;
 
-/** Loads the rewriter, unless it is there: from a chunk, which every bundler finds, or from beside this script. */
+/**
+ * Loads the rewriter, unless it is loaded: from a chunk, which every bundler finds, or from a file beside this script.
+ */
 export async function load(): Promise<void> {
   if (program) return;
   if (SPLIT) {
@@ -51,7 +53,7 @@ export async function load(): Promise<void> {
   }
 }
 
-/** The same at once, for functions that have to answer at once: in a page with a synchronous request. */
+/** The same for functions that must answer at once: in a page it makes a synchronous request. */
 export function loadNow(): void {
   if (program) return;
   const url = file();
@@ -100,7 +102,7 @@ function tellIfLarge(bytes: Uint8Array): void {
   );
 }
 
-/** Whether bytes are those of a module that has been lowered, by whatever version. */
+/** Whether bytes are those of a module that any version of fiberfill has lowered. */
 export function isRewritten(bytes: Uint8Array): boolean {
   const name = "\x0ffiberfill.lower"; // of the custom section, with its length
   for (let at = 8; at < bytes.length;) {
@@ -119,8 +121,9 @@ export function isRewritten(bytes: Uint8Array): boolean {
 /**
  * Lowers a module, in an instance that is thrown away. Returns undefined if there is nothing to lower. Throws a
  * CompileError that says what is wrong with the module, or what in it cannot be lowered. The rewriter must be loaded.
- * `all` has functions changed that use none of the instructions; marks says which imported functions may be left, by a
- * byte for each: all of them, if it is not given. With stubs it is a module B, whose imports from "wait" are Waiting.
+ * With `all`, functions that use none of the instructions are changed, too. `marks` says which imported functions may
+ * be left, by a byte for each; without it all of them may. With `stubs` the module is a module B, whose imports from
+ * "wait" are Waiting.
  */
 export function lower(bytes: Uint8Array, all: boolean, marks?: Uint8Array, stubs = false): Uint8Array | undefined {
   tellIfLarge(bytes);
@@ -128,8 +131,8 @@ export function lower(bytes: Uint8Array, all: boolean, marks?: Uint8Array, stubs
 }
 
 /**
- * The module in which those imports of a guest wait that are marked: a function f<i> for import i, which calls the
- * import wait.<i>. All that matters of the guest is what comes before its code.
+ * Makes the module in which the marked imports of a guest wait: a function f<i> for import i, which calls the import
+ * wait.<i>. It needs only the guest's sections before the code.
  */
 export function waitsOf(guest: Uint8Array, marks: Uint8Array): Uint8Array {
   return rewrite(guest, marks, (rewriter) => rewriter.waits())!;

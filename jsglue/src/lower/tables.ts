@@ -1,7 +1,7 @@
-// Tables that lowered modules share with others. A function that cannot be left, of JavaScript's or of a module that
-// is not lowered, may be put into one; what a lowered module called through it could be left, and that function would
-// go on with results that are none. So such a function gets a barrier in front of it in the table: what is put there is
-// looked at here. Left is what nobody can see: a module that is not lowered and writes to the table while it runs.
+// Tables that lowered modules share with others. JavaScript, or a module that is not lowered, may put a function into
+// one that cannot be left. If that function then called code that is left, it would go on with results that do not
+// exist. So this file checks what is put into the table, and gives such a function a barrier there. One case remains
+// that nobody can see: a module that is not lowered writes to the table while it runs.
 
 import { WebAssembly } from "../platform.js";
 import { isObject } from "../values.js";
@@ -14,7 +14,7 @@ const { get, set, grow } = (WebAssembly?.Table ?? Object).prototype as Partial<W
 
 const compiled = new WeakMap<WebAssembly.Module, WebAssembly.Module | null>();
 
-/** The module that makes barriers, of a lowered one (polyfill/lower/guards.go); null: it needs none. */
+/** The module that makes barriers for a lowered module (polyfill/lower/guards.go); null: it needs none. */
 function guardsOf(module: WebAssembly.Module): WebAssembly.Module | null {
   let found = compiled.get(module);
   if (found === undefined) {
@@ -26,13 +26,13 @@ function guardsOf(module: WebAssembly.Module): WebAssembly.Module | null {
 
 /** What is known of a table that lowered modules use. */
 export interface Guarded {
-  /** What makes barriers, of each of those modules. */
+  /** The modules that make barriers, one for each of those lowered modules. */
   guards: Set<WebAssembly.Module>;
-  /** Functions in it that cannot be left, and that none of those modules can call through it. */
+  /** Functions in the table that cannot be left, and that none of those modules can call through it. */
   others: WeakSet<Function>;
 }
 
-/** Returns what stands for a value in a table: a function that can be left, or one that hides the handlers. */
+/** Returns what a table gets for a value: a function that can be left, or a barrier that hides the handlers. */
 function guarded(table: WebAssembly.Table, value: unknown): unknown {
   const { driver, lowered, barriers, behind, tables } = shared();
   if (typeof value !== "function" || lowered.has(value)) return value;
@@ -45,7 +45,7 @@ function guarded(table: WebAssembly.Table, value: unknown): unknown {
       const imports = { i: { f: value as any }, [NAMESPACE]: { current: driver.current, told: driver.told } };
       ({ exports } = new WebAssembly.Instance(module, imports));
     } catch {
-      return value; // it is no function of a module's: the engine will say so
+      return value; // not a function of a wasm module: the engine will say so
     }
     const k = (exports["type"] as () => number)();
     if (k < 0) continue;
@@ -59,7 +59,7 @@ function guarded(table: WebAssembly.Table, value: unknown): unknown {
   return value;
 }
 
-/** Looks at the functions in a table that are to be looked at. */
+/** Puts barriers in front of the functions in a table for which `due` says so. */
 function sweep(table: WebAssembly.Table, due: (fn: Function, i: number) => boolean): void {
   for (let i = 0; i < table.length; i++) {
     const fn = get!.call(table, i) as Function | null;
@@ -73,7 +73,7 @@ const methods = {
   get(this: WebAssembly.Table, ...args: [any]): unknown {
     const value = get!.apply(this, args) as Function | null;
     const found = shared().tables.get(this);
-    // What has not been put there by JavaScript is the lowered module's own.
+    // A function that JavaScript has not put there is the lowered module's own.
     if (value && found && !found.others.has(value)) shared().lowered.add(value);
     return (value && shared().behind.get(value)) ?? value;
   },
@@ -87,7 +87,10 @@ const methods = {
   },
 };
 
-/** Guards a table that a lowered module imports or exports. What is in an imported one already is looked at, too. */
+/**
+ * Guards a table that a lowered module imports or exports. Functions that are already in an imported one are checked,
+ * too.
+ */
 export function guardTable(table: unknown, module: WebAssembly.Module, imported: boolean): void {
   if (!(table instanceof WebAssembly.Table)) return; // the engine will refuse it
   const { tables } = shared();
@@ -107,8 +110,8 @@ export function guardTable(table: unknown, module: WebAssembly.Module, imported:
 }
 
 /**
- * For a module that is not lowered: call the result when it has been instantiated. What it has put into guarded tables
- * is looked at then.
+ * For a module that is not lowered: call the result when the module has been instantiated. It checks what the module
+ * has put into guarded tables.
  */
 export function watchTables(module: unknown, given: unknown): () => void {
   if (!started() || !(module instanceof WebAssembly.Module) || !isObject(given)) return () => {};

@@ -17,7 +17,7 @@ export class Waiting {
 
 let Refusal = SuspendError;
 
-/** What an import throws from now on that would have to wait and cannot. */
+/** Sets the error that an import throws from now on if it would have to wait and cannot. */
 export function refuseWith(kind: typeof SuspendError): void {
   Refusal = kind;
 }

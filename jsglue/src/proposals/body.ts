@@ -1,4 +1,4 @@
-// What runs on the stack of a guest's own fiber: fiber.wasm calls the fiber's function, and tells what it returns or
+// What runs on the stack of a guest's own fiber: fiber.wasm calls the fiber's function, and reports what it returns or
 // throws.
 
 import bytes from "../../fiber.wasm";
@@ -10,7 +10,7 @@ import type { Glue } from "./load.js";
 interface Body {
   /** The job of a fiber's stack. */
   fiber: Function;
-  /** Of which type a function of the table is. */
+  /** Says which type a function of the table has. */
   kind(i: number): number;
 }
 

@@ -17,21 +17,21 @@ export class Coroutine implements Runner, Owner {
   lost: FiberError | undefined = undefined; // another fiber has written over its stack
   elsewhere: Elsewhere | undefined = undefined; // its frames on other instances' stacks
   first = 0; // the address of its first event, and of its results
-  event = 0; // of the event that its operation waits with
-  results = 0; // the types that its function has returned
+  event = 0; // the address of the event that its operation waits with
+  results = 0; // the types of what its function has returned
   threw = false;
   thrown: unknown = undefined;
-  /** What it is to those who hold stacks: the root is the call. */
+  /** The runner that stacks know it by: for the root this is the call. */
   readonly runner: Runner & Owner;
 
   bound: Uint8Array | undefined = undefined; // the first of the values that it awaits
-  admits = 0; // its filter, if that is a function and no table, by its place in the table of functions
+  admits = 0; // its filter, if that is a function and not a table: an index of the table of functions
   admitsEnv = 0; // what the filter is called with
 
   constructor(
     readonly machine: MachineOf,
     readonly reference: number,
-    readonly self: number, // as its function is told
+    readonly self: number, // its own reference, which its function is given
     readonly body: number,
     readonly env: number,
     readonly name: string,

@@ -1,9 +1,12 @@
-// What a guest's own fibers have on the shadow stacks of other instances, whose functions call the guest back. Each
+// The frames of a guest's own fibers on the shadow stacks of other instances, whose functions call the guest back. Each
 // fiber has a region of its guest's memory, but on another instance's stack the fibers of one call share a place: their
 // frames lie below each other. So a fiber that has frames there may only go on while they are the lowest, as they were
 // when it left. Any other order is refused.
 
-/** How many bytes a call has on each stack of another instance; those where it has none are not kept alive. */
+/**
+ * How many bytes a call has on each stack of another instance. Stacks where it has none are left out, so that they can
+ * be collected.
+ */
 export type Depths = ReadonlyMap<object, number>;
 
 const none: Depths = new Map();

@@ -14,7 +14,7 @@ const FIBER = 12;
 const REF = 16;
 const VALUES = 24;
 
-/** What an index of the guest's table can be good for; see fiber.wat. */
+/** The kinds of functions to which an index of the guest's table can refer; see fiber.wat. */
 export const BODY = 1;
 export const RAISE = 2;
 export const ADMITS = 3;
@@ -26,12 +26,12 @@ export abstract class GuestSide {
   #memory!: () => Uint8Array;
   #functions!: WebAssembly.Table;
   #kind!: (i: number) => number;
-  /** Not empty: a function of the guest's runs that must not use the system. */
+  /** Not empty: a function of the guest runs that must not use the system; this names it. */
   protected inside = "";
   #bytes: Uint8Array = new Uint8Array(0);
   #view: DataView = new DataView(new ArrayBuffer(0));
 
-  /** Ends the chain that runs by a trap. */
+  /** Ends the running chain by a trap. */
   abstract refuse(why: string): never;
 
   protected found(binding: Binding, functions: WebAssembly.Table, kind: (i: number) => number): void {
@@ -42,19 +42,19 @@ export abstract class GuestSide {
 
   // --- functions
 
-  /** Checks that what is at an index of the table is a function of a kind; returns false if there is nothing. */
+  /** Checks that an index of the table holds a function of this kind; returns false if it holds nothing. */
   function(i: number, kind: number): boolean {
     const is = this.#kind(i);
     if (is !== 0 && is !== kind) this.refuse(`function ${i >>> 0} is no ${KINDS[kind]}`);
     return is !== 0;
   }
 
-  /** The same, of one that must be there. */
+  /** The same for a function that must be there. */
   need(i: number, kind: number): void {
     if (!this.function(i, kind)) this.refuse(`there is no ${KINDS[kind]} at ${i >>> 0} in the guest's table`);
   }
 
-  /** Calls a function that must not use the system, nor wait; what says in words what it is. */
+  /** Calls a function that must neither use the system nor wait; `what` says in words what it is. */
   call(what: string, i: number, ...args: number[]): number {
     const inside = this.inside;
     this.inside = what;
@@ -68,7 +68,7 @@ export abstract class GuestSide {
     }
   }
 
-  /** What a function of the guest throws, which is there to throw for an operation. */
+  /** Returns what a function of the guest throws; an operation calls it to get an exception. */
   raised(operation: string, fn: number, env: number): unknown {
     this.need(fn, RAISE);
     const what = `the function that throws for ${operation}`;
@@ -83,7 +83,7 @@ export abstract class GuestSide {
 
   // --- memory
 
-  /** The guest's memory, which has to have so many bytes from an address on. */
+  /** The guest's memory. Refuses the operation unless there are so many bytes from an address on. */
   at(address: number, size: number): DataView {
     if (this.#bytes.length === 0 || (address >>> 0) + size > this.#bytes.length) {
       this.#bytes = this.#memory();
@@ -119,12 +119,12 @@ export abstract class GuestSide {
     view.setInt32((e >>> 0) + REF + 4, number, true);
   }
 
-  /** Writes what arrives, but for the values, from words that lie in the order of an event's fields. */
+  /** Writes what arrives, except the values, from words that lie in the order of an event's fields. */
   setHead(e: number, words: Int32Array, from: number): void {
     const view = this.at(e, SIZE);
     e >>>= 0;
     for (let i = 0; i < VALUES / 4; i++) {
-      // The fiber is of those operations that make one.
+      // Only operations that make a fiber write this field.
       if (4 * i !== FIBER || words[from + i] !== 0) view.setInt32(e + 4 * i, words[from + i]!, true);
     }
   }
@@ -135,7 +135,7 @@ export abstract class GuestSide {
     this.#bytes.fill(0, e >>> 0, (e >>> 0) + SIZE);
   }
 
-  /** Copies values from one event to another: those of these types, of which the first have been supplied before. */
+  /** Copies values of these types from one event to another. The first of them may have been supplied before. */
   copyValues(to: number, from: number, types: number, bound: Uint8Array | undefined): void {
     this.at(from, SIZE);
     this.at(to, SIZE);
@@ -146,7 +146,7 @@ export abstract class GuestSide {
     if (bound) this.#bytes.set(bound, at);
   }
 
-  /** The values in an event behind those that are bound already. */
+  /** The values in an event, after those that are bound already. */
   bound(e: number, before: Uint8Array | undefined): Uint8Array {
     const more = this.bytesAt((e >>> 0) + VALUES, 8 * count(this.types(e)));
     if (!before) return more;

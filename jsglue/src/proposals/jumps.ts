@@ -2,16 +2,16 @@
 // loads it and hands it what it needs of the rest of fiberfill.
 //
 // Every fiber has a stack of its own, and parents are only data in the machine. So all operations that enter another
-// fiber are one jump: the issuer waits on a promise, the one that runs next gets what was sent and its promise is
+// fiber are one jump: the issuer waits on a promise, the next fiber gets what was sent, and the next fiber's promise is
 // resolved. What is sent goes from the sender's event to the receiver's, both in the guest's memory.
 //
-// To the scheduler all this is one fiber, the call of an export (the entry): it runs from the first jump to the last,
-// and when one of its fibers waits for an import, it waits, and that fiber's stack is what goes on. Another entry
-// begins when it is over.
+// To the scheduler all this is one fiber, the call of an export (the entry): it runs from the first jump to the last.
+// When one of the guest's fibers waits for an import, the entry waits, and later that fiber's stack goes on. Another
+// entry begins when this one is over.
 //
-// Ends. A fiber's function that returns, or throws, goes on in its parent. A trap ends the live chain and the entry:
-// every stack is resumed with an error that wasm cannot catch. So are those that a retire ends, its issuer last; the
-// issuer of an operation that traps is ended by throwing that error at it.
+// Ends. When a fiber's function returns or throws, its parent goes on. A trap ends the live chain and the entry: every
+// stack is resumed with an error that wasm cannot catch. The stacks that a retire ends are resumed with it, too, the
+// issuer's last. The issuer of an operation that traps is ended by throwing that error at it.
 // Why: RATIONALE.md, "Why is a guest's own fiber not a fiber of the scheduler?".
 
 import coreBytes from "../../proposals/proposals.wasm";
@@ -34,7 +34,7 @@ const STATES = ["over", "suspended", "active", "busy", "carried", "over"] as con
 const newCore = reactor<Core>(coreBytes);
 let stacks = 0; // of guests' own fibers, in all instances
 
-/** Makes the machine of a guest of a system, which has this number. */
+/** Makes the machine of a guest of the system with this number. */
 export function machine(glue: Glue, [system, other]: readonly string[], number: number): Machine {
   if (other !== undefined) {
     throw new glue.FiberError(
@@ -50,7 +50,7 @@ export class MachineOf extends GuestSide implements Machine {
   readonly imports: Record<string, Suspending | Function>;
   failure: FiberError | undefined = undefined;
 
-  #begun = false; // the entry has
+  #begun = false; // whether the entry has begun
   #root!: Coroutine;
   #current!: Coroutine; // whose stack runs, or is about to
   #table: (Coroutine | undefined)[] = []; // by the index of the reference
@@ -166,7 +166,7 @@ export class MachineOf extends GuestSide implements Machine {
         try {
           return fn(...args);
         } finally {
-          if (!this.failure) this.core.host(-1); // it has not been refused: a function that it called has trapped
+          if (!this.failure) this.core.host(-1); // not refused: a function that it called has trapped
         }
       },
     );
@@ -177,12 +177,12 @@ export class MachineOf extends GuestSide implements Machine {
     if (this.inside !== "") this.refuse(`it was called inside of ${this.inside}`);
   }
 
-  /** Whether it is code of this guest's entry that has called. */
+  /** Whether the caller is code of this guest's entry. */
   #running(): boolean {
     return this.#begun && this.glue.current() === this.entry;
   }
 
-  /** Does nothing if the core has not refused the operation. */
+  /** Refuses the operation if the core has refused it. */
   check(trap: number): void {
     if (trap === 0) return;
     this.refuse(this.#explain(trap));
@@ -215,19 +215,19 @@ export class MachineOf extends GuestSide implements Machine {
     );
   }
 
-  /** What an operation has made. */
+  /** What the last operation has made. */
   get made(): number {
     return this.#plan.made;
   }
 
-  /** The fiber of which an operation has made a single-use reference, which is put into an event. */
+  /** Puts the single-use reference that an operation has made into an event. Returns the reference's fiber. */
   refer(e: number): number {
     const fiber = this.#plan.token(0);
     this.setRef(e, fiber, this.#plan.token(1));
     return fiber;
   }
 
-  /** The table that the function pointers of the guest are indices of. */
+  /** The table of which the guest's function pointers are indices. */
   #functionsOf(
     guest: { exports: WebAssembly.Exports },
     exports: readonly WebAssembly.ModuleExportDescriptor[],
@@ -265,7 +265,7 @@ export class MachineOf extends GuestSide implements Machine {
     return reference === 0 ? this.#root : this.#table[reference & INDEX]!;
   }
 
-  /** Makes the stackless beginning of a fiber. self is what its function is told. */
+  /** Makes a fiber without a stack, which begins later. `self` is what its function is given. */
   add(reference: number, self: number, body: number, env: number): number {
     this.#table[reference & INDEX] = new Coroutine(
       this,
@@ -286,7 +286,7 @@ export class MachineOf extends GuestSide implements Machine {
       if (c === this.#root) continue; // it is the entry
       c.dead = true;
       this.#drop(c);
-      if (c.started && !c.over) c.runner.stack!.end(); // the issuer's does not wait yet, so this does nothing to it
+      if (c.started && !c.over) c.runner.stack!.end(); // does nothing to the issuer's stack, which does not wait yet
     }
   }
 
@@ -302,8 +302,8 @@ export class MachineOf extends GuestSide implements Machine {
   }
 
   /**
-   * Carries out the plan of an operation, unless that was refused. It waits with the event at e, which holds the values
-   * that it sends; error is what it throws. If the plan ends the issuer this does not return.
+   * Carries out the plan of an operation, unless the operation was refused. The operation waits with the event at `e`,
+   * which holds the values that it sends; `error` is what it throws. If the plan ends the issuer, this does not return.
    */
   go(trap: number, e: number, error?: unknown): number | Promise<number> {
     const issuer = this.#current;
@@ -311,7 +311,7 @@ export class MachineOf extends GuestSide implements Machine {
     issuer.event = e;
     if (trap !== 0) {
       if (STATES[this.core.state(issuer.reference)] !== "suspended") this.check(trap);
-      const parked = stack!.leave() as Promise<number>; // what it has entered has trapped (C-THROW-2)
+      const parked = stack!.leave() as Promise<number>; // the fiber that it has entered has trapped (C-THROW-2)
       this.#die(this.#refusal(this.#explain(trap)));
       if (issuer === this.#root) stack!.end();
       return parked;
@@ -328,11 +328,11 @@ export class MachineOf extends GuestSide implements Machine {
     if (unfit) this.#die(unfit, true);
     else if (throws) this.#raise(target, error);
     else this.#enter(target, label);
-    if (issuer.dead || unfit) stack!.end(); // behind those that end with it
+    if (issuer.dead || unfit) stack!.end(); // after the stacks that end with it
     return parked;
   }
 
-  /** What the filters say that the plan is to ask, until it is one to carry out. Returns the trap. */
+  /** Calls the filters that the plan asks for, until the plan can be carried out. Returns the trap. */
   ask(trap: number, e: number): number {
     while (trap === 0 && this.#plan.delivers === QUESTION) {
       const { admits, admitsEnv } = this.of(this.#plan.to);
@@ -343,8 +343,7 @@ export class MachineOf extends GuestSide implements Machine {
   }
 
   /**
-   * The fiber that runs now is another one: its region is the one whose bounds are watched, its stack the one that
-   * waits are on.
+   * Another fiber runs now: the bounds of its region are watched, and waits are on its stack.
    */
   #switch(c: Coroutine): void {
     this.#current = c;
@@ -353,7 +352,7 @@ export class MachineOf extends GuestSide implements Machine {
     if (depths) (c.elsewhere ??= new Elsewhere()).goesOn(depths);
   }
 
-  /** Why a fiber cannot go on that has frames on other instances' stacks. */
+  /** Why a fiber that has frames on other instances' stacks cannot go on; undefined if it can. */
   #moved({ name, elsewhere }: Coroutine): FiberError | undefined {
     const depths = this.#binding.depths();
     if (!depths || !elsewhere || elsewhere.fits(this.entry!, depths)) return undefined;
@@ -363,7 +362,10 @@ export class MachineOf extends GuestSide implements Machine {
     );
   }
 
-  /** Takes a region for a computation that has never run. Returns why a computation cannot be entered, if so. */
+  /**
+   * Takes a region for a computation that has never run. Returns why the computation cannot be entered; undefined if it
+   * can.
+   */
   #prepare(c: Coroutine): FiberError | undefined {
     if (c.started || c.lost) return c.lost ?? this.#moved(c);
     const { glue } = this;
@@ -414,7 +416,7 @@ export class MachineOf extends GuestSide implements Machine {
     this.#switch(c);
     if (this.#plan.token(0) !== 0) this.refer(c.event); // to the thrower (C-THROW-3)
     c.bound = undefined;
-    this.entry!.outcome = error; // the stub must not take a SuspendError that is the user's for the engine's
+    this.entry!.outcome = error; // so that the stub does not take the user's SuspendError for the engine's
     c.runner.stack!.fail(error);
   }
 
@@ -430,7 +432,7 @@ export class MachineOf extends GuestSide implements Machine {
     else this.#end(c);
   }
 
-  /** A trap has ended a stack: by itself, or because we have. */
+  /** A trap has ended a stack: the guest's own trap, or one of ours. */
   trapped(c: Coroutine, error: unknown): void {
     stacks--;
     c.over = true;
@@ -456,7 +458,7 @@ export class MachineOf extends GuestSide implements Machine {
     this.#drop(c);
   }
 
-  /** Takes back what a fiber has that is over. */
+  /** Takes back what a fiber had that is over. */
   #drop(c: Coroutine): void {
     if (this.#table[c.reference & INDEX] === c) this.#table[c.reference & INDEX] = undefined;
     if (c.region) this.#binding.regions!.give(c.region);
@@ -464,8 +466,8 @@ export class MachineOf extends GuestSide implements Machine {
   }
 
   /**
-   * A trap: ends the live chain and the entry (K-9); the issuer, by what is done to it afterwards. If the plan is
-   * abandoned it is the operation that traps.
+   * A trap: ends the live chain and the entry (K-9). The caller of this function ends the issuer afterwards. If the
+   * plan is abandoned, the operation itself traps.
    */
   #die(error: FiberError, abandoned = false): void {
     if (this.failure) return;

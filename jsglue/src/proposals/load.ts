@@ -1,6 +1,6 @@
 // Guests with fibers of their own: those that import an operation of one of the four proposals (include/fiberfill.h).
-// What only they need, the machine (jumps.ts, systems.ts, package jsglue/proposals), is loaded when the first of them
-// is instantiated; this is what the rest knows of it.
+// Only they need the machine (jumps.ts, systems.ts, package jsglue/proposals), which is loaded when the first of them
+// is instantiated; this file is what the rest of fiberfill knows of it.
 
 import { FiberError, words } from "../errors.js";
 import type { Binding } from "../guest/binding.js";
@@ -12,13 +12,13 @@ import { load } from "../load.js";
 import { Jump, type Suspending } from "../guest/suspending.js";
 import { deadly, workerModule } from "../substrate/jspi.js";
 
-/** A fiber that a guest has made, and that is not over. */
+/** A fiber that a guest has made and that is not over. */
 export interface GuestFiber {
-  /** The system it is of, and a number that no other fiber of the guest has. */
+  /** Its system, and a number that no other fiber of the guest has. */
   readonly name: string;
   /**
-   * `suspended`: may be entered. `active`: runs. `busy`: has entered another one. `carried`: suspended with one that it
-   * was entered from.
+   * `suspended`: may be entered. `active`: runs. `busy`: has entered another one. `carried`: suspended together with
+   * the fiber that had entered it.
    */
   readonly state: "suspended" | "active" | "busy" | "carried" | "over";
   /** It has a stack. */
@@ -71,7 +71,7 @@ export const glue = {
 };
 export type Glue = typeof glue;
 
-/** The systems that a guest imports from, the first one a known one; none if it has no fibers of its own. */
+/** The systems that a guest imports from, a known system first; none if the guest has no fibers of its own. */
 export function systemsOf(modules: string[]): string[] {
   const names = new Set(modules.filter((name) => name.startsWith(MODULE)).map((name) => name.slice(MODULE.length)));
   const known = SYSTEMS.find((system) => names.delete(system));

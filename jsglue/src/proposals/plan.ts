@@ -3,7 +3,7 @@
 
 import type { Core } from "./systems.js";
 
-/** What a plan delivers, beside values, and nothing. */
+/** What a plan delivers, if neither values nor nothing. */
 export const EXCEPTION = 1;
 export const QUESTION = 3;
 
@@ -56,12 +56,15 @@ export class Plan {
     return this.#word(MADE);
   }
 
-  /** A half of the single-use reference that it has made: 0 the fiber, or 0 if there is none, 1 the number. */
+  /**
+   * A half of the single-use reference that the operation has made: half 0 is the fiber, or 0 if there is none; half 1
+   * is the number.
+   */
   token(half: 0 | 1): number {
     return this.#word(TOKEN + half);
   }
 
-  /** The core's memory, as far as it has been looked at. */
+  /** The core's memory, as an array of words. */
   get words(): Int32Array {
     return this.#words;
   }
@@ -71,7 +74,7 @@ export class Plan {
     return this.#at + LABEL;
   }
 
-  /** Returns the fibers whose stacks end, once. */
+  /** Returns the fibers whose stacks end; a second call returns none. */
   takeEnds(): Int32Array {
     const count = this.#word(ENDS_LENGTH);
     if (count === 0) return none;

@@ -1,5 +1,5 @@
-// The operations of the four systems, each as the function that a guest imports (include/fiberfill.h). What they mean
-// stands in packages polyfill/fibers1, fibers2, stacks and cont; the wire contract in jsglue/proposals/main.go.
+// The operations of the four systems, each as the function that a guest imports (include/fiberfill.h). Packages
+// polyfill/fibers1, fibers2, stacks and cont define what they mean; the wire contract is in jsglue/proposals/main.go.
 
 import { ADMITS, BODY, SIZE } from "./guestside.js";
 import type { MachineOf } from "./jumps.js";
@@ -64,7 +64,7 @@ export interface Core {
 type Imports = Record<string, Suspending | Function>;
 type Operation = (...args: number[]) => number | void | Promise<number>;
 
-/** The imports of a system: those that jump, and those that do not, each with its own name. */
+/** The imports of a system, by name: operations that jump, and operations that do not. */
 function imports(
   m: MachineOf,
   plain: Record<string, (...args: any[]) => number | void>,
@@ -76,7 +76,7 @@ function imports(
   return list;
 }
 
-/** What systems with tags have for them. */
+/** The operations on tags, in systems that have tags. */
 const tags = (m: MachineOf) => ({
   tag: (params: number) => tag(m, params, 0),
   table: (tags: number, count: number) => m.tableOf(tags, count),
@@ -204,7 +204,7 @@ function stacks(m: MachineOf): Imports {
 
 function cont(m: MachineOf): Imports {
   const { core } = m;
-  /** Whether the issuer, which is about to wait, has a filter that is a function as well. */
+  /** Notes the filter of the issuer, which is about to wait, if that filter is a function. Returns whether it is. */
   const asks = (admits: number, env: number): boolean => {
     if (admits === 0) return false;
     m.need(admits, ADMITS);

@@ -1,29 +1,29 @@
 // The memory that unwind.ts, yields.ts and the wasm below them share: jsglue/lower/fiber.wat and yield.wat.
 
-/** All of it, until the next call of entry. */
+/** All of the memory; a call of `entry` may replace this view. */
 export let cells: Int32Array;
 let memory: WebAssembly.Memory;
 
-/** The slot of the stack that goes on next, if it can without JavaScript; else -1. */
+/** The slot of the stack that goes on next, if it can go on without JavaScript; otherwise -1. */
 export const NEXT = 0;
-/** The slot of the one that went on last; -1 while one runs that began inside JavaScript. */
+/** The slot of the stack that went on last; -1 while a stack runs that began inside JavaScript. */
 export const LAST = 1;
 /** Not 0: JavaScript has something for the import that returns next. */
 export const GIVEN = 2;
-/** While fibers yield without JavaScript, the address of the entry of the one that runs; else 0. */
+/** While fibers yield without JavaScript, the address of the running fiber's entry; otherwise 0. */
 export const OWN = 4;
 /** The address of an entry with news, which refers to the next one; or END. */
 export const NEWS = 5;
 /** Not 0 while the scheduler is asked. */
 export const ASKING = 6;
 
-/** No address, and not 0. */
+/** Ends the list of news: neither an address nor 0. */
 export const END = 1;
 
 // An entry for each fiber, by its place in the scheduler's table.
 const ENTRIES = 16; // the first
 const SIZE = 8;
-/** Its slot and 1, or 0: it is not on a stack of ours. */
+/** Its slot plus 1, or 0 if it is not on a stack of ours. */
 export const SLOT = 0;
 /** The import by which it may yield without JavaScript. */
 export const IMPORT = 1;
@@ -48,7 +48,7 @@ function view(): void {
   cells = new Int32Array(memory.buffer);
 }
 
-/** This is the memory. */
+/** Sets the memory. */
 export function share(given: WebAssembly.Memory): void {
   memory = given;
   view();

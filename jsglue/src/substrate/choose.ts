@@ -15,7 +15,7 @@ import type { Kind, Substrate } from "./substrate.js";
 // Node 24 has an earlier JSPI, in which guests hang.
 const { v8 = "" } = (globalThis as { process?: { versions?: Record<string, string> } }).process?.versions ?? {};
 
-/** Whether the engine has what is used here of JSPI. */
+/** Whether the engine has the parts of JSPI that fiberfill uses. */
 export function hasJSPI(): boolean {
   return (
     typeof WebAssembly === "object" &&
@@ -28,13 +28,16 @@ export function hasJSPI(): boolean {
 // (module (type (struct)) (global exnref (ref.null noexn)))
 const frames = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 3, 1, 95, 0, 6, 6, 1, 105, 0, 208, 116, 11);
 
-/** Whether it has what stacks of fiberfill's own are made of. */
+/** Whether the engine has the features that fiberfill's own stacks need. */
 export const canUnwind = (): boolean => typeof WebAssembly === "object" && WebAssembly.validate(frames);
 
 /** What stacks of our own take from the rest of fiberfill. */
 export const needs = { ask, run, soon, deadly, SuspendError };
 
-/** Returns the one that is asked for, or the default. Throws where it cannot be had, with the same words everywhere. */
+/**
+ * Returns the kind that is asked for, or the default. Throws if the engine does not have it, always with the same
+ * words.
+ */
 export function kindOf(options: Options | undefined): Kind {
   const { stacks } = Object(options) as Options;
   if (stacks !== undefined && stacks !== "jspi" && stacks !== "unwind")
@@ -55,7 +58,9 @@ export function kindOf(options: Options | undefined): Kind {
   throw new FiberError("no-jspi", `a fiber needs a stack, and this engine has no ${lacks.join(", and no ")}`);
 }
 
-/** Returns the substrate for a guest. Rejects if it cannot be had, or if the guest was compiled for the other one. */
+/**
+ * Returns the substrate for a guest. Rejects if the engine lacks it, or if the guest was compiled for the other one.
+ */
 export async function substrateOf(options: Options | undefined, { bytes }: Shape): Promise<Substrate> {
   if (kindOf(options) === "jspi") return jspi;
   if (!bytes) {

@@ -21,15 +21,18 @@ export function isJavaScriptCore(): boolean {
 let below = 0; // calls of JavaScript on the running stack
 
 /**
- * Wraps a function that a guest calls, so that it is counted. What is not JavaScript is returned as it is: a function
- * of an instance, whose name is a number, or a Suspending.
+ * Wraps a function that a guest calls, so that it is counted. Returns anything else unchanged: a function of an
+ * instance, whose name is a number, or a Suspending.
  */
 export function counted<T>(fn: T): T {
   if (!isJavaScriptCore() || typeof fn !== "function" || isNative(fn, /^\d+$/) || isSuspending(fn)) return fn;
   return ((...args: unknown[]) => inJavaScript(() => fn(...args))) as T;
 }
 
-/** Calls `fn`, which may call a guest, and counts it: for what JavaScript does by itself while a guest's stack runs. */
+/**
+ * Calls `fn`, which may call a guest, and counts the call. For code that JavaScript runs by itself while a guest's
+ * stack runs.
+ */
 export function inJavaScript<T>(fn: () => T): T {
   below++;
   try {
@@ -63,7 +66,7 @@ export function suspendingImport(fn: (...args: any[]) => unknown): WebAssembly.S
   });
 }
 
-/** Calls what begins a stack of its own, which has no JavaScript on it yet. */
+/** Calls a function that begins a stack of its own, on which there is no JavaScript yet. */
 export function onNewStack<T>(fn: () => T): T {
   const before = below;
   below = 0;

@@ -58,7 +58,7 @@ interface WorkerModule {
 let module: WorkerModule | undefined;
 let start: ((worker: Worker) => Promise<unknown>) | undefined;
 const idle: Worker[] = [];
-// By job: making one takes Firefox 300 us.
+// Keyed by job: making one takes Firefox 300 us.
 const promising = /* @__PURE__ */ new WeakMap<Function, (runner: Runner) => Promise<unknown>>();
 
 /** The instance of worker.wat, which holds the exception in flight. */
@@ -124,7 +124,8 @@ export const jspi: Substrate = {
   beginHere,
   waits: suspendingImport,
   instance,
-  // A small one at once: that takes some tenths of a millisecond, and so does the way to another thread and back.
+  // A small module is made at once: that takes some tenths of a millisecond, as does the way to another thread and
+  // back.
   guest: async (module, { small }, imports) =>
     small ? new WebAssembly.Instance(module, imports) : WebAssembly.instantiate(module, imports),
 };

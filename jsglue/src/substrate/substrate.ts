@@ -14,8 +14,8 @@ export interface Substrate {
   /** Begins a runner on a stack of its own, inside this call. */
   beginHere(runner: Runner): void;
   /**
-   * What a generated module is to import for a function that may wait: one that returns what {@link Stack.leave} has
-   * returned, or its answer. `yields` says that it only yields.
+   * Returns what a generated module imports for a function that may wait. That function returns its answer, or what
+   * {@link Stack.leave} has returned. `yields` is given if it only yields.
    */
   waits(fn: (...args: any[]) => unknown, yields?: Yields): unknown;
   /** Instantiates a generated module, which lies between a guest and its imports. */
@@ -28,18 +28,18 @@ export interface Substrate {
     functions: readonly unknown[],
   ): Promise<WebAssembly.Instance>;
   /**
-   * Instantiates, at once, a module that imports functions alone, without stubs: those that may wait are what `waits`
-   * has returned. If it is missing, the platform does it.
+   * Instantiates, at once, a module without stubs that imports only functions: those that may wait are results of
+   * `waits`. If this method is missing, the platform instantiates the module.
    */
   bare?(module: WebAssembly.Module, shape: Bare, functions: readonly unknown[]): WebAssembly.Instance;
 }
 
-/** What is asked for of a module without stubs. */
+/** What must be known of a module without stubs. */
 export type Bare = Pick<Shape, "header" | "bytes" | "options">;
 
 /**
- * Says of an import that only yields whether there is nothing to look at before this fiber yields, and nobody to tell.
- * Returns the import's name, or false.
+ * For an import that only yields: whether this fiber may yield without any check before it, and without telling
+ * anybody. Returns the import's name, or false.
  */
 export type Yields = (task: Call) => string | false;
 
@@ -49,7 +49,7 @@ export interface Runner {
   readonly job: Function;
   /** The stack that it runs on; undefined before it has begun. */
   stack: Stack | undefined;
-  /** Its job has ended by an exception, which is the result. */
+  /** Whether its job has ended by an exception, which is the result. */
   readonly threw?: boolean;
   readonly result?: unknown;
   /** Its job has returned. From now on the stack belongs to another. */
@@ -62,8 +62,8 @@ export interface Stack {
   /** The guest's functions that it stands in while it waits, innermost first; undefined if that is not known. */
   readonly frames?: readonly string[] | undefined;
   /**
-   * The code on it waits in an import. Returns what that import must return. What follows ends the wait; a second time,
-   * and on a stack that does not wait, it does nothing.
+   * The code on it waits in an import. Returns what that import must return. The three methods below end the wait; they
+   * do nothing a second time, or on a stack that does not wait.
    */
   leave(): unknown;
   /** Makes the import return a value, later, not inside this call. */

@@ -1,10 +1,11 @@
-// Stacks of our own, for engines without JSPI, and for who asks: the guest, and what is generated for it, is rewritten
-// so that its functions can be left and entered again (package polyfill/lower). A stack that waits is a continuation,
-// some frames in the engine's heap; there is no limit to them but memory, and one that is dropped is garbage.
+// Stacks of our own, for engines without JSPI and for users who ask for them: the guest, and the modules that are
+// generated for it, are rewritten so that their functions can be left and entered again (package polyfill/lower). A
+// stack that waits is a continuation, some frames in the engine's heap. Only memory limits their number, and a dropped
+// one is garbage.
 //
-// Fibers go on in a loop in wasm (jsglue/lower/fiber.wat), on a flat stack: a fiber that waits has named the next one,
-// which goes on when the first has been left, without a microtask in between. What a fiber begins and ends with is done
-// by a loop here, around that one. The scheduler's turns bound both.
+// Fibers go on in a loop in wasm (jsglue/lower/fiber.wat), on a flat stack: when a fiber waits, the next one has been
+// named and goes on as soon as the first has left its stack, without a microtask in between. A loop in this file,
+// around that one, begins fibers and handles their ends. The scheduler's turns bound both loops.
 // Why: RATIONALE.md, "Why do fibers on stacks of our own go on in a loop?".
 
 import { shared } from "../lower/driver.js";
@@ -35,7 +36,7 @@ interface FiberModule {
 export interface Needs {
   /** Calls fn in a microtask. */
   soon(fn: () => void): void;
-  /** An error that ends the stack it is thrown on. */
+  /** Makes an error that ends the stack it is thrown on. */
   deadly(): unknown;
   /** Thrown where an import would have to wait and cannot. */
   SuspendError: new (message?: string) => Error;
@@ -45,12 +46,12 @@ export interface Needs {
   run(command: number): void;
 }
 
-/** How many frames lie between a guest's and the import that waits: see module.ts. */
+/** How many frames lie between the guest's frames and the import that waits: see module.ts. */
 const trampolines = (): number => Number(isJavaScriptCore());
 
 const LEFT = {}; // what leave returns
 
-// What an import has answered without a wait, until its other half asks.
+// The answer of an import that has not waited, until the import's other half takes it.
 const NONE = {};
 let answer: unknown = NONE;
 
@@ -69,18 +70,18 @@ function slot(): number {
 }
 
 class Unwound implements Stack {
-  slot = -1; // where it goes on; -1: it has not begun, or has ended
-  #outcome: unknown = undefined; // kept if it is an error, for the stack of one that ends the call
-  failed = false; // what its wait has brought is an error
+  slot = -1; // its place in the table of continuations; -1: it has not begun, or has ended
+  #outcome: unknown = undefined; // an error is kept, to complete its stack if it ends the call
+  failed = false; // its wait has ended with an error
   #ended = false;
-  waits = false; // and what ends the wait first counts
+  waits = false; // it waits: of several calls that end the wait, the first counts
 
   constructor(readonly runner: Runner) {
     runner.stack = this;
   }
 
   leave(): unknown {
-    if (this === first) shift(); // an overflow kept it from asking what its last wait had brought
+    if (this === first) shift(); // an overflow has kept it from taking the outcome of its last wait
     this.waits = true;
     return LEFT;
   }
@@ -110,12 +111,12 @@ class Unwound implements Stack {
     return this.waits ? standsIn(fiber!.slots.get(this.slot), 1 + trampolines()) : undefined;
   }
 
-  /** Whether it can go on without us. */
+  /** Whether the loop in wasm can make it go on. */
   get goesOn(): boolean {
     return this.slot >= 0 && !this.#ended;
   }
 
-  /** What its wait has brought: returned or thrown by its import, as it goes on. */
+  /** The outcome of its wait, which its import returns or throws as it goes on. */
   take(): unknown {
     const outcome = this.#outcome;
     if (this.failed) throw outcome;
@@ -123,7 +124,7 @@ class Unwound implements Stack {
     return outcome;
   }
 
-  /** Begins it. Returns what is to be done if it has ended. */
+  /** Begins it. If it has ended, returns a function to call then. */
   begin(): (() => void) | undefined {
     stacks[(this.slot = slot())] = this;
     enters(this.runner, this.slot);
@@ -138,7 +139,9 @@ class Unwound implements Stack {
     }
   }
 
-  /** Goes on with it, and with whoever is named when that waits. Returns what is to be done if one has ended. */
+  /**
+   * Goes on with it, and then with the stacks that are named next. If one has ended, returns a function to call then.
+   */
   run(): (() => void) | undefined {
     try {
       const waits = fiber!.goOn(this.slot);
@@ -156,13 +159,13 @@ class Unwound implements Stack {
         });
       }
       const last = stacks[cells[LAST]!]!;
-      if (last === first) shift(); // it has not even asked what its wait has brought
+      if (last === first) shift(); // it has not even taken the outcome of its wait
       restore(error, LEFT, 0);
       return last.#trapped(error);
     }
   }
 
-  /** Ends it where it waits. */
+  /** Ends it where it waits. Returns a function to call then. */
   over(): () => void {
     return this.#trapped(needs.deadly());
   }
@@ -188,7 +191,7 @@ class Unwound implements Stack {
   }
 }
 
-// Who goes on next. The scheduler names one fiber at a time, so it is hardly ever more than one.
+// The stacks that go on next. The scheduler names one fiber at a time, so there is hardly ever more than one.
 let first: Unwound | undefined;
 const others: Unwound[] = [];
 let running = false; // the loop is
@@ -208,7 +211,7 @@ function become(stack: Unwound | undefined): void {
   cells[GIVEN] = stack ? 1 : 0;
 }
 
-/** The first goes on, begins or ends now. */
+/** Takes the first of them, which goes on, begins or ends now. */
 function shift(): Unwound {
   const stack = first!;
   become(others.length > 0 ? others.shift() : undefined);
@@ -218,7 +221,7 @@ function shift(): Unwound {
 function loop(): void {
   running = true;
   try {
-    // Who awaits a fiber that has ended comes before the next one: it may cancel that, or start others.
+    // Code that awaits a fiber that has ended runs before the next fiber: it may cancel that fiber, or start others.
     for (let over; !over && first;) {
       over = first.goesOn ? first.run() : first.slot < 0 ? shift().begin() : shift().over();
       if (over) over();
@@ -272,8 +275,8 @@ let needs: Needs;
 let fiber: FiberModule | undefined;
 
 /**
- * Loads the rewriter, and returns the substrate. Rejects if the engine lacks what frames are made of, and if the guest
- * has been rewritten before.
+ * Loads the rewriter, and returns the substrate. Rejects if the engine lacks the features that frames need, or if the
+ * guest has been rewritten before.
  */
 export async function unwinding(given: Needs, guest: Uint8Array): Promise<Substrate> {
   await load();
@@ -307,7 +310,7 @@ const substrate: Substrate = {
   async guest(module, shape, given, functions) {
     const marks = marksOf(functions, (fn) => fn === undefined);
     const key = marks.join();
-    // Not at once: some engines refuse that to a page if a module is large.
+    // Not synchronously: some engines refuse to compile a large module synchronously in a page.
     const lowered = known(module, key) ?? keep(module, key, await WebAssembly.compile(...rewrite(shape, marks)));
     const [imports, made] = link(lowered, given);
     const instance = await WebAssembly.instantiate(lowered, imports);
@@ -346,12 +349,14 @@ function linked(lowered: WebAssembly.Module, given: unknown): WebAssembly.Instan
   return instance;
 }
 
-/** Whether what a guest imports may be left, or lead to what may: functions of rewritten instances, and tables. */
+/**
+ * Whether an import of a guest may be left, or lead to code that may be: functions of rewritten instances, and tables.
+ */
 export function mayBeLeft(value: unknown): boolean {
   return fiber !== undefined && (value instanceof WebAssembly.Table || shared().lowered.has(Object(value)));
 }
 
-// Modules as they have been rewritten, by which of their imports may be left, and the modules in which those wait.
+// The rewritten modules, keyed by which of their imports may be left, and the modules in which these imports wait.
 const cache = new WeakMap<WebAssembly.Module, Map<string, WebAssembly.Module>>();
 
 const known = (module: WebAssembly.Module, key: string) => cache.get(module)?.get(key);
@@ -363,7 +368,10 @@ function keep(module: WebAssembly.Module, key: string, lowered: WebAssembly.Modu
   return lowered;
 }
 
-/** Only what can reach a function that can be left is changed: imports that wait, functions of rewritten instances. */
+/**
+ * Marks the imports that can be left: those that wait, and functions of rewritten instances. Only code that can reach
+ * them is changed.
+ */
 function marksOf(functions: readonly unknown[], waits: (fn: unknown) => boolean): Uint8Array {
   const { lowered } = shared();
   return Uint8Array.from(functions, (fn) => (waits(fn) || lowered.has(Object(fn)) ? 1 : 0));

@@ -1,9 +1,10 @@
 // Imports that only yield, on stacks of our own: the way from one fiber to the next stays in wasm (jsglue/lower/
-// yield.wat) as long as nobody in JavaScript has to know. The scheduler is asked as ever; what JavaScript keeps of each
-// fiber is made good before any code of JavaScript's runs: barriers call `tell`, and so does who leaves the loop.
+// yield.wat) as long as nobody in JavaScript has to know. The scheduler is asked as always. What JavaScript knows of
+// each fiber is updated before any code of JavaScript runs: barriers call `tell`, and so does the code that leaves the
+// loop.
 //
-// A fiber may yield so if nothing would have to be looked at in JavaScript, and go on so if nothing has to be done.
-// Both are asked once, and again after JavaScript has run.
+// A fiber may yield in this way if JavaScript would have nothing to check, and go on in this way if JavaScript would
+// have nothing to do. Both are checked once, and again after JavaScript has run.
 // Why: RATIONALE.md, "Why does a yield on stacks of our own not tell JavaScript?".
 
 import yieldBytes from "../../lower/yield.wasm";
@@ -23,7 +24,7 @@ import type { Needs } from "./unwind.js";
 /** A stack of unwind.ts. */
 export interface Yielder {
   readonly runner: object;
-  /** JavaScript may make it go on, or not. */
+  /** It waits, so JavaScript may make it go on. */
   waits: boolean;
   /** Its last wait has thrown. */
   failed: boolean;
@@ -37,8 +38,9 @@ export interface Loop {
   stacks: readonly (Yielder | undefined)[];
 }
 
-let imports = 0; // numbers of them that have been given; none has 0
-// Of imports by which fibers yield without JavaScript. Nothing here refers to an import, which would keep its guest.
+let imports = 0; // how many have been numbered; the numbers begin at 1
+// The names of imports by which fibers yield without JavaScript. Nothing here refers to an import, since that would
+// keep its guest alive.
 const names = new WeakMap<Call, string>();
 
 let loop: Loop;
@@ -55,7 +57,7 @@ export class Yielding extends Waiting {
     super(begin, end);
   }
 
-  /** The same without JavaScript. `trampoline` has the import's type. */
+  /** The same import without JavaScript. `trampoline` has the import's type. */
   hurried(trampoline: unknown): Waiting {
     loop.needs.ask((made) => ((core = made), 0));
     if (!core || !isPlain(trampoline)) return this;
@@ -75,7 +77,7 @@ export class Yielding extends Waiting {
   }
 }
 
-/** Whether a function takes and returns nothing. An import of another type gets what JavaScript makes of its types. */
+/** Whether a function takes and returns nothing. For an import of another type JavaScript has to convert values. */
 function isPlain(fn: unknown): boolean {
   try {
     new WebAssembly.Instance(new WebAssembly.Module(takesPlain), { "": { "": fn as Function } });
@@ -93,26 +95,26 @@ export function start(given: Loop): void {
   loop = given;
   compiled = new WebAssembly.Module(lower(yieldBytes, true, new Uint8Array(8))! as BufferSource);
   functions = { now: recent, idle, tell };
-  // None of these, and not may, can be left, and none calls code that could be: they need no barrier.
+  // Neither these functions nor `may` can be left, and none of them calls code that could be: they need no barrier.
   for (const fn of Object.values(functions)) shared().lowered.add(fn);
 }
 
 /** A fiber's stack has its slot now. */
 export function enters(runner: object, slot: number): void {
   const { reference } = runner as Call;
-  if (!reference) return; // a guest has made it
+  if (!reference) return; // the guest's own fiber, which the scheduler does not know
   const at = entry(reference & INDEX);
   cells.fill(0, at, at + LINK + 1);
   cells[at + SLOT] = slot + 1;
 }
 
-/** It has none any more. */
+/** A fiber's stack has given back its slot. */
 export function leaves(runner: object): void {
   const { reference } = runner as Call;
   if (reference) cells[entry(reference & INDEX) + SLOT] = 0;
 }
 
-/** Whether the fiber that runs may yield by this import without JavaScript. */
+/** Whether the running fiber may yield by this import without JavaScript. */
 function may(number: number, yields: Yields): number {
   const slot = cells[LAST]!;
   if (slot < 0 || cells[GIVEN] || !loop.needs.ask(() => 1)) return 0;
@@ -122,12 +124,12 @@ function may(number: number, yields: Yields): number {
   names.set(task, name);
   const at = entry(task.reference & INDEX);
   cells[at + IMPORT] = number;
-  rest(); // time may have passed: in the script tag this is a clock of its own
+  rest(); // time may have passed: in the script tag, this file has a clock of its own
   cells[OWN] = 4 * at;
   return 1;
 }
 
-/** Whether this fiber goes on from where JavaScript has let it wait, and nothing is to be done then. */
+/** Whether this fiber, whose wait JavaScript has begun, can go on without JavaScript having anything to do. */
 function idle(command: number): number {
   const at = entry(command & INDEX);
   const stack = loop.stacks[cells[at + SLOT]! - 1]!;
@@ -135,11 +137,11 @@ function idle(command: number): number {
   const { held, death, deliver, outcome } = task;
   if (task.runner !== task || !stack.waits || held || death || deliver || outcome !== undefined) return 0;
   stack.waits = false;
-  cells[at + IMPORT] = 0; // whether it may yield again is asked then
+  cells[at + IMPORT] = 0; // when it yields again, `may` is asked again
   return 1;
 }
 
-/** Tells JavaScript what has been done without it. */
+/** Updates what JavaScript knows of the fibers that have yielded or gone on without it. */
 export function tell(): void {
   const own = cells[OWN]! >> 2;
   if (own === 0) return;
@@ -161,7 +163,7 @@ export function tell(): void {
     call.waitsFor = names.get(call);
     enter(call, "waiting");
   }
-  // It is the scheduler's; to go on it has nothing.
+  // The running fiber waits for its turn; its wait has no outcome.
   const { waits, runner } = task(own);
   if (!waits) loop.needs.run((runner as Call).reference);
 }

@@ -1,8 +1,8 @@
 // Who awaits a fiber or an arena, in the stack of an error that ends it: the lines that an engine writes for an async
 // function.
 //
-// Nothing is kept when a fiber is made. V8 (Chromium, Node) finds those lines from the Promise that the microtask which
-// runs is going to settle. So a fiber that has failed is rejected by way of one more Promise, and while that is made to
+// Nothing is kept when a fiber is made. V8 (Chromium, Node) finds those lines from the Promise that the running
+// microtask is going to settle. So a fiber that has failed is rejected by way of one more Promise, and while that is made to
 // reject, V8 is asked for a stack. If it knows of nobody who awaits the fiber, as when an arena does, there is only the
 // fiber's own line; the arena rejects in the same way. Other engines tell nothing; there the stack stays as it is.
 
@@ -44,7 +44,7 @@ function tellCaller(error: Error, what: string): void {
   }
 }
 
-/** The lines of a trap's stack, with the guest's frames, which its cause has, for fiberfill's own. */
+/** The lines of a trap's stack, with fiberfill's frames replaced by the guest's, which its cause has. */
 function withFrames(lines: string[], cause: Error | undefined): string[] {
   const isFrame = (line: string): boolean => /^ +at /.test(line);
   const frames = cause ? String(cause.stack).split("\n").filter(isFrame) : [];

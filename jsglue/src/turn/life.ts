@@ -71,7 +71,7 @@ export abstract class Life {
 /** The usual value of `after`: it waits for no fiber and no arena. */
 export const nobody: readonly Life[] = [];
 
-/** Throws if this wait would close a cycle, unless a call in it can begin inside the one before it. */
+/** Throws if this wait would close a cycle, unless a call in the cycle can begin inside the call before it. */
 export function refuseCircle(waits: Life, on: Life): void {
   if (on !== waits && on.after === nobody) return; // fast path: every call of another guest's export comes by here
   for (let cycle; (cycle = findCycle(waits, on));) {
@@ -82,7 +82,7 @@ export function refuseCircle(waits: Life, on: Life): void {
   }
 }
 
-/** The cycle that this wait would close, from who waits to who waits for that. */
+/** The cycle that this wait would close: each member waits for the next one. */
 function findCycle(waits: Life, on: Life): Life[] | undefined {
   const found = new Map([[on, waits]]); // each fiber or arena found, and what waits for it
   for (let [each] of found) {

@@ -71,7 +71,10 @@ const MOST = 100; // fibers that are listed
 const DENIED = 3;
 const CHECKS = 4;
 
-/** Calls of a guest cannot overlap, each with a stack of its own, and a second one wants to: why, and which why. */
+/**
+ * Calls of a guest cannot overlap with a stack each, and a second call has been made: says why, by the number of the
+ * reason.
+ */
 export function together(name: string, serial: boolean, why: string, reason: number): string {
   const what = serial ? "run one after another" : "overlap on its one stack, as on raw JSPI";
   const remedies =

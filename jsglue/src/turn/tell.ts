@@ -1,4 +1,4 @@
-// Telling on the console what nobody has asked for. A page where nothing is wrong does not load the words.
+// Reports on the console that nobody has asked for. A page where nothing is wrong does not load their words.
 
 import { load } from "../load.js";
 import * as words from "./report.js";
