@@ -80,6 +80,11 @@ func deadline() float64 {
 	return at
 }
 
+// live returns how many fibers are not over.
+//
+//export live
+func live() int32 { return int32(scheduler.Machine.Live()) }
+
 //export log_start
 func logStart() { scheduler.StartLog() }
 
