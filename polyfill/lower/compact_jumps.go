@@ -15,7 +15,7 @@ func (c *compactEmitter) sequence(i, end, outside int) {
 	base := len(c.points)
 	c.points = s.points(c.points, i, end)
 	points := c.points[base:]
-	// If the block begins with a construct, that needs no jump; and if it is a block, its dispatch serves this one, too.
+	// If the block begins with a construct, that needs no jump; if that is a block, its dispatch serves this one, too.
 	begins := len(points) > 0 && points[0] == i && isConstruct(s.ins[i].op)
 	for k := len(points) - 1; k >= 0; k-- {
 		if k == 0 && begins {
