@@ -191,7 +191,7 @@ func (w *world) transfer(trap polyfill.Trap) Event {
 		}
 		from.pulling = false
 		if from.dead {
-			w.current = from // its deferred functions are running now
+			w.current = from // it is its deferred functions that run now
 			panic(unwinding{})
 		}
 	default:
