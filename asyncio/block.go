@@ -15,7 +15,8 @@ import (
 // passed to fn. Block then returns the cause at once, and fn's results are dropped. The loop's Run returns only after
 // fn has returned.
 //
-// A panic in fn becomes a panic in the fiber. fn must not wait as the fiber: the context that it gets is nobody's.
+// A panic in fn becomes a panic in the fiber. fn must not wait as the fiber: the context that fn gets belongs to no
+// fiber.
 func Block[T any](ctx context.Context, fn func(ctx context.Context) (T, error)) (T, error) {
 	return block(ctx, "Block", "a goroutine", fn)
 }

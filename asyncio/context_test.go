@@ -95,7 +95,7 @@ func TestDerived_contexts_of_a_cancelled_fiber(t *testing.T) {
 	})
 }
 
-// The context that a function given to Block gets is of no fiber, so that it cannot wait as one.
+// The context that a function given to Block gets belongs to no fiber, so that the function cannot wait as one.
 func TestBlock_hides_the_fiber(t *testing.T) {
 	leaktest.Goroutines(t)
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
@@ -221,7 +221,7 @@ func TestAllLimit_of_none_panics(t *testing.T) {
 	}
 }
 
-// Behind a failure or a cancellation no more are started.
+// After a failure or a cancellation no more fibers are started.
 func TestAllLimit_starts_none_behind_a_failure(t *testing.T) {
 	leaktest.Goroutines(t)
 	failure := errors.New("mine")

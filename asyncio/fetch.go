@@ -31,7 +31,7 @@ func Fetch(ctx context.Context, url string) (*Response, error) {
 		return nil, err
 	}
 	defer requests.Release()
-	if err := f.ended(ctx); err != nil { // it was, when its turn had come
+	if err := f.ended(ctx); err != nil { // ctx may be done by the time its turn has come
 		return nil, err
 	}
 	return fetch(ctx, f, url)

@@ -26,7 +26,7 @@ func NewSemaphore(n int) *Semaphore {
 }
 
 // Acquire waits until there is a place, and takes it. An error means that it took none: the cause, because ctx is done
-// or its fiber was cancelled. Whoever has got nil calls Release.
+// or its fiber was cancelled. If Acquire returned nil, call Release later.
 func (s *Semaphore) Acquire(ctx context.Context) error {
 	return s.turns.take(ctx, s.size, "Semaphore.Acquire", s.what)
 }
@@ -46,7 +46,7 @@ func (m *Mutex) Lock(ctx context.Context) error { return m.turns.take(ctx, 1, "M
 // Call it from a fiber of the loop; that need not be the one that locked it.
 func (m *Mutex) Unlock() { m.turns.give("Mutex.Unlock") }
 
-// turns are the places of a semaphore: how many are taken, and who waits for one.
+// turns are the places of a semaphore: how many are taken, and which fibers wait for one.
 type turns struct {
 	taken int
 	line  line[struct{}]

@@ -60,7 +60,7 @@ func (f *Fiber) ended(ctx context.Context) error {
 	return nil
 }
 
-// within is a wait, done by wait, that ends also when ctx is done, a context of f's.
+// within calls wait, a wait of f, which then also ends when ctx, a context of f, is done.
 func (f *Fiber) within(ctx context.Context, wait func() error) error {
 	if own, ok := ctx.(*Fiber); ok && own == f || ctx.Done() == nil {
 		return wait()
@@ -78,7 +78,7 @@ func (f *Fiber) within(ctx context.Context, wait func() error) error {
 	return err
 }
 
-// place is one fiber's place in a line. What is handed over belongs to value and open.
+// place is one fiber's place in a line. value and open hold what is handed over to it.
 type place[T any] struct {
 	waiter
 	handed bool
@@ -103,7 +103,7 @@ func (l *line[T]) use(f *Fiber, op string) {
 	}
 }
 
-// wait waits until hand has come to p. An error means that it has not, and will not.
+// wait waits until hand has reached p. An error means that it has not, and will not.
 func (l *line[T]) wait(ctx context.Context, f *Fiber, what string, p *place[T]) error {
 	p.waiter = waiter{f, f.waits + 1}
 	l.places.Push(p)
@@ -122,7 +122,7 @@ func (l *line[T]) wait(ctx context.Context, f *Fiber, what string, p *place[T]) 
 	return err
 }
 
-// hand ends the wait of the first that still waits, and returns its place; nil if there is none.
+// hand ends the wait of the first fiber that still waits, and returns its place; nil if none waits.
 func (l *line[T]) hand() *place[T] {
 	for l.places.Len() > 0 {
 		if p := l.places.Pop(); p.wake() {

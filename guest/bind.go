@@ -28,6 +28,7 @@ import (
 // cleanup runs; the waits of a cancelled call end in the same way. A function whose first parameter is a [*Call] never
 // waits, and knows which call it serves; other functions need neither parameter. They may return an error, too. A panic
 // traps.
+//
 // A call of an import costs about 0.6 µs; if the import may wait, it costs 1.7 µs plus the wait itself.
 //
 // The functions run on the goroutine that runs the guest, one at a time. Code that blocks in Go's own way, such as a

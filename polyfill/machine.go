@@ -104,8 +104,8 @@ func (m *Machine) Parent(f Fiber) Fiber {
 }
 
 // CheckReference returns OK if f is a reference of this machine, whether its fiber is over or not, else the reason why
-// it is not. Every operation checks all its operands so before anything else (K-2). It changes nothing but what
-// [Machine.Refusal] tells, as the other checks do.
+// it is not. Every operation checks all its operands in this way before anything else (K-2). Like the other checks, it
+// changes only what [Machine.Refusal] returns.
 func (m *Machine) CheckReference(f Fiber) Trap {
 	m.looked = f
 	if m.State(f) == Invalid {

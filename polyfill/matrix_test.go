@@ -105,7 +105,7 @@ func TestOperationByState(t *testing.T) {
 					t.Fatalf("trap = %q, want %q", got, want.trap)
 				}
 				if want.trap != OK {
-					before.looked = s.looked // what people are told of a refusal is no state
+					before.looked = s.looked // the text of a refusal is no part of the state
 					if !reflect.DeepEqual(before, s.Machine) {
 						t.Errorf("a refused operation changed the machine:\nbefore %+v\nafter  %+v", before, s.Machine)
 					}

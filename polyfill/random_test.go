@@ -97,8 +97,8 @@ func (d *duel) step(op, operands byte) {
 	}
 }
 
-// create makes a fiber and keeps the number of known ones below 15, at the cost of the oldest that is over, else of not
-// making it.
+// create makes a fiber and keeps the number of known fibers below 15: it forgets the oldest one that is over, or, if
+// none is over, makes no fiber.
 func (d *duel) create() {
 	if len(d.known) == 15 {
 		for i, f := range d.known {

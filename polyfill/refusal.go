@@ -4,7 +4,7 @@ package polyfill
 // of the fields count depends on the [Trap].
 type Refusal struct {
 	Fiber    Fiber // the operand that was looked at last
-	Receiver Fiber // who does not take the event; null is the root
+	Receiver Fiber // the fiber that does not take the event; null is the root
 	Tag      Tag   // of the event, or unknown
 	Table    Table // unknown
 	Expected Types
@@ -69,7 +69,7 @@ func (r *Refusal) Append(text []byte, t Trap, rule string) []byte {
 	return add(text, more[from:])
 }
 
-// remedies are what follows the reason of a trap. See field for what begins with a dollar.
+// remedies are the texts after the reason of a trap. See field for words that begin with a dollar.
 var remedies = [Unreachable]string{
 	NullReference:    "Pass what new or an event gave",
 	UnknownReference: "fiber $f. Pass what new or an event gave",

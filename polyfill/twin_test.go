@@ -98,7 +98,7 @@ func (w *twin) parents() map[polyfill.Fiber]polyfill.Fiber {
 	return parents
 }
 
-// refusal is why an operation that wants a fiber in one of the states is not done.
+// refusal is the reason why an operation that wants a fiber in one of these states is refused.
 func (w *twin) refusal(r polyfill.Fiber, otherwise polyfill.Trap, wanted ...polyfill.State) polyfill.Trap {
 	state := w.state(r)
 	for _, s := range wanted {

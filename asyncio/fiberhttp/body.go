@@ -22,11 +22,11 @@ type body struct {
 	real   io.ReadCloser
 	piece  []byte // the goroutine's while a read is under way
 	unread []byte // the part of piece that the fiber has not got
-	err    error  // what comes behind unread
+	err    error  // what comes after unread
 	end    func() // frees what the request has
 }
 
-// causeOf returns why a request has failed: because ctx is done, if it is, though net/http may have put it otherwise.
+// causeOf returns why a request has failed. If ctx is done that is the reason, even if net/http gives another error.
 func causeOf(ctx context.Context, err error) error {
 	if err != io.EOF && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -40,7 +40,7 @@ func newBody(ctx context.Context, cancel func(), resp *http.Response) *body {
 	unwatch := context.AfterFunc(ctx, func() { real.Close() })
 	size := int64(pieceSize)
 	if n := resp.ContentLength; n >= 0 && n < size {
-		size = n + 1 // one more, so that the end is seen at once
+		size = n + 1 // one byte more, so that the end is seen at once
 	}
 	return &body{ctx: ctx, real: real, piece: make([]byte, size), end: func() { unwatch(); cancel() }}
 }
@@ -55,7 +55,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 		if err != nil {
 			b.err = causeOf(b.ctx, err)
 			b.end()
-			if err != io.EOF { // end may have come before the goroutine that would do it
+			if err != io.EOF { // end may have been called before there was a goroutine that would do this
 				b.real.Close()
 			}
 		}

@@ -44,7 +44,7 @@ func ExampleTransport() {
 	// Output: POST of application/json
 }
 
-// The bound is one for all requests of a loop, whoever makes them. Nobody's goroutine stays behind.
+// One bound holds for all requests of a loop, whatever makes them. No goroutine stays behind.
 func TestRequests_in_flight_are_bounded(t *testing.T) {
 	leaktest.Goroutines(t)
 	const fibers, bound = 1200, 1000

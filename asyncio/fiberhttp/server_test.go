@@ -48,7 +48,7 @@ func serve(t testing.TB) string {
 	// A response that never comes, or ends. /arrived answers when there is such a request, /left when its client has
 	// gone.
 	never := func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body) // the server looks for the client's end behind it
+		io.Copy(io.Discard, r.Body) // the server notices that the client has gone only after reading it
 		arrived <- struct{}{}
 		<-r.Context().Done()
 		left <- struct{}{}

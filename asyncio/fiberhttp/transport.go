@@ -43,8 +43,8 @@ import (
 )
 
 // Transport makes the requests of a [http.Client] whose callers are fibers. The context of each request is the fiber
-// that makes it, or one derived from it: when it is done, the request is aborted, and what waits for it returns the
-// cause. A request with a context of no fiber panics, because it would block.
+// that makes it, or one derived from it: when that context is done, the request is aborted, and whatever waits for it
+// returns the cause. A request whose context belongs to no fiber panics, because it would block.
 //
 // The same Transport may be used by fibers of any loop, and by any number at once. A loop has at most 1,000 requests
 // that wait for the header of their response, those of [asyncio.Fetch] counted; further ones wait their turn, in order.
@@ -78,7 +78,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	defer places.Release()
-	if err := context.Cause(ctx); err != nil { // it was done when its turn had come
+	if err := context.Cause(ctx); err != nil { // ctx may be done by the time its turn has come
 		closeBody(req)
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (t *Transport) wait(wait, ctx context.Context, req *http.Request, from io.R
 func (t *Transport) feed(f *asyncio.Fiber, req *http.Request) (resp *http.Response, err error) {
 	ctx := req.Context()
 	from, to := io.Pipe()
-	// Without an end, by a panic of the body's for instance, the goroutine would wait for ever.
+	// Without this, if the body panics for instance, the goroutine would wait for ever.
 	defer to.CloseWithError(errors.New("fiberhttp: the request's body was not read to its end"))
 	child := f.Go(f.Name()+".request", func(c *asyncio.Fiber) error {
 		resp, err = t.wait(c, ctx, req, from)
@@ -165,7 +165,7 @@ func closeBody(req *http.Request) {
 	}
 }
 
-// readByGoroutine reports whether a request's body is of a type that surely does not wait as a fiber, nor use what
+// readByGoroutine reports whether a request's body is of a type that certainly neither waits as a fiber nor uses what
 // fibers share. net/http reads it directly, knows some of these types, and can send them a second time.
 func readByGoroutine(body io.ReadCloser) bool {
 	var r io.Reader = body

@@ -125,7 +125,7 @@ func prepareBench() error {
 	)
 }
 
-// prepareInstructions adds what runs guests with stack-switching instructions, and the one for Asyncify.
+// prepareInstructions adds the files that run guests with stack-switching instructions, and the guest for Asyncify.
 func prepareInstructions() error {
 	lowering := npmModule
 	lowering.entry, lowering.also = "web/src/webassembly.ts", nil

@@ -69,19 +69,19 @@ func rebuild(b binary, check bool) error {
 // compileTinygo is the recipe of what scripts embed: TinyGo compiles, Binaryen shrinks.
 //
 // The core uses -opt=s, and cold functions of asyncio, polyfill and internal/wasm are not inlined: in Node 26 a yield
-// takes a third less than with -opt=z, 20 ns of some 200 that a switch takes, and the script tag is 100 bytes larger in
-// brotli. (With everything inlined that -opt=s inlines it would be 250, and no faster.) The proposals' machine is
-// called once a jump, which costs a promise and a stack switch anyway; there -opt=z saves 2.8 KB of 9.2. A panic traps:
-// it is a bug in fiberfill and its message would cost kilobytes. Memory is not collected. The scheduler allocates only
-// tables that double and never shrink, so it never leaks more than it holds; the parser's instance is thrown away once
-// it has become large. The collector would be a quarter of the wasm that every page loads and compiles before its first
-// fiber.
+// takes a third less time than with -opt=z, which saves 20 ns of the some 200 of a switch, and the script tag is 100
+// bytes larger in brotli. (With everything inlined that -opt=s inlines, it would be 250 bytes larger, and no faster.)
+// The proposals' machine is called once a jump, which costs a promise and a stack switch anyway; there -opt=z saves 2.8
+// KB of 9.2. A panic traps: it is a bug in fiberfill and its message would cost kilobytes. Memory is not collected. The
+// scheduler allocates only tables that double and never shrink, so it never leaks more than it holds; the parser's
+// instance is thrown away once it has become large. The collector would be a quarter of the wasm that every page loads
+// and compiles before its first fiber.
 //
-// What TinyGo exports for its own runtime goes, control flow is made anew before it is shrunk, twice, and memory
-// accesses say nothing of their alignment, which engines ignore. Of the script tag the first saves 160 bytes in brotli,
-// the second 120, the third 50. Exports are marked by //export and not by //go:wasmexport, which asks at each call
-// whether the program has been initialized: 60 bytes, and a load and a branch in each step. wasm-ctor-eval, which would
-// run the initialization beforehand, saves nothing.
+// The recipe drops what TinyGo exports for its own runtime, rebuilds control flow before it is shrunk, twice, and drops
+// the alignment of memory accesses, which engines ignore. These save 160, 120 and 50 bytes of the script tag in brotli.
+// Exports are marked by //export and not by //go:wasmexport, which asks at each call whether the program has been
+// initialized: 60 bytes, and a load and a branch in each step. wasm-ctor-eval, which would run the initialization
+// beforehand, saves nothing.
 func compileTinygo(program, opt string) func(out string) error {
 	return func(out string) error {
 		compiled, own := out+".compiled", out+".own"
@@ -141,7 +141,7 @@ func optimise(in, out string, passes ...string) error {
 // runtimeExports are functions that TinyGo exports from every program, for its own compiler.
 var runtimeExports = []string{"fminimum", "fminimumf", "fmaximum", "fmaximumf"}
 
-// dropRuntimeExports removes them, and what only they use.
+// dropRuntimeExports removes these exports, and what only they use.
 func dropRuntimeExports(in, out string) error {
 	tool, err := npmTool("wasm-metadce")
 	if err != nil {

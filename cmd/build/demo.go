@@ -88,7 +88,7 @@ func tryPage(dir string) error {
 	return copyPage(dir, "web/instructions")
 }
 
-// copyPage copies the files of a page that are no scripts: the page itself, its styles, pictures and programs.
+// copyPage copies the files of a page that are not scripts: the page itself, its styles, pictures and programs.
 func copyPage(dir, source string) error {
 	return fs.WalkDir(os.DirFS(source), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -64,7 +64,7 @@ func site(base string) error {
 	})
 }
 
-// documentsAddress is where the demo's pages link to where they are not part of the site.
+// documentsAddress is where the demo's pages link to if they are not part of the site.
 const documentsAddress = "https://github.com/fiberfill/fiberfill#readme"
 
 // copyDemo copies the demo. Its pages link to the site.

@@ -52,7 +52,7 @@ func guests() ([]binary, error) {
 	}
 	texts, err := sources(".wat")
 	for _, text := range texts {
-		// The one is part of the players; the others are assembled in the page.
+		// The first is part of the players; the others are assembled in the page.
 		if text != playerDir+"exceptions.wat" && !strings.HasPrefix(text, "web/instructions/") {
 			list = append(list, binary{strings.TrimSuffix(text, ".wat") + ".wasm", assemble(text)})
 		}
@@ -107,8 +107,8 @@ func compileC(source string, more ...string) func(out string) error {
 	return func(out string) error { return clang(out, append(more, source)...) }
 }
 
-// clang compiles and links; what says more are its arguments. It finds its linker and nothing else: where somebody has
-// installed wasm-opt, it would have that go over the result.
+// clang compiles and links; what gives further arguments. clang finds its linker and nothing else: if it found an
+// installed wasm-opt, it would run that over the result.
 func clang(out string, more ...string) error {
 	if err := install("clang"); err != nil {
 		return err
@@ -124,7 +124,8 @@ func clang(out string, more ...string) error {
 // rustc is Debian's: somebody's own need not have the target.
 const rustc = "/usr/bin/rustc"
 
-// hasRust reports whether there is the version of the committed guest: others write other code.
+// hasRust reports whether the installed rustc is the one that made the committed guest: other versions generate other
+// code.
 func hasRust() bool {
 	version, err := exec.Command(rustc, "--version").Output()
 	return err == nil && strings.HasPrefix(string(version), "rustc 1.63.0")
@@ -148,7 +149,7 @@ func runRustc(out string, more ...string) error {
 	if err != nil {
 		return err
 	}
-	// What a panic says of a place must not depend on where the repository is.
+	// The places in panic messages must not depend on where the repository is.
 	args := []string{"--target=wasm32-unknown-unknown", "-Copt-level=3", "-Cstrip=symbols", "-Clinker=wasm-ld-14",
 		"--remap-path-prefix=" + root + "=", "-o", out}
 	return shell(rustc, append(args, more...)...)
@@ -172,8 +173,8 @@ func rustCatch(out string) error {
 	})
 }
 
-// compileRustExample compiles an example that uses the crate, as cargo does, which has no say then in the names of the
-// crates' symbols.
+// compileRustExample compiles an example that uses the crate, as cargo does, but without cargo's influence on the names
+// of the crates' symbols.
 func compileRustExample(name string, more ...string) func(out string) error {
 	return func(out string) error {
 		return inTemporary(func(dir string) error {

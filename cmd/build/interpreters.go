@@ -23,8 +23,8 @@ var interpreters = []struct{ name, file, module, field string }{
 	{"sqlite", "sql.js/dist/sql-wasm.wasm", "a", "s"},
 }
 
-// prepareInterpreters puts them into the benchmark's folder, and returns their sizes. Asyncify takes minutes for them:
-// what it makes is kept, and a quick run does without what is not there. It returns nil then.
+// prepareInterpreters puts them into the benchmark's folder, and returns their sizes. Asyncify takes minutes for them,
+// so its output is kept. A quick run makes no such output: if it is missing, prepareInterpreters returns nil.
 func prepareInterpreters(quick bool) ([]bench.Size, error) {
 	var list []bench.Size
 	waiting := map[string][2]string{}
@@ -69,8 +69,8 @@ func prepareInterpreters(quick bool) ([]bench.Size, error) {
 	return list, writeFile(filepath.Join(benchDir, "interpreters", "waiting.json"), names)
 }
 
-// kept returns the file that make writes, or has written for the same key. With only it makes nothing, and returns nil
-// if there is none.
+// kept returns the file that make writes, or has written for the same key. If only is set, it makes nothing, and
+// returns nil if there is no such file.
 func kept(only bool, key string, make func(path string) error) ([]byte, error) {
 	path := filepath.Join(".cache", "bench", fmt.Sprintf("%x", sha256.Sum256([]byte(key))))
 	if !exists(path) {
@@ -121,7 +121,7 @@ func keptSize(data []byte) (int, error) {
 	return strconv.Atoi(string(text))
 }
 
-// rewrite returns what fiberfill makes of a guest of which one import waits.
+// rewrite returns what fiberfill makes of a guest with one import that waits.
 func rewrite(bin []byte, module, field string) ([]byte, error) {
 	m, invalid := validate.Decode(bin, nil)
 	if invalid != nil {

@@ -1,5 +1,5 @@
-// Minifies a script once more, from standard input to standard output: Oxc, which Vite brings, merges statements and
-// shares what esbuild leaves apart. esbuild has renamed what is renamed; names of properties stay.
+// Minifies a script once more, from standard input to standard output: Oxc, which comes with Vite, merges statements
+// and shares code that esbuild leaves separate. esbuild has done the renaming; names of properties stay.
 
 import { buffer } from "node:stream/consumers";
 import { minifySync } from "vite";

@@ -234,7 +234,7 @@ func TestRulesDocument(t *testing.T) {
 	}
 }
 
-// docs/proposals.md says of every rule of the five documents, and of today's proposal, what became of it.
+// docs/proposals.md says what became of every rule of the five documents, and of today's proposal.
 func TestProposalsDocument(t *testing.T) {
 	t.Chdir("../..")
 	rules, err := os.ReadFile(rulesDocument)

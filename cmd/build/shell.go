@@ -88,7 +88,7 @@ func writeFile(path string, data []byte) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-// replace has write make a file or a folder under a temporary name, and then renames it to path. A test or a page that
+// replace lets write make a file or a folder under a temporary name, and then renames it to path. A test or a page that
 // reads path meanwhile never finds half of it, though a folder may be absent for a moment, between two renames. A
 // failed build leaves the old files; of two concurrent builds the later one wins.
 func replace(path string, write func(path string) error) error {

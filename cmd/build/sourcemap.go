@@ -7,8 +7,8 @@ import (
 )
 
 // portable makes esbuild's source map fit for the package: it names each source by its path in this repository, below
-// the package's own folder, where no other file can be meant, and says of embedded wasm that it is embedded instead of
-// repeating it. Everything else is in the map, so that the sources need not be published beside it.
+// the package's own folder, where no other file can be meant. Instead of repeating embedded wasm it only says that the
+// wasm is embedded. Everything else is in the map, so that the sources need not be published beside it.
 //
 // dir is the folder of the map in this repository, to which esbuild's paths are relative.
 func portable(text []byte, dir string) ([]byte, error) {

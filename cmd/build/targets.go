@@ -131,7 +131,7 @@ func buildInto(dir string, t target) error {
 	}
 	var banner map[string]string
 	if t.format == api.FormatCommonJS {
-		// What is found beside the script is found in the same way in both formats.
+		// In both formats files beside the script are found in the same way.
 		define["import.meta.url"] = "FIBERFILL_URL"
 		banner = map[string]string{"js": `const FIBERFILL_URL = require("url").pathToFileURL(__filename).href;`}
 	}

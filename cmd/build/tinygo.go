@@ -54,7 +54,7 @@ func tinygo() (root string, err error) {
 	return root, os.Rename(work, root)
 }
 
-// downloadTinygo has the go command fetch the module, and returns its folder.
+// downloadTinygo makes the go command fetch the module, and returns its folder.
 func downloadTinygo() (dir string, err error) {
 	// In a module of its own: TinyGo is a tool, and its requirements are not fiberfill's.
 	work, err := os.MkdirTemp("", "tinygo-module")

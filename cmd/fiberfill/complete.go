@@ -19,14 +19,14 @@ func completeTypes(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	return wasmFiles, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// completeRun completes the file, and its exports. Behind them a word may be anything.
+// completeRun completes the file, and its exports. After them any word may follow.
 func completeRun(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
 		return wasmFiles, cobra.ShellCompDirectiveFilterFileExt
 	case 1:
 		var names []string
-		exportsOf(args[0], func(exports exports) error { // of a file that cannot be read there are none
+		exportsOf(args[0], func(exports exports) error { // a file that cannot be read has none
 			for _, name := range slices.Sorted(maps.Keys(exports)) {
 				if strings.HasPrefix(name, begun) {
 					names = append(names, name)

@@ -104,7 +104,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// What a message of package guest says of its Go options is said of flags here: TestOverflow tries the advice.
+// Where a message of package guest names its Go options, the command names its flags: TestOverflow tries the advice.
 func TestMessagesNameFlags(t *testing.T) {
 	for of, want := range map[string]string{
 		"Ask for more by Options.Stacks.Size = 131072":              "Ask for more by --stack-size 131072",

@@ -140,7 +140,7 @@ func TestSignalsAtOnceAreOne(t *testing.T) {
 	for range 20 {
 		p.signal(syscall.SIGTERM)
 	}
-	// The exit code is the system's if one of them has come behind the end.
+	// The exit code is the system's if one of the signals has come after the end.
 	if code, rest := p.end(); !strings.Contains(rest, "3 of 3 fibers were cancelled") {
 		t.Errorf("exit code %d, %s", code, rest)
 	}
@@ -174,7 +174,7 @@ func TestInterruptIgnored(t *testing.T) {
 	}
 }
 
-// release has the server answer the /hold of an id.
+// release makes the server answer the /hold of an id.
 func release(t *testing.T, server *webserver.Server, id int) {
 	t.Helper()
 	response, err := http.Post(fmt.Sprintf("%s/release?id=%d", server.URL, id), "", nil)

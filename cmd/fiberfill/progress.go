@@ -107,7 +107,7 @@ func (a aboveProgress) Write(bytes []byte) (int, error) {
 	defer a.bar.mu.Unlock()
 	a.bar.clear()
 	n, err := a.to.Write(bytes)
-	if len(bytes) > 0 && bytes[len(bytes)-1] == '\n' { // else the line is not at its end
+	if len(bytes) > 0 && bytes[len(bytes)-1] == '\n' { // otherwise the cursor is not at the end of a line
 		a.bar.draw()
 	}
 	return n, err

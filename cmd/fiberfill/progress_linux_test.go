@@ -14,7 +14,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
-// On a terminal there is a line of progress, below what is printed, and none is left.
+// On a terminal there is a line of progress below what is printed; at the end it is gone.
 func TestProgress(t *testing.T) {
 	server := serve(t)
 	ours, theirs := terminal(t)

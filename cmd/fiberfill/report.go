@@ -25,7 +25,7 @@ func (r *run) ended(c *guest.Call) {
 		r.listProposal(trap.Fibers)
 	}
 	r.print()
-	if c.Export == r.export { // else it prepares the module
+	if c.Export == r.export { // otherwise it prepares the module
 		r.bar.advance(c.State == guest.Failed)
 	}
 }
@@ -79,8 +79,9 @@ func (r *run) printJSON(c *guest.Call) error {
 	return encoder.Encode(line)
 }
 
-// jsonValue returns what stands for a result in JSON. Many readers have numbers of 64 bits as floating point, and JSON
-// has neither infinities nor NaN: they are texts, as in the JSON of Protocol Buffers. What is no number is null.
+// jsonValue returns a result as it is written in JSON. Many readers read 64-bit integers as floating point, and JSON
+// has neither infinities nor NaN: all of these are texts, as in the JSON of Protocol Buffers. A result that is no
+// number is null.
 func jsonValue(v any) any {
 	switch v := v.(type) {
 	case int32:
@@ -137,7 +138,7 @@ func (r *run) listProposal(fibers []guest.ProposalFiber) {
 	w.Flush()
 }
 
-// note is say for what --quiet leaves out.
+// note is like say, for messages that --quiet leaves out.
 func (r *run) note(format string, values ...any) {
 	if !r.quiet {
 		r.say(format, values...)

@@ -57,7 +57,7 @@ func (r *run) command(code *int) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.SetInterspersed(false) // what follows the file is the guest's
+	flags.SetInterspersed(false) // the words after the file are the guest's
 	flags.IntVar(&r.fibers, "fibers", 0, "")
 	flags.IntVar(&r.options.Concurrency, "concurrency", 0, "")
 	flags.DurationVar(&r.timeout, "timeout", 0, "")
@@ -144,7 +144,7 @@ func (r *run) addVariable(text string) error {
 // start is the entry of a WASI command, which gets its arguments from WASI.
 const start = "_start"
 
-// translated puts the names of flags for those of Go that messages of package guest have.
+// translated replaces the names of Go options in messages of package guest by the names of flags.
 var translated = strings.NewReplacer(
 	"Options.Stacks.Size = ", "--stack-size ", "Options.Stacks.Size", "--stack-size",
 	"Options.Stacks.Pointer", "--stack-pointer",
@@ -154,7 +154,7 @@ var translated = strings.NewReplacer(
 	"Options.Stacks.Source = guest.Copy", "--stacks copy",
 )
 
-// misplaced adds a hint to an error about what stands behind the file, if there is something that looks like a flag.
+// misplaced adds a hint to an error about the words after the file, if one of them looks like a flag.
 func (r *run) misplaced(err error) error {
 	for _, word := range append([]string{r.export}, r.args...) {
 		if strings.HasPrefix(word, "--") {

@@ -23,7 +23,7 @@ func types(path string, to io.Writer) error {
 
 type exports map[string]api.FunctionDefinition
 
-// exportsOf calls then with the exported functions of a module.
+// exportsOf calls the function then with the exported functions of a module.
 func exportsOf(path string, then func(exports) error) error {
 	binary, err := os.ReadFile(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func writeTypes(exports exports, to io.Writer) error {
 	for _, name := range slices.Sorted(maps.Keys(exports)) {
 		key := name
 		if !identifier.MatchString(name) {
-			quoted, _ := json.Marshal(name) // a text always can be
+			quoted, _ := json.Marshal(name) // a string can always be encoded
 			key = string(quoted)
 		}
 		var params, results []string

@@ -1,10 +1,10 @@
 // Package engines says which tests of jsglue run in which engines on stacks of fiberfill's own.
 //
-// The project's Node has JSPI, and runs all files of jsglue/test on it. What is promised there is kept where fiberfill
-// makes the stacks itself, so the files that are about fibers run again in engines that have no JSPI that works, or
-// from which it is hidden. Browsers run those that need nothing of Node but files (the pages of e2e bring that along).
+// The project's Node has JSPI, and runs all files of jsglue/test on it. Stacks of fiberfill's own keep the same
+// promises, so the files about fibers run again in engines that have no working JSPI, or from which it is hidden.
+// Browsers run the files that need nothing from Node but its files (the pages of e2e provide these).
 //
-// What an engine cannot pass is left out by name, with the reason. Stale fails when a name has no test any more.
+// Tests that an engine cannot pass are left out by name, with the reason. Stale fails when a name has no test any more.
 package engines
 
 import (
@@ -28,15 +28,15 @@ const (
 	Firefox  Engine = "Firefox"
 )
 
-// fibers are the files of tests about fibers, by what comes before _test.mjs.
+// fibers are the files of tests about fibers, by the part of the name before _test.mjs.
 var fibers = []string{
 	"actors", "actors_guest", "arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames",
 	"inside", "jspi", "jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "proposals",
 	"proposals_bad", "proposals_entries", "scenarios", "serial", "tables", "wirings", "yields",
 }
 
-// instructions are those of the stack-switching instructions, which need no JSPI. The project's Node runs them with all
-// others; TestInstructions of e2e runs those in browsers that can run there.
+// instructions are the files of the stack-switching instructions, which need no JSPI. The project's Node runs them with
+// all others; TestInstructions of e2e runs in browsers those that can run there.
 var instructions = []string{
 	"instructions_binary", "instructions_host", "instructions_resume", "instructions_switch", "instructions_throw",
 	"instructions_types", "lower_ground", "lower_limits", "lower", "lower_traps", "lower_world",
@@ -72,7 +72,7 @@ func without(names []string, out ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(out, name) })
 }
 
-// A leftOut is tests that an engine cannot pass: those with this text in their names, or in that of their group.
+// A leftOut stands for tests that an engine cannot pass: those with this text in their names, or in their group's name.
 type leftOut struct {
 	text, why string
 	engines   []Engine // all, if there is none
@@ -86,7 +86,7 @@ const (
 	bunObjects    = "Bun 1.2 itself makes a new object for each export, and for each look into a table"
 )
 
-// leftOuts is all that is left out.
+// leftOuts are all tests that are left out.
 var leftOuts = []leftOut{
 	{"the guest notices when its calls share a stack, as on raw JSPI", rawJSPI, nil},
 	{"in deliver nothing can wait below the platform's promising, and no fiber is harmed", rawJSPI, nil},
@@ -138,8 +138,8 @@ func (e Engine) LeftOutPatterns() (patterns []string) {
 	return patterns
 }
 
-// Stale returns an error if a test that is left out is no more: the list is to be shortened. It takes the project's
-// folder.
+// Stale returns an error if a test that is left out does not exist any more, so that the list is shortened. It takes
+// the project's folder.
 func Stale(project string) error {
 	var all []byte
 	for _, file := range paths(slices.Concat(fibers, instructions)) {

@@ -11,8 +11,8 @@ import (
 
 // mutant is one generated edit of a file.
 type mutant struct {
-	// name says where it is and what: function, the code as it is, and what it becomes. It is unique in its file, and
-	// moves with the code.
+	// name says where the edit is and what it does: the function, the code as it is, and what the code becomes. It is
+	// unique in its file, and moves with the code.
 	name   string
 	edited []byte
 }
@@ -39,7 +39,7 @@ func mutants(path string, source []byte) ([]mutant, error) {
 			continue
 		}
 		at := func(p token.Pos) int { return files.Position(p).Offset }
-		// edit replaces what stands from one place to another, and names it by the whole of it.
+		// edit replaces the code from one place to another, and names the mutant by all of that code.
 		edit := func(whole ast.Node, from, to token.Pos, replacement string) {
 			before := string(source[at(whole.Pos()):at(from)])
 			after := string(source[at(to):at(whole.End())])

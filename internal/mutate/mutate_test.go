@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The proof takes long, so nobody runs it with the tests. What it edits has to be there all the same, and what it
-// proves has to be rules of the suite: else it ends at its first edit.
+// The proof takes long, so nobody runs it with the tests. This test checks that the code which it edits exists, and
+// that the rules which it proves are in the suite: otherwise it would end at its first edit.
 func TestMutations(t *testing.T) {
 	t.Chdir("../..")
 	known, err := rules()

@@ -25,8 +25,8 @@ var targets = []target{
 	{"./jsglue/stubs", []string{"stubs.go", "trampolines.go", "code.go"}, "^TestBorder", "^$"},
 }
 
-// patience is for a run of tests that takes some seconds. It ends mutants that hang, which is noticing them; those that
-// take more and more memory meanwhile end at 4 GB.
+// patience is the limit for a run of tests that takes some seconds. It ends mutants that hang, which counts as noticing
+// them; mutants that take more and more memory meanwhile end at 4 GB.
 const patience = 30 * time.Second
 
 // proveMutants makes the mutants and prints those that no test has noticed. It returns how many of these are not in the

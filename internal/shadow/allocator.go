@@ -13,7 +13,7 @@ type Allocator struct {
 	Params uint32
 }
 
-// Arguments are those that ask for so many bytes.
+// Arguments returns the arguments that ask for so many bytes.
 func (a Allocator) Arguments(size uint32) []uint64 {
 	switch a.Params {
 	case 1:
@@ -29,8 +29,8 @@ const Exposed = "fiberfill:malloc"
 
 type pair struct{ name, free string }
 
-// known are the names of allocators, the first of which counts. One that has a counterpart that frees is one only if
-// that is there, too: half of a pair is something else.
+// known are the names of allocators; the first that a guest has counts. If an allocator has a counterpart that frees,
+// it counts only if the counterpart is there, too: half of such a pair is something else.
 var known = [...]pair{
 	{Exposed, ""},
 	{"malloc", "free"},
@@ -59,8 +59,8 @@ func find(m *wasm.Module, export int32) (Allocator, Refusal) {
 	return Allocator{Export: -1}, Granted
 }
 
-// Hidden returns the function to export as [Exposed], or -1: an allocator that the name section knows, of a guest that
-// exports none. m is of a whole module.
+// Hidden returns the function to export as [Exposed], or -1. The function is an allocator that the name section knows,
+// in a guest that exports none. m is of a whole module.
 func Hidden(m *wasm.Module) int32 {
 	if a, _ := find(m, -1); a.Export >= 0 {
 		return -1
@@ -73,7 +73,7 @@ func Hidden(m *wasm.Module) int32 {
 	return -1
 }
 
-// params returns how many parameters a known allocator has in a guest, 0 if it is none there. It is looked for among
+// params returns how many parameters a known allocator has in a guest, 0 if the guest does not have it. It looks among
 // the exports, or in the name section.
 //
 //go:noinline

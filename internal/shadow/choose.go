@@ -22,14 +22,14 @@ const (
 	ByName       // the source was asked for by name
 	Unclear      // the guest has a stack, and nobody knows which global points to it
 	Denied       // the guest is said to have no stack, and seems to have one
-	Checks       // the guest traps where its pointer leaves the stack that it began with, or looks for references there
+	Checks       // the guest traps if its pointer leaves the stack with which it began, or looks for references there
 	Asks         // its allocator hands out all memory that it finds
 	Shared       // memory has other owners, which may grow it
 	Imported     // the pointer has other owners, which may grow the memory
 	NoRoom       // memory cannot grow by one region
 )
 
-// String is a clause that goes on behind "its stacks cannot be kept apart: ".
+// String is a clause to follow "its stacks cannot be kept apart: ".
 func (w Why) String() string { return whys[w] }
 
 var whys = [...]string{
@@ -51,10 +51,10 @@ const (
 	BadType                // the named allocator is of a type that fiberfill cannot call
 	NoAllocator            // regions from the allocator, and there is none
 	NoPointer              // regions or copies, and nobody knows which global points to the stack
-	NowhereToPlace         // of fibers of the guest's own, or of an actor, stacks can be taken from nowhere
+	NowhereToPlace         // fibers of the guest's own, or an actor, need stacks, and there is no source for them
 )
 
-// A Guest is what is known of one.
+// A Guest is what is known of a guest.
 type Guest struct {
 	Module   *wasm.Module // without its code at least
 	Pointer  int32        // as [wasm.Module.StackPointer] or the user says
@@ -66,7 +66,7 @@ type Guest struct {
 type Wish struct {
 	Source    Source
 	Size      uint32 // of a region; 0: the default
-	Allocator int32  // which export; negative: one that is known by its name
+	Allocator int32  // which export; negative: an allocator that is known by its name
 	Denied    bool   // the user says that there is no stack
 	Own       bool   // there are fibers of the guest's own, or it is an actor: neither can be put off or copied
 	AtOnce    bool   // calls begin at once, as in JSPI
@@ -83,13 +83,13 @@ type Plan struct {
 }
 
 const (
-	// Size of a region where nobody asks for another, in bytes: what C compilers give a program's only stack.
+	// Size is the default size of a region in bytes: as much as C compilers give a program's only stack.
 	Size = 65536
-	// EventSize is that of a guest without a stack: its own fibers find their first event there.
+	// EventSize is the size of a region in a guest without a stack: its own fibers find their first event there.
 	EventSize = 1024
 )
 
-// Choose plans for a guest in which fibers may wait; in another there is nothing to keep apart.
+// Choose plans for a guest in which fibers may wait; in any other guest there is nothing to keep apart.
 func Choose(g Guest, w Wish) Plan {
 	p := Plan{Size: w.Size, Wanders: g.Module.Exported("asyncify_start_unwind") >= 0}
 	if p.Size == 0 {
@@ -111,7 +111,7 @@ func Choose(g Guest, w Wish) Plan {
 	case w.Own && p.Source >= Serial:
 		p.Refusal = NowhereToPlace
 	case w.AtOnce && p.Source == Serial && w.Source != Serial:
-		// There is no stack to leave free for others where nobody knows the pointer.
+		// If the pointer is unknown, there is no stack to leave free for others.
 		if p.Source = Copy; p.Why == Unclear || p.Why == Denied {
 			p.Source = None
 		}
@@ -146,8 +146,8 @@ func best(g Guest, w Wish, p Plan) (Source, Why) {
 }
 
 // SizeLikeOwn is the size of regions for code written for JSPI, which cannot ask for more and expects of each call what
-// the program's own stack holds. That begins at base, so it is no larger. The regions of as many fibers as are started
-// at once leave the program three quarters of the pages that memory may grow by.
+// the program's own stack holds. That stack begins at base, so it is no larger than base. The regions of as many fibers
+// as are started at once leave the program three quarters of the pages that memory may grow by.
 func SizeLikeOwn(base, room, fibers uint32) uint32 {
 	return max(Size, uint32(min(uint64(base), uint64(room)*Page/uint64(fibers)/4))&^15)
 }

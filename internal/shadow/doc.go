@@ -1,7 +1,7 @@
 // Package shadow is the policy for shadow stacks. Compilers keep locals whose address is taken on a stack in linear
 // memory, which a global points to; two suspended calls that share it overwrite each other. The hosts (the page, which
-// has this package in its core, the server, and actors in both) read and write memory; what they do with it is decided
-// here.
+// has this package in its core, the server, and actors in both) read and write memory; this package decides what they
+// do with it.
 //
 // # Where stacks lie
 //
@@ -22,16 +22,16 @@
 // # Layout
 //
 // A region has Size bytes. At its low end lies a guard of [Guard] bytes that are filled with [Word]. Nobody can stop a
-// guest from writing below its region, but the guard tells afterwards that it has. A wait and an end look at all of it:
-// a function with one local writes one word in 16 bytes, and which of the four depends on the compiler. A wait looks at
-// the stack pointer, too, as a large frame may reach across the guard; except in a guest that switches stacks itself by
-// Asyncify, whose pointer may be anywhere. Regions in grown memory lie [Stagger] further apart than they are long: at
-// 64 KB sharp all their ends would share a few lines of the cache.
+// guest from writing below its region, but the guard tells afterwards that it has. Each wait and each end check all of
+// the guard: a function with one local writes one word in 16 bytes, and which of the four words depends on the
+// compiler. A wait checks the stack pointer, too, since a large frame may reach across the guard; but not in a guest
+// that switches stacks itself by Asyncify, whose pointer may be anywhere. Regions in grown memory lie [Stagger] further
+// apart than they are long: at 64 KB sharp all their ends would share a few lines of the cache.
 //
 // # Overflow
 //
-// A fiber whose guard is touched, or whose pointer is below its region, has overflowed. It ends, and so do those into
-// whose regions it has run; their guards are made good. [Mend] says whose.
+// A fiber whose guard is touched, or whose pointer is below its region, has overflowed. It ends, and so do the fibers
+// into whose regions it has run; the guards are repaired. [Mend] says which regions.
 //
 // # Tests
 //

@@ -5,12 +5,12 @@ import "math/bits"
 const (
 	// Guard is how many bytes at the low end of a region are filled with Word: a line of the cache.
 	Guard = 64
-	// Word is what stands in each four bytes of an untouched guard.
+	// Word is the content of each four bytes of an untouched guard.
 	Word = 0x0f1be4f1
 	// Stagger is how much further apart regions in grown memory lie than they are long.
 	Stagger = 192
-	// Slack is how many bytes more than a region has are asked for from an allocator, so that it can begin at a
-	// multiple of as many.
+	// Slack is how many bytes more than the size of a region an allocator is asked for, so that the region can begin at
+	// a multiple of Slack.
 	Slack = 16
 	// Page is the unit in which memory grows.
 	Page = 65536
@@ -24,23 +24,23 @@ const (
 	word    = "\xf1\xe4\x1b\x0f"
 )
 
-// Place returns where the region begins that an allocator has answered for with an address, in a memory of so many
-// bytes. Without room some allocators return 0, others -1, and none is to be believed that points out of the memory.
+// Place returns where the region begins for which an allocator has returned this address, in a memory of so many bytes.
+// Without room some allocators return 0, others -1. An address outside of the memory counts as no room, too.
 func Place(at, size uint32, memory uint64) (low uint32, ok bool) {
 	return (at + Slack - 1) &^ (Slack - 1), at != 0 && uint64(at)+uint64(size)+Slack <= memory
 }
 
-// A State says what a guard looks like, and what is to be done about its region.
+// A State says what a guard looks like, and what has to be done about its region.
 type State uint32
 
 const (
 	Touched State = 1 << iota // something has been written to the guard
-	Through                   // and to its lowest 16 bytes: whoever has, went on below
-	Mended                    // it is to be made good
-	Lost                      // whose region it is loses it
+	Through                   // also to its lowest 16 bytes: the overflow went on below them
+	Mended                    // the guard has to be repaired
+	Lost                      // the region's owner loses it
 )
 
-// Look returns what a guard looks like that holds these bytes: 0 if it is intact.
+// Look returns the state of a guard that holds these bytes: 0 if it is intact.
 func Look(guard []byte) State {
 	switch {
 	case string(guard) == Untouched:
@@ -57,9 +57,9 @@ type Region struct {
 	State     State
 }
 
-// Mend adds to the states of a guest's regions what the overflow of one of them has cost. end is where the stack ends
-// now, if that is known, else it is no less than the region's low end. It returns how far down the overflow has
-// reached, as far as the guards tell.
+// Mend adds to the states of a guest's regions what has to be done after one of them has overflowed. end is where the
+// stack ends now, if that is known; otherwise end is no less than the region's low end. Mend returns how far down the
+// overflow has reached, as far as the guards tell.
 func Mend(regions []Region, overflowed *Region, end uint32) (low uint32) {
 	for each := overflowed; each != nil; {
 		each.State |= Mended
@@ -92,5 +92,5 @@ func (r *Region) reached(low, end uint32) (below bool) {
 	return r.High <= low && low-r.High < 2*Stagger
 }
 
-// Enough is the size to ask for where one of so many bytes did not do.
+// Enough is the size to ask for if a region of so many bytes was too small.
 func Enough(depth uint32) uint64 { return 1 << bits.Len32(2*depth-1) }

@@ -103,7 +103,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// What the page looks at itself, where it has to be fast, has the numbers of this package.
+// The page does some checks itself, where it has to be fast. They use the same numbers as this package.
 func TestPageAgrees(t *testing.T) {
 	for path, lines := range map[string][]string{
 		"../../jsglue/src/guest/regions.ts": {fmt.Sprintf("GUARD = %d;", Guard), fmt.Sprintf("STAGGER = %d;", Stagger),

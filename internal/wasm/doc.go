@@ -7,11 +7,11 @@
 //
 // # What is read
 //
-// An engine does not tell the signature of a function, and a wait has to be made of wasm of the import's own type
+// An engine does not tell the signature of a function, and a wait needs generated wasm of the import's own type
 // (package jsglue/stubs). So [Parse] reads the sections before the code: types, imports, functions, memory, globals,
 // exports. Beyond that it finds the global that holds the shadow-stack pointer ([Module.StackPointer]), and what the
 // code does about the size of its memory ([Module.Growth]). [Module.AppendExport] exports what the guest keeps to
-// itself; [Module.Header] is what has to be kept of the bytes.
+// itself; [Module.Header] is the part of the bytes that has to be kept.
 //
 // # What fails, and how
 //

@@ -43,6 +43,6 @@ func (m *Module) FreeName(name string) string {
 }
 
 // Header returns the beginning of the binary that ends with its exports: all that has to be kept beside a compiled
-// module. [Module.Growth] and, unless the pointer is exported, [Module.StackPointer] need what follows, and
-// [Module.AppendExport], too.
+// module. [Module.Growth], [Module.AppendExport] and, unless the pointer is exported, [Module.StackPointer] need the
+// rest of the binary.
 func (m *Module) Header() []byte { return m.bin[:m.head] }

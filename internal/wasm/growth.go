@@ -10,17 +10,17 @@ const (
 	// Adds: it executes memory.grow and uses the address that this returns, as the allocators of Rust and Zig do. Pages
 	// of others are holes between its own pages, which it tolerates.
 	Adds
-	// Asks: it executes memory.size, or memory.grow by 0, which asks the same. Such an allocator hands out all that it
-	// finds, whoever has added it. So does one that ignores the address that memory.grow returns, or only looks whether
-	// that has failed. Emscripten's modules ask, and have JavaScript grow the memory. It is also what is said of memory
-	// that is shared or imported, as its other owners may do anything, and of a module whose code is not there or
-	// cannot be read.
+	// Asks: it executes memory.size, or memory.grow by 0, which asks the same. Such an allocator hands out all pages
+	// that it finds, whatever has added them. So does one that ignores the address that memory.grow returns, or only
+	// looks whether that has failed. Emscripten's modules ask, and have JavaScript grow the memory. Memory that is
+	// shared or imported counts as Asks, too, since its other owners may do anything; so does a module whose code is
+	// missing or cannot be read.
 	Asks
 	// Scans: it looks at where its stack ends: it passes the stack pointer to a call, compares it, subtracts it from
-	// something, stores it, or has a function that returns it and is not for JavaScript. Code that only has frames does
-	// none of that. A collector does, which looks for references on the stack and finds those on one stack only; so
-	// does a check that the stack does not overflow, and a scheduler of the guest's own that switches stacks. Such a
-	// module bears no other stacks, wherever they are.
+	// something, stores it, or has a function that returns it and is not for JavaScript. Code that only makes frames
+	// does none of that. A collector does, which looks for references on the stack and finds those on one stack only;
+	// so does a check that the stack does not overflow, and a scheduler of the guest's own that switches stacks. Such a
+	// module tolerates no other stacks, wherever they are.
 	Scans
 )
 

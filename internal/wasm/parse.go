@@ -41,7 +41,7 @@ type Module struct {
 	named  int32 // the global called __stack_pointer by the name section or as import env.__stack_pointer, or -1
 	shaped int32 // the global that a module stripped of names may keep the stack pointer in, or -1
 
-	stacks int // so many globals seem to be pointers of stacks that grow down; one more if there are several memories
+	stacks int // how many globals seem to be pointers of stacks that grow down; one more if there are several memories
 
 	scanned bool  // the code has been gone through: see scan
 	told    int32 // the global that a function of Emscripten's returns as the stack pointer, or -1

@@ -1,7 +1,7 @@
 package wasm
 
-// A Reader walks a part of a binary. Its first failure sticks and moves it to the end, so that callers read on without
-// looking and check once: every loop over input also stops at a failure.
+// A Reader walks a part of a binary. Its first failure sticks and moves it to the end, so that callers can read on and
+// check once at the end: every loop over input also stops at a failure.
 type Reader struct {
 	Bin  []byte
 	Pos  int

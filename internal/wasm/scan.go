@@ -81,14 +81,15 @@ func (m *Module) scanBody(r *Reader) {
 	raised := none                // the global that has been set to something more
 	frame := uint32(0)            // what the last one was, if an i32.const, or has taken off
 	last := byte(OpEnd)           // its opcode
-	// The locals that a global and a constant have been put into last, and which those are. Without optimisation both
-	// are then fetched, one behind the other.
+	// The locals into which a global and a constant have been put last, and which global and constant these are. Code
+	// without optimisation then fetches both, one after the other.
 	copied, global, sized, size := none, none, none, uint32(0)
-	fetched := false // the last local.get was of copied
+	fetched := false // the last local.get has read copied
 	zero := false    // and was it of one that holds 0
 	stack := uint32(m.candidate())
 	// What is known of the last memory.grow, and where code without optimisation keeps its result: in a local, and at
-	// this offset from some address. Whoever only compares or drops it does not use the address of the new pages.
+	// this offset from some address. Code that only compares or drops the result does not use the address of the new
+	// pages.
 	growth, result, slot := Never, none, none
 	for r.More() {
 		from := r.Pos

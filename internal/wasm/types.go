@@ -64,7 +64,7 @@ func (r *Reader) field() {
 	r.Byte() // mutable or not
 }
 
-// Push appends; one copy of what the compiler makes of that is enough.
+// Push appends; it exists so that the compiled code for that is there only once.
 //
 //go:noinline
 func Push(s []uint32, v uint32) []uint32 { return append(s, v) }

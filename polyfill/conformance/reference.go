@@ -138,7 +138,7 @@ func (m *model) record(o Outcome) {
 	m.trace = append(m.trace, o)
 }
 
-// leave is a return from the innermost frame.
+// leave returns from the innermost frame.
 func (m *model) leave(c *computation, op *Op) {
 	signature := int8(1)
 	last := len(c.frames) == 1
@@ -178,7 +178,7 @@ func (m *model) resultsOf(c *computation) int8 {
 	return c.gives
 }
 
-// close ends the entry: all that is left of it is over, in stacks also its suspended computation.
+// close ends the entry: everything that is left of it ends, in stacks also its suspended computation.
 func (m *model) close() {
 	for _, c := range m.chain {
 		c.end()

@@ -5,10 +5,10 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
-// barriers returns a module with a function for each function that the guest imports, of the same type, which calls it
-// where nothing can be suspended: what stands behind it may be JavaScript, or a module that has not been lowered. It
-// imports the functions under their numbers from "i", and exports its own under the same numbers. Behind them follow
-// the begin and the end of each import that waits.
+// barriers returns a module that has a function of the same type for each function that the guest imports. It calls the
+// import in such a way that nothing can be suspended: the import may be JavaScript, or a function of a module that has
+// not been lowered. The module imports the functions under their numbers from "i", and exports its own under the same
+// numbers. After them come the begin and the end of each import that waits.
 func (l *lowering) barriers() []byte {
 	types := typeList{first: uint32(len(l.m.TypeIDs)) + baseTypes}
 	l.types, types = types, l.types
@@ -76,7 +76,7 @@ const (
 	barrierGlobals // how many there are
 )
 
-// barrierImports writes their imports.
+// barrierImports writes the imports of these globals.
 func (l *lowering) barrierImports(w *wasm.Writer) {
 	w.Raw("\x0f" + Namespace + "\x07current\x03\x63\x04\x01")
 	w.Raw("\x0f" + Namespace + "\x04told\x03\x63")
@@ -90,8 +90,8 @@ type barred struct {
 	typ    uint32 // its index
 }
 
-// barrier writes one of these functions. The driver's global current is put back however the call ends but by a trap.
-// What JavaScript is to be told first is told.
+// barrier writes one of these functions. It puts the driver's global current back however the call ends, except by a
+// trap. Before the call it tells JavaScript what JavaScript has to know.
 func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
 	const current, told = barrierCurrent, barrierTold
 	e := l.helper(len(params))
@@ -137,7 +137,7 @@ func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
 	return w.B
 }
 
-// about writes the custom section: text in JSON that says what has to be known when the module is instantiated.
+// about writes the custom section: JSON with what must be known when the module is instantiated.
 func (l *lowering) about(w *wasm.Writer) {
 	w.Name(Section)
 	m := l.m

@@ -5,18 +5,18 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
-// A closure says what may be left, and so has to be changed: what can reach a source of suspensions by calls. A call
-// through a table or a reference reaches every function that has the type, or a subtype, and whose reference anybody
-// can have. If references come in from outside, that may be functions that nothing is known of.
+// A closure says which functions may be left, and so have to be changed: those that can reach a source of suspensions
+// by calls. A call through a table or a reference reaches every function that has the type, or a subtype, and to which
+// somebody can have a reference. If references come in from outside, such a call may also reach unknown functions.
 type closure struct {
 	m     *validate.Module
 	funcs []bool // for each function: it may be left
-	types []bool // for each type id: so may what a call through a table or reference of that type reaches
+	types []bool // for each type id: a call through a table or reference of it may reach such a function
 
 	direct   []call   // of a function
 	indirect []call   // through a table or reference, of a type id
 	tables   []bool   // for each type id: it is called through a table
-	todo     []uint32 // functions that may be left, whose callers have not been looked at
+	todo     []uint32 // functions that may be left, whose callers have not been visited yet
 }
 
 // A call says that a function calls something.
@@ -25,11 +25,11 @@ type call struct{ caller, callee uint32 }
 // Sources are where suspensions come from, beside the instructions.
 type sources struct {
 	imports func(validate.Import) bool // an imported function may suspend
-	outside bool                       // so may functions from outside that come in by tables and references
+	outside bool                       // functions from outside that come in by tables and references may suspend
 }
 
-// instruction notes what an instruction of a function has to do with it. Whoever has gone through all code, with every
-// function of the module, calls complete.
+// instruction notes what an instruction of a function means for the closure. Call it for all code of every function of
+// the module, and then call complete.
 func (c *closure) instruction(f uint32, b *validate.Body) {
 	switch b.Op {
 	case wasm.OpCall, wasm.OpReturnCall:
@@ -52,7 +52,7 @@ func (c *closure) mark(f uint32) {
 	}
 }
 
-// complete follows the calls back from where suspensions come from.
+// complete follows the calls backwards from the sources of suspensions.
 func (c *closure) complete(from sources) {
 	t := c.m.Types
 	for _, i := range c.m.Imports {
@@ -89,8 +89,8 @@ func (c *closure) complete(from sources) {
 	}
 }
 
-// site reports whether the function that executes an instruction may be left there. Tail calls are no such place: what
-// they call is left in their stead.
+// site reports whether the function that executes an instruction may be left there. Tail calls are no such places: the
+// called function is left instead.
 func (c *closure) site(op, x uint32) bool {
 	switch op {
 	case wasm.OpCall:
@@ -103,11 +103,11 @@ func (c *closure) site(op, x uint32) bool {
 	return false
 }
 
-// open reports whether a reference to a function can come in from outside: by what is imported or exported, and by what
-// a function gets that others may call, or gets from them.
+// open reports whether a reference to a function can come in from outside: by an import or an export, by the parameters
+// of a function that others may call, or by the results of a call of theirs.
 func (c *closure) open() bool {
 	m, t := c.m, c.m.Types
-	deep := false // a reference of another kind may have one to a function in it
+	deep := false // a reference of another kind may contain a reference to a function
 	for id := 0; id < t.Len(); id++ {
 		switch h := validate.Heap(id); t.Def(h).Form {
 		case validate.FormCont:

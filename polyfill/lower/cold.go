@@ -10,9 +10,9 @@ type valType = validate.Type
 // Locals of a cold function: its parameter, the guest's locals, which site it is entered at, and the emitter's.
 const coldFrame = 0
 
-// A coldEmitter writes a function's second copy, which is entered with a frame and goes on where that was saved: blocks
-// around what comes before a site, and a br_table, let it jump into nested constructs. What lies on the operand stack
-// at such a place is in temps.
+// A coldEmitter writes a function's second copy, which is entered with a frame and goes on where that frame was saved:
+// blocks around the code before a site, and a br_table, let it jump into nested constructs. Operands that lie on the
+// stack at such a place are in temps.
 type coldEmitter struct {
 	emitter
 	site  uint32 // local: the site it is entered at, 0 once it is there
@@ -147,7 +147,7 @@ func (c *coldEmitter) restoreSite(in *ins) {
 	}
 }
 
-// around returns the operands of the blocks around a site, outermost first, as they are hidden while it is written.
+// around returns the operands of the blocks around a site, outermost first. They are hidden while the site is written.
 func (s *source) around(in *ins) []operand {
 	if in.parent < 0 {
 		return nil
@@ -160,7 +160,7 @@ func (s *source) around(in *ins) []operand {
 	return list
 }
 
-// span returns the sites of an instruction: of itself, or inside of it.
+// span returns the sites of an instruction: the instruction itself, or the sites inside of it.
 func (s *source) span(in *ins) (first, last int32) {
 	if in.site > 0 {
 		return in.site, in.site
@@ -185,8 +185,8 @@ func (s *source) points(list []int, i, end int) []int {
 	return list
 }
 
-// sequence writes the instructions from i up to, not including, end, all in one block. start reloads what the block has
-// been entered with.
+// sequence writes the instructions from i up to, not including, end, all in one block. start reloads the operands with
+// which the block has been entered.
 func (c *coldEmitter) sequence(i, end int, start func()) {
 	e, s := &c.emitter, c.s
 	base := len(c.points)
@@ -270,11 +270,11 @@ func (c *coldEmitter) construct(in *ins, i int) {
 	e.below = append(e.below, len(e.outer))
 	base := int(in.height) + len(own) // of the parameters
 	for k, t := range params {
-		// Who goes on inside has no parameters: null will do, and nobody looks at it.
+		// Code that goes on inside has no parameters: null will do, and nothing reads it.
 		e.get(e.temp(useOperand, base+k, t))
 	}
 	if in.op == wasm.OpIf {
-		// Into the part that has the site, or where the condition says.
+		// Goes to the part that has the site, or to the part that the condition selects.
 		e.get(c.site)
 		e.i32(uint32(in.last))
 		e.Byte(0x4d) // i32.le_u
@@ -365,7 +365,7 @@ func (c *coldEmitter) coldSite(in *ins) {
 	}
 }
 
-// thrown throws what the function was entered with to throw, if the site lies in a try_table.
+// thrown throws the exception with which the function was entered, if the site lies in a try_table.
 func (c *coldEmitter) thrown(in *ins) {
 	if !in.caught {
 		return
@@ -396,7 +396,7 @@ func (c *coldEmitter) tail(in *ins) {
 	e.Op(wasm.OpBr, uint32(e.depth-e.open[0]))
 }
 
-// tailCall calls, and returns at once if what was called is left: there is nothing to be saved of this function.
+// tailCall calls, and returns at once if the called function is left: nothing of this function has to be saved.
 func (c *coldEmitter) tailCall(in *ins) {
 	e := &c.emitter
 	at := len(e.B)

@@ -24,9 +24,9 @@ import (
 //	    (return))
 //	  …)                                                    ;; saves the frame
 //
-// It is entered with the site's number for a state by a function of its own, which the frame refers to (compactAgain).
-// A loop pays for the dispatch each time that it goes round. An interpreter's pays too much: such a function is copied,
-// with those that it calls, and the first copy has no dispatch.
+// The frame refers to a separate function that enters it, with the site's number as the state (compactAgain). A loop
+// pays for the dispatch each time that it goes round. An interpreter's loop would pay too much: such a function is
+// copied, with the functions that it calls, and the first copy has no dispatch.
 // Why: RATIONALE.md, "Why do most functions stay one?".
 type compactEmitter struct {
 	emitter
@@ -87,8 +87,8 @@ func (c *compactEmitter) restart() {
 	e.B, e.open, e.within, e.below, e.depth = e.B[:0], append(e.open[:0], 0), append(e.within[:0], -1), e.below[:0], 0
 }
 
-// plan finds what frames hold, and marks the instructions whose results go to locals since they lie below a site, or
-// below a construct with sites. It returns false for what compact code has no room for.
+// plan finds what frames hold, and marks the instructions whose results go to locals because they lie below a site, or
+// below a construct with sites. It returns false for a function that compact code cannot express.
 func (c *compactEmitter) plan() bool {
 	e, s, l := &c.emitter, c.s, c.l
 	for _, t := range s.locals {
@@ -161,7 +161,7 @@ func (c *compactEmitter) plan() bool {
 	return true
 }
 
-// livesAnywhere reports whether a local may be read behind some site.
+// livesAnywhere reports whether a local may be read after some site.
 func (s *source) livesAnywhere(local int) bool {
 	for _, live := range s.live {
 		if live[local/32]&(1<<(local%32)) != 0 {
@@ -171,7 +171,7 @@ func (s *source) livesAnywhere(local int) bool {
 	return false
 }
 
-// back returns the local for what a site returns, or for the condition of an if.
+// back returns the local for the result of a site, or for the condition of an if.
 func (c *compactEmitter) back(t valType) uint32 {
 	for _, r := range c.results {
 		if r.t == t {
@@ -225,7 +225,7 @@ func (c *compactEmitter) open(in *ins, i int) {
 	c.enter(i)
 }
 
-// check leaves the function if what it has called has been left.
+// check leaves the function if the function that it has called has been left.
 func (c *compactEmitter) check(in *ins) {
 	c.i32(uint32(in.site))
 	c.global(c.l.hidden(globalState))
@@ -233,7 +233,7 @@ func (c *compactEmitter) check(in *ins) {
 	c.Byte(wasm.OpDrop)
 }
 
-// save writes the end of the function: where a site goes that is left.
+// save writes the end of the function, to which a site branches if it is left.
 func (c *compactEmitter) save(again uint32) {
 	e := &c.emitter
 	e.Byte(wasm.OpReturn)
@@ -280,8 +280,9 @@ func (l *lowering) loader(n int) uint32 {
 	return f
 }
 
-// compactAgain returns the body of the function that enters one with compact code, which is a function of its own or
-// the same as the guest's. The site goes by the state, and the frame where the last one is.
+// compactAgain returns the body of the function that enters a function with compact code, which is a separate copy or
+// the guest's function itself. The site's number is passed in the state, and the frame in the global for the last
+// frame.
 func (l *lowering) compactAgain(of, f uint32) []byte {
 	e := l.helper(1)
 	e.get(0)

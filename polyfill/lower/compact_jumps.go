@@ -5,16 +5,17 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
-// How compact code that is entered again gets to its site: through a dispatch for each block that has points inside.
+// How compact code that is entered again reaches its site: through a dispatch for each block that has points inside.
 
 // sequence writes the instructions from i up to, not including, end, all in one block, which can be entered at the
-// points among them. The dispatch of the blocks around may be left to it: that is what the targets from there on are.
+// points among them. The dispatch
+// of the blocks around may be left to it: the targets from index outside on are theirs.
 func (c *compactEmitter) sequence(i, end, outside int) {
 	e, s := &c.emitter, c.s
 	base := len(c.points)
 	c.points = s.points(c.points, i, end)
 	points := c.points[base:]
-	// A construct that the block begins with needs no jump; and if it is a block, its dispatch will do for this one.
+	// If the block begins with a construct, that needs no jump; if that is a block, its dispatch serves this one, too.
 	begins := len(points) > 0 && points[0] == i && isConstruct(s.ins[i].op)
 	for k := len(points) - 1; k >= 0; k-- {
 		if k == 0 && begins {
@@ -143,7 +144,7 @@ func (c *compactEmitter) linear(i, end int) {
 	}
 }
 
-// plain writes the i-th instruction as it is. It returns whether that has opened a construct.
+// plain writes the i-th instruction unchanged. It returns whether the instruction has opened a construct.
 func (c *compactEmitter) plain(in *ins, i int) bool {
 	e := &c.emitter
 	switch {
@@ -160,7 +161,7 @@ func (c *compactEmitter) plain(in *ins, i int) bool {
 	return false
 }
 
-// keep puts what an instruction leaves into a local, if it will lie below a point.
+// keep puts the result of an instruction into a local, if the result will lie below a point.
 func (c *compactEmitter) keep(in *ins) {
 	if in.kept > 0 {
 		c.set(c.temp(useOperand, int(in.kept-1), in.keptType))
@@ -189,7 +190,7 @@ func (c *compactEmitter) entry(in *ins, later int) {
 	c.keep(in)
 }
 
-// again reports whether a dispatch may follow behind a site, which must not go there a second time.
+// again reports whether a dispatch may follow after a site; it must not go to the site a second time.
 func (s *source) again(in *ins) bool {
 	if in.site < s.lastOpened {
 		return true
@@ -202,7 +203,7 @@ func (s *source) again(in *ins) bool {
 	return false
 }
 
-// construct writes a construct with sites inside, which the targets from inside on are left to.
+// construct writes a construct with sites inside. The targets from inside on are left to it.
 func (c *compactEmitter) construct(in *ins, p, later, inside int) {
 	e, s := &c.emitter, c.s
 	e.reload(useOperand, int(in.height)+later, s.own(in)[later:])
@@ -219,7 +220,8 @@ func (c *compactEmitter) construct(in *ins, p, later, inside int) {
 	c.keep(&s.ins[s.end(p)])
 }
 
-// condition pushes that of an if with sites: into the part that has the one that the function is entered at.
+// condition pushes the condition of an if with sites: it selects the part that has the site at which the function is
+// entered.
 func (c *compactEmitter) condition(in *ins) {
 	e, s := &c.emitter, c.s
 	rest := &s.ins[in.to]

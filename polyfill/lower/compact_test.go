@@ -8,8 +8,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
-// TestSize: programs of other people's, of which one import waits, are lowered to less than Asyncify (-O2) makes of
-// them: 1.78, 2.06 and 2.04 times the size.
+// TestSize: other people's programs, in each of which one import waits, become smaller than with Asyncify (-O2), which
+// makes them 1.78, 2.06 and 2.04 times as large.
 func TestSize(t *testing.T) {
 	for _, c := range []struct {
 		file, module, field string

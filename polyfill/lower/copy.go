@@ -5,7 +5,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
-// What the guest's own indices, or the driver's, are in the output.
+// The indices in the output for the guest's own indices, or for the driver's.
 func (l *lowering) typ(x uint32) uint32 {
 	if l.move != nil {
 		return l.move.types[x]
@@ -66,7 +66,7 @@ func (l *lowering) copyHeap(r *wasm.Reader, w *wasm.Writer) {
 	}
 }
 
-// How an instruction names what has another index in the output. The others are copied byte for byte.
+// The forms of immediates whose indices change in the output. Other instructions are copied byte for byte.
 type form byte
 
 const (
@@ -87,7 +87,7 @@ const (
 	aCont // cont.new
 )
 
-// forms has them for the opcodes of one byte.
+// forms has these forms for the opcodes of one byte.
 var forms = func() (list [256]form) {
 	for op := range list {
 		list[op] = slowForm(uint32(op))

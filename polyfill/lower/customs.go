@@ -2,8 +2,9 @@ package lower
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// customSections writes the guest's that still hold. Those that speak of places in the code do not: debug information,
-// source maps, branch hints. leading says whether it writes those that must come first, or the others.
+// customSections writes the guest's custom sections that are still valid. Those that refer to places in the code are
+// not: debug information, source maps, branch hints. leading says whether it writes the sections that must come first,
+// or the others.
 func (l *lowering) customSections(leading bool) {
 	for _, c := range l.m.Customs {
 		name := string(l.m.Text(c.Name))
@@ -45,7 +46,7 @@ func (l *lowering) customSections(leading bool) {
 	}
 }
 
-// placed reports whether a custom section of this name speaks of places in the code.
+// placed reports whether a custom section of this name refers to places in the code.
 func placed(name string) bool {
 	return has(name, ".debug_") || has(name, "metadata.code.") || has(name, "reloc.") || name == "linking" ||
 		name == "sourceMappingURL"
@@ -125,7 +126,7 @@ func indirectNames(r *wasm.Reader, w *wasm.Writer, index func(uint32) uint32) {
 	}
 }
 
-// functionNames copies the names of functions, and gives those to the cold copies that their functions have.
+// functionNames copies the names of functions, and gives each cold copy the name of its function.
 func (l *lowering) functionNames(r *wasm.Reader, w *wasm.Writer) {
 	again := *r
 	count := again.U32()

@@ -7,9 +7,9 @@
 //
 // To leave a stack, every function on it saves what it still needs in a frame, innermost first, and returns. To come
 // back, a driver enters only the innermost function again, in its middle. When that returns, its results go to the
-// frame of its caller, which is entered then, and so on. The stack is never rebuilt: who suspends again one frame deep
-// pays for one frame, however many wait below. Nobody calls through the old call sites again, so tables may change and
-// instances may come and go meanwhile.
+// frame of its caller, which is entered then, and so on. The stack is never rebuilt: a function that suspends again one
+// frame deep pays for one frame, however many wait below. Nobody calls through the old call sites again, so tables may
+// change and instances may come and go meanwhile.
 //
 // Frames are structures of the engine's heap. They hold references as well as numbers, and a continuation that nobody
 // holds is garbage, half-way through any number of functions.
@@ -19,8 +19,8 @@
 // Only what may suspend is changed: functions with one of the instructions, calls of imports, and whatever calls those.
 // A call through a table or a reference reaches what has the type and can be referred to, and functions from outside if
 // references can come in (closure.go). Most such functions keep numbers only: they get compact code (compact.go), in
-// one copy if they are no interpreters. The others become two. The hot one is the function as it was, with a look
-// at a global behind every call that may have been left (a site). Of
+// one copy if they are no interpreters. The others become two. The hot one is the function as it was, with a check of a
+// global after every call that may have been left (a site). Of
 //
 //	(func $f (param $n i32) (result i32)
 //	  (i32.mul (local.get $n) (call $g (local.get $n))))
@@ -60,7 +60,7 @@
 // Where a site lies in nested constructs, each of them is entered in the same way: blocks around what comes before, and
 // a br_table over the sites inside. A loop that goes round finds the site 0 and falls through. Operands at a site, and
 // around the constructs it is in, are in locals of the cold function. Constructs that hold sites take their parameters
-// with null allowed, since who goes on inside has none.
+// with null allowed, since code that goes on inside has none.
 //
 // A frame has the live locals (a walk backwards over the code finds them) and the operands, each in a field of its own
 // type. Frames of the same form share a type and the functions that write them. A function that is left where it was
@@ -77,7 +77,7 @@
 // So the driver knows no types, and nothing is allocated.
 //
 // The driver (driver.wat) is part of every lowered module, because a call into another module costs as much as ten
-// within one. What they share is its state: globals, which it imports.
+// within one. The modules share its state: globals, which the driver imports.
 //
 // # Continuations
 //
@@ -92,8 +92,8 @@
 //
 //   - suspend looks along the prompts before anything moves, and traps where it stands if none has the tag. Then frames
 //     are saved up to the handler's stack, which is the new continuation.
-//   - resume enters the driver's loop. It ends with an outcome, returned or the number of a handler, also when the
-//     function that executed it has been saved in between: that one is entered again with the outcome.
+//   - resume enters the driver's loop. The loop ends with an outcome, returned or the number of a handler, even if the
+//     function that executed the resume has been saved in between: that function is entered again with the outcome.
 //   - switch captures as suspend does, and the other stack takes the place, and the handlers, of the captured one.
 //   - resume_throw enters the leaf with an exception, which it throws where it stands.
 //
@@ -103,23 +103,25 @@
 // frame says whether it does, and the others are dropped without being entered. Identity survives. The older exceptions
 // (try, catch) are translated to try_table before anything else is done (exceptions.go).
 //
-// A trap passes all of wasm. Below the outermost resume lies one frame of JavaScript, which makes the driver sound
-// again, so that what is called later finds nothing of what has gone wrong, also through a table. An export lays it for
-// all that it resumes (ground.go). Traps of ours come with a message: JavaScript catches a real trap, changes its text
-// and throws it on, and wasm cannot catch it.
+// No wasm code can catch a trap. Below the outermost resume lies one frame of JavaScript, which repairs the driver's
+// state, so that no later call finds anything left of the failure, even a call through a table. An export lays this
+// frame for everything that it resumes (ground.go). Traps of ours come with a message: JavaScript catches a real trap,
+// changes its text and throws it on, and wasm cannot catch it.
 //
 // # Barriers
 //
 // Functions that have not been lowered cannot be left: JavaScript, and plain modules. An imported one is called through
 // a barrier, a function of the same type (in a module of its own, in a custom section) that hides all handlers for the
 // time of the call. A suspension below it traps, and says so. Functions that others put into a table of the module get
-// a barrier when they are put there (guards.go). Only JavaScript sees them: what must not be done, and nobody can see,
-// is to write such a function to the table from a module that is not lowered, and to suspend through it.
+// a barrier when they are put there (guards.go). Only JavaScript sees them being put there. One thing is forbidden and
+// cannot be detected: a module that is not lowered must not write such a function to the table for others to suspend
+// through it.
 //
-// Barriers also call what a global of the driver's refers to, if anything: who has done something without JavaScript
-// that JavaScript keeps a record of makes that record good there, before any code of it runs.
+// Barriers also call the function in a global of the driver, if there is one: code that has changed, without
+// JavaScript, something that JavaScript keeps a record of updates the record in this function, before any JavaScript
+// runs.
 //
-// # What nobody else can tell
+// # What engines do not know
 //
 // Engines know no tags with results: they are left out, and the custom section keeps the whole type, by which tags are
 // compared when modules are linked. Each tag has an object of the heap for an identity. A function that is left has to

@@ -28,8 +28,8 @@ const (
 	driverEntries // how many there are
 )
 
-// Functions and globals that it imports, and so does a lowered module, behind the guest's own imports. The globals that
-// guests use themselves come first.
+// Functions and globals that the driver imports. A lowered module imports them, too, after the guest's own imports. The
+// globals that guests use themselves come first.
 const driverFuncs = 4
 
 const (
@@ -52,7 +52,7 @@ const (
 	driverGlobals // how many there are
 )
 
-// A move says what the indices of another module's code are in the output.
+// A move maps the indices in another module's code to those of the output.
 type move struct{ types, funcs, globals []uint32 }
 
 // addDriver adds the driver's functions to those that the rewriter makes.
@@ -108,7 +108,7 @@ func (l *lowering) hidden(k int) uint32 { return uint32(l.m.ImportedGlobals + k)
 
 func (l *lowering) tag(x uint32) uint32 { return l.hidden(driverGlobals) + x }
 
-// driverImports writes what it imports.
+// driverImports writes the driver's imports.
 func (l *lowering) driverImports(w *wasm.Writer) {
 	d := l.driver
 	for _, kind := range []byte{wasm.KindFunc, wasm.KindGlobal} {

@@ -14,7 +14,7 @@ type emitter struct {
 	open   []int                   // for each construct of the source under way, the function first, depth inside of it
 	within []int                   // for each of those the index of its first instruction, -1 for the function
 	below  []int                   // for each of those but the function how many of outer are further out
-	mine   func(layout int) uint32 // of a cold function: the local with the frame that it may use again
+	mine   func(layout int) uint32 // of a cold function: the local with the frame that the function may use again
 	cold   bool                    // the function goes on from a frame, which is its parameter
 	self   uint32                  // index of the cold function
 
@@ -123,7 +123,7 @@ func (e *emitter) spill(u use, height int, list []validate.Type) {
 	}
 }
 
-// reload pushes what has been spilled.
+// reload pushes the operands that have been spilled.
 func (e *emitter) reload(u use, height int, list []validate.Type) {
 	for i, t := range list {
 		e.get(e.temp(u, height+i, t))
@@ -191,7 +191,7 @@ func (l *lowering) assign(list []validate.Type) []uint32 {
 	return regs
 }
 
-// dummies pushes values of these types, which nobody will look at.
+// dummies pushes values of these types, which nothing will read.
 func (e *emitter) dummies(list []validate.Type) {
 	for _, t := range list {
 		switch t {

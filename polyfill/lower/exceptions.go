@@ -27,12 +27,12 @@ import (
 //	    (br $done))
 //	  (local.set $exn) …)
 //
-// What is delegated to a block, or to a catch, goes to the try around it; outside of all it goes to the caller.
+// An exception that is delegated to a block, or to a catch, goes to the try around it; if there is none, to the caller.
 //
 // A try_table of the module's own that has parameters or results loses them in the same way, to locals and a block
 // around it: Node 22 reads a try_table wrongly whose type takes more than one byte.
 
-// A legacyTry is what has to be known of a try before its body is written.
+// A legacyTry is what must be known of a try before its body is written.
 type legacyTry struct {
 	clauses   []legacyClause
 	delegates int  // to the try with this number, or toCaller; or noDelegate
@@ -69,13 +69,13 @@ type translated struct {
 	number int  // of a try; others have -1
 	typed  bool // a try_table that had a type
 	label  int  // depth inside of the block that a branch to it goes to
-	sink   int  // depth inside of the block where what is delegated here goes
+	sink   int  // depth inside of the block to which delegated exceptions go
 	caught uint32
 	clause int // how many have been begun
 }
 
-// translated returns the module with its exceptions translated. Everything but the code and further types stays as it
-// is, custom sections that speak of places in the code excepted: they are left out.
+// translated returns the module with its exceptions translated. Only the code changes and types are added; custom
+// sections that refer to places in the code are left out.
 func (l *lowering) translated() []byte {
 	x := &translation{l: l}
 	x.types.first = uint32(len(l.m.TypeIDs))
@@ -123,7 +123,7 @@ func (l *lowering) mustTranslate(b *validate.Body) bool {
 	return b.Op == wasm.OpTry || b.Op == wasm.OpTryTable && l.m.Bin[b.At+1] != 0x40
 }
 
-// survey finds the tries of a function and what is delegated where. It reports whether anything is to be translated.
+// survey finds the tries of a function and where each delegate leads. It reports whether anything is to be translated.
 func (x *translation) survey(f uint32) (found bool) {
 	b := &x.l.body
 	x.tries, x.sink = x.tries[:0], false

@@ -2,9 +2,9 @@ package lower
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// What is resumed where nothing is current passes through a frame of JavaScript, which puts the driver right after a
-// trap. A program resumes again and again, and is called once: so what it exports lays that frame first. Its function
-// becomes a prologue, and its code a function that the guest's other functions call:
+// A resume while no continuation is current passes through a frame of JavaScript, which repairs the driver's state
+// after a trap. A program resumes again and again, and is called once: so an exported function lays that frame first.
+// The function becomes a prologue, and its code becomes another function, which the guest's other functions call:
 //
 //	(func $f (param i32) (result i32)
 //	  (if (ref.is_null (global.get $current)) (then        ;; JavaScript has called it, and there is ground
@@ -18,8 +18,8 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 //	  … the parameters from registers, (call $f_code), the results to registers
 //	  (global.set $current (ref.null none)))
 //
-// A barrier hides the ground from JavaScript as it hides stacks, so what that calls begins with a frame of its own. A
-// JSPI suspends no frame of JavaScript: an instance has no ground if what it imports may suspend in that way
+// A barrier hides the ground from JavaScript as it hides stacks, so an export that JavaScript calls begins with a frame
+// of its own. JSPI suspends no frame of JavaScript: an instance has no ground if an import may suspend in that way
 // (jsglue/src/lower/link.ts). There, each resume lays the frame.
 // Why: RATIONALE.md, "Why does the outermost resume go through JavaScript?".
 func (l *lowering) grounds() {
@@ -39,7 +39,7 @@ func (l *lowering) grounds() {
 	}
 }
 
-// code returns the index of the function that has the code of one of the guest's.
+// code returns the index of the function that has the code of a function of the guest.
 func (l *lowering) code(f uint32) uint32 {
 	if at, ok := l.codes[f]; ok {
 		return at
@@ -47,7 +47,7 @@ func (l *lowering) code(f uint32) uint32 {
 	return l.fun(f)
 }
 
-// grounded returns what a function becomes that has this code: the same, or a prologue.
+// grounded returns what a function with this code becomes: the same code, or a prologue.
 func (l *lowering) grounded(f uint32, code []byte) []byte {
 	at := l.code(f)
 	if at == l.fun(f) {

@@ -22,7 +22,7 @@ func (l *lowering) complete(f uint32, body []byte) {
 	l.made[f-l.fun(uint32(len(l.m.Funcs)))].body = body
 }
 
-// helper begins a function with so many parameters that has nothing to do with the guest's code.
+// helper begins a function with so many parameters that contains no code of the guest.
 func (l *lowering) helper(params int) *emitter { return &emitter{l: l, first: uint32(params)} }
 
 // saver returns the function that makes a frame of this layout and hangs it in: its parameters are the fields, the site
@@ -62,8 +62,9 @@ func at(leaf bool) int {
 	return 0
 }
 
-// hang hangs in the frame in a local. While there is no other than the leaf, the driver's global for the last one is
-// null. What is used again may hang where it should already: then nothing is written, since that is not for free.
+// hang links the frame in a local to the frame before it. While there is only the leaf, the driver's global for the
+// last frame is null. A frame that is used again may already have the right link: then nothing is written, since a
+// write costs time.
 func (e *emitter) hang(frame uint32, leaf, again bool) {
 	l := e.l
 	if leaf {
@@ -96,7 +97,7 @@ func (e *emitter) hang(frame uint32, leaf, again bool) {
 	e.Op(wasm.OpGlobalSet, l.hidden(globalLast))
 }
 
-// target pushes the stack that frames are saved of.
+// target pushes the stack whose frames are being saved.
 func (e *emitter) target() {
 	captured := e.l.hidden(globalCaptured)
 	e.global(captured)
@@ -197,7 +198,8 @@ type contFunc struct {
 	f        uint32
 }
 
-// starter returns the function that enters a fresh continuation: it calls its function with what is in the registers.
+// starter returns the function that enters a fresh continuation: it calls the continuation's function with the values
+// in the registers.
 func (l *lowering) starter(ft validate.Heap, n int) uint32 {
 	for i, t := range l.startTypes {
 		if t == ft {
@@ -278,7 +280,7 @@ type dummyFunc struct {
 	f uint32
 }
 
-// dummy returns the function that makes a value of a type without a default. It must be one that can be made.
+// dummy returns the function that makes a value of a type without a default. There must be such a value: see canMake.
 func (l *lowering) dummy(t validate.Type) uint32 {
 	for _, d := range l.dummies {
 		if d.t == t {
@@ -367,7 +369,7 @@ func (l *lowering) unreachable(typ uint32) uint32 {
 	return f
 }
 
-// canMake reports whether a value of a type can be made: whether there is any that a program could have.
+// canMake reports whether a program can have any value of this type.
 func (l *lowering) canMake(t validate.Type, inside []validate.Heap) bool {
 	if t.Defaultable() {
 		return true

@@ -2,7 +2,7 @@ package lower
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// hot writes the function as it is called: the guest's own code, with a look at the state behind each call that may
+// hot writes the function as it is called: the guest's own code, with a check of the state after each call that may
 // have been left.
 func (l *lowering) hot(f uint32, s *source, cold uint32) []byte {
 	e := l.hotCode.reset(l, s)
@@ -19,7 +19,7 @@ func (l *lowering) hot(f uint32, s *source, cold uint32) []byte {
 		case in.site > 0:
 			e.hotSite(in)
 			if leaves(in.op) {
-				i = s.rest(i) - 1 // nobody comes here
+				i = s.rest(i) - 1 // never reached
 			}
 		default:
 			e.copy(in.op, int(in.at), int(in.end))
@@ -40,7 +40,7 @@ func (s *source) rest(i int) int {
 	}
 }
 
-// begin opens a construct. If the function may be left inside, what lies on the stack below goes to temps, too.
+// begin opens a construct. If the function may be left inside the construct, the operands below go to temps, too.
 func (e *emitter) begin(in *ins, i int) {
 	own := e.s.own(in)
 	e.below = append(e.below, len(e.outer))

@@ -2,8 +2,8 @@ package lower
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// hiddenImports writes what a lowered module imports behind the guest's own: what the driver does, an identity for each
-// tag, and the registers.
+// hiddenImports writes what a lowered module imports after the guest's own imports: what the driver imports, an
+// identity for each tag, and the registers.
 func (l *lowering) hiddenImports(w *wasm.Writer) {
 	l.driverImports(w)
 	l.waitImports(w)

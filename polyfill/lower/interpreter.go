@@ -2,15 +2,16 @@ package lower
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// manyCases is how many cases a switch has that interprets a language, and shortCallee how long, in bytes, what it
-// calls may be to be copied, too: there, the dispatch at the entry is a good part of the work.
+// manyCases is the number of cases from which on a switch counts as an interpreter. shortCallee is the largest size, in
+// bytes, of a called function that is copied, too: in short functions the dispatch at the entry is a good part of the
+// work.
 const (
 	manyCases   = 64
 	shortCallee = 2000
 )
 
-// interpreters finds which functions are copied if they are compact: loops around a large br_table, and what those
-// call.
+// interpreters finds the functions that are copied if they are compact: those with a loop around a large br_table, and
+// those that they call.
 func (l *lowering) interpreters() {
 	l.twice = make([]bool, len(l.m.Funcs))
 	for _, f := range l.switches {

@@ -19,7 +19,7 @@ func (s *source) liveness() {
 	}
 }
 
-// none returns so many words of the arena, with no bit set. It stays where it is until the next function.
+// none returns so many words of the arena, with no bit set. They stay valid until the next function.
 func (s *source) none(words int) []uint32 {
 	at := len(s.bits)
 	if at+words > cap(s.bits) {

@@ -9,9 +9,9 @@ import (
 type Code uint8
 
 const (
-	// OK is the code of a Refusal that is none.
+	// OK: nothing is refused.
 	OK Code = iota
-	// NoDummy: a function that may suspend returns a reference of which nobody can make one.
+	// NoDummy: a function that may suspend returns a reference of a type that has no values.
 	NoDummy
 	// ReservedName: the module imports from the module name that the driver has.
 	ReservedName
@@ -49,7 +49,7 @@ const Namespace = "fiberfill:lower"
 // Section is the name of the custom section that says what a lowered module is.
 const Section = "fiberfill.lower"
 
-// Version is that of what a lowered module and the driver agree on.
+// Version is the version of the agreement between lowered modules and the driver.
 const Version = 3
 
 // A lowering is one module on its way.
@@ -60,9 +60,9 @@ type lowering struct {
 	body     validate.Body
 	index    []uint32 // for each type id its index in the output
 	may      closure  // what may suspend
-	suspends bool     // the code has something of the proposal
+	suspends bool     // the code has an instruction of the proposal
 	resumes  bool     // it has a resume
-	all      bool     // functions are changed that use none of it, too
+	all      bool     // functions without such instructions are changed, too
 	older    bool     // it has exceptions that are translated first
 
 	types         typeList
@@ -101,9 +101,9 @@ type lowering struct {
 	out wasm.Writer
 }
 
-// Options say what is known of a module, and what is wanted of it.
+// Options say what is known of a module, and what is to be done with it.
 type Options struct {
-	// All has functions changed that use none of the instructions, so that they can be left by what they call.
+	// All means that functions without any of the instructions are changed, too, so that calls in them can be left.
 	All bool
 	// Imports has a byte for each function that is imported: 1 if it may be left. Those beyond its end may not. If it
 	// is nil, all may, except what the engine provides itself.
@@ -258,8 +258,8 @@ func (l *lowering) graph(from sources) *validate.Error {
 	return nil
 }
 
-// sources returns what may suspend. Of a module of which nothing else is known that is all imports but what the engine
-// provides itself.
+// sources returns what may suspend. If nothing else is known of the module, that is all imports except those that the
+// engine provides itself.
 func (opt Options) sources(m *validate.Module) sources {
 	if opt.Imports == nil {
 		return sources{func(i validate.Import) bool { return !builtin(m.Text(i.Module)) }, true}

@@ -48,7 +48,7 @@ func (l *lowering) section(id byte, contents func(*wasm.Writer)) {
 	l.out.Close(at)
 }
 
-// again writes a section that the guest has, or its bytes as they are.
+// again writes a section that the guest has: by contents, or with its bytes unchanged if contents is nil.
 func (l *lowering) again(id byte, contents func(*wasm.Reader, *wasm.Writer)) {
 	r, ok := l.guest(id)
 	if !ok {

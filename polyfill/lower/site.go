@@ -154,8 +154,8 @@ func (e *emitter) results(in *ins) []validate.Type {
 	return l.t.Results(l.t.FuncOf(l.m.TypeIDs[in.x]))
 }
 
-// left writes what a site does when frames are being saved: it saves this one and returns. own are the operands below
-// those of the site; in the function they are on the stack, in the cold one in temps.
+// left writes what a site does when frames are being saved: it saves the function's frame and returns. own are the
+// operands below those of the site; in the hot function they are on the stack, in the cold one in temps.
 func (e *emitter) left(in *ins, own []validate.Type, leaf bool) {
 	l, s := e.l, e.s
 	if e.cold {
@@ -188,7 +188,7 @@ func (e *emitter) left(in *ins, own []validate.Type, leaf bool) {
 	e.Byte(wasm.OpReturn)
 }
 
-// layout returns that of a site's frame: the operands of its block, those of the blocks around, the locals that live.
+// layout returns the layout of a site's frame: the operands of its block, those of the blocks around, the live locals.
 func (e *emitter) layout(in *ins, own []validate.Type, outer []operand) int {
 	s := e.s
 	if known := s.layouts[in.site-1]; known > 0 {
@@ -208,7 +208,7 @@ func (e *emitter) layout(in *ins, own []validate.Type, outer []operand) int {
 	return n
 }
 
-// lives reports whether a local may be read behind a site.
+// lives reports whether a local may be read after a site.
 func (s *source) lives(in *ins, local int) bool {
 	return s.live[in.site-1][local/32]&(1<<(local%32)) != 0
 }

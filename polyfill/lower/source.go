@@ -6,7 +6,7 @@ import (
 )
 
 // A source is the code of a function that may suspend, with what is known of it. Code that is not reached is not in it.
-// One source serves function after function, so that its memory does.
+// One source serves one function after another, so that its memory is reused.
 type source struct {
 	ins        []ins
 	types      []validate.Type // arena of the lists below
@@ -180,7 +180,7 @@ func (l *lowering) read(f uint32) *source {
 			begin := &s.ins[from]
 			begin.to = at
 			if b.Op == wasm.OpElse {
-				// The rest of the if is a construct of its own, as far as what lies where is concerned.
+				// The rest of the if counts as a construct of its own where the places of operands are concerned.
 				in.first = int32(len(s.sites)) + 1
 				in.params, in.results = begin.params, begin.results
 				in.stack, in.args, in.height = begin.stack, begin.args, begin.height

@@ -138,7 +138,7 @@ func (l *lowering) blockType(w *wasm.Writer, params, results []validate.Type) {
 // A layout is what frames of one form hold behind the three fields that all have.
 type layout struct {
 	index  uint32        // of the structure type
-	heap   validate.Heap // which stands for it here: it has no id among the guest's types
+	heap   validate.Heap // stands for that type here, since it has no id among the guest's types
 	fields []validate.Type
 	save   [2]uint32 // functions that make a frame and hang it in, not the leaf and the leaf; 0: none yet
 	resave [2]uint32 // the same with a frame that may be used again

@@ -10,7 +10,7 @@ import (
 //	(call $mayWait)                             ;; throws if no stack can be left here
 //	(if (call $begin.i <each parameter>) (then
 //	  (call $leave) …))                         ;; suspends, and leaves the function like any suspension
-//	(call $end.i)                               ;; what the wait has brought: the results, or an exception
+//	(call $end.i)                               ;; the outcome of the wait: the results, or an exception
 //
 // and a function that is entered again goes on with end. The host provides begin and end; begin answers 1 for a wait,
 // and 0 if end has the answer already. Both are behind barriers if they are JavaScript's.
@@ -31,7 +31,7 @@ func (l *lowering) waiting(op, f uint32) int {
 	return -1
 }
 
-// waitImports writes what is imported for them.
+// waitImports writes the imports of these functions.
 func (l *lowering) waitImports(w *wasm.Writer) {
 	for k, f := range l.waits {
 		w.Name(Namespace)
@@ -60,7 +60,7 @@ func (e *emitter) beginWait(k int) {
 	e.call(e.l.waitFunc(2 * k))
 }
 
-// endWait gets what the k-th wait has brought.
+// endWait gets the outcome of the k-th wait.
 func (e *emitter) endWait(k int) { e.call(e.l.waitFunc(2*k + 1)) }
 
 // hotWait writes a wait in the function as it is called.

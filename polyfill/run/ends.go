@@ -23,10 +23,10 @@ func (w *world) kill(c *coroutine) {
 		w.table[c.fiber.Index()] = nil
 	}
 	if c == w.current || c.next == nil || c.pulling {
-		return // who pulls others is unwound when those have been
+		return // a coroutine that pulls others is unwound after them
 	}
 	issuer, goal := w.current, w.goal
-	w.current = c // it is its deferred functions that run now
+	w.current = c // its deferred functions are running now
 	c.stop()
 	w.current, w.goal = issuer, goal
 }
@@ -52,7 +52,7 @@ func (w *world) fail(t *Trap) {
 // refuse makes the operation of the active computation trap. It does not return.
 func (w *world) refuse(code polyfill.Trap) {
 	w.fail(w.trap(code))
-	if c := w.current; !c.dead { // it has been suspended, and what it has entered has trapped (C-THROW-2)
+	if c := w.current; !c.dead { // it has been suspended, and the coroutine that it has entered has trapped (C-THROW-2)
 		w.current = &w.root
 		c.yield(struct{}{})
 	}

@@ -18,7 +18,7 @@ type world struct {
 	table   []*coroutine // by Fiber.Index; nil: over
 	root    coroutine    // the frame of Call
 	current *coroutine   // nil: there is no Call
-	goal    *coroutine   // who runs when the issuer, which is over, has been unwound
+	goal    *coroutine   // the coroutine that runs once the issuer, which is over, has been unwound
 	message message
 	failure *Trap // on its way to Call
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Server returns the address of a server that answers no request before so many are in flight, and a function that
-// returns how many were at most. The server ends with the test.
+// Server returns the address of a server that answers no request before the given number is in flight, and a function
+// that returns the largest number that was in flight. The server ends with the test.
 func Server(t *testing.T, bound int32) (url string, most func() int32) {
 	var now, max atomic.Int32
 	full := make(chan struct{})

@@ -1,4 +1,4 @@
-// Package key has the keys under which the context of a fiber tells what only packages of this module may have.
+// Package key has the keys under which the context of a fiber holds values that only packages of this module may use.
 package key
 
 type (

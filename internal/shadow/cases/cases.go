@@ -23,7 +23,7 @@ type Case struct {
 	Actor *Actor // nil: not for actors
 }
 
-// Calls is what is wanted of calls.
+// Calls is the expected outcome of calls.
 type Calls struct {
 	Refusal string // "refused" at instantiation, or a call finds "no room"; the rest is empty then
 	Source  string
@@ -33,7 +33,7 @@ type Calls struct {
 	Roam    string // "lives", "dies" or empty
 }
 
-// Actor is what is wanted of an actor.
+// Actor is the expected outcome of an actor.
 type Actor struct {
 	Refusal   string // "refused" by the spawn; the rest is empty then
 	Allocated bool
@@ -41,7 +41,7 @@ type Actor struct {
 	Roam      string // as of Calls
 }
 
-// An End says who dies of a frame of so many bytes.
+// An End says which call or actor a frame of so many bytes ends.
 type End struct {
 	Bytes uint32
 	Dead  []string

@@ -11,12 +11,12 @@
 //
 // A guest exports keep(mark, bytes): it takes a frame of so many bytes, fills it with the mark, waits twice, and
 // returns the mark if every byte still has it. roam() waits with its pointer at 1024, where no fiber's stack is. A
-// guest sleeps for as long as its allocator has been called often, by which an actor's host sees that. An actor handles
-// a message of type 0 by roam(), and any other by keep(7, type).
+// guest sleeps for as many milliseconds as its allocator has been called times, so that an actor's host can see this
+// number. An actor handles a message of type 0 by roam(), and any other by keep(7, type).
 
 const pointer = "(global $sp (mut i32) (i32.const 65536))";
 
-// As compilers do, it takes a constant off the pointer first, by which that is recognised.
+// As compilers do, it first subtracts a constant from the pointer, by which fiberfill recognises the pointer.
 const framed = `
   (func $keep (export "keep") (param $mark i32) (param $bytes i32) (result i32) (local $frame i32) (local $i i32)
     (local.set $bytes (i32.sub (local.get $bytes) (i32.const 16)))
@@ -94,8 +94,8 @@ export function text(guest, actor) {
     (i32.eq (call $keep (i32.const 7) (local.get 0)) (i32.const 7))))`;
 }
 
-// What comes of frames of so many bytes. Three calls overlap, keep, deep and far, of which deep has that frame; keep
-// has its region below it. Those that are named end with an error.
+// What frames of so many bytes lead to. Three calls overlap: keep, deep and far. deep has that frame; keep has its
+// region below it. The calls that are named end with an error.
 const ends = (size) => [
   [size - 64, []],
   [size - 48, ["deep"]],
@@ -203,7 +203,7 @@ export const cases = [
     ...serial,
     calls: one("serial", checks),
   },
-  // What collectors do, which find references on the one stack only: see Growth of package wasm.
+  // What collectors do; they find references on the one stack only: see Growth of package wasm.
   ...[
     ["passed on", "(call $scan (global.get $sp))"],
     ["subtracted from the end of the stack", "(call $scan (i32.sub (i32.const 65536) (global.get $sp)))"],

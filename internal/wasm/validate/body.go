@@ -6,12 +6,12 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 // validates it on the way. One Body serves any number of functions, one after another, and allocates only until its
 // slices have become large enough. All its slices are valid until the next call of a method.
 type Body struct {
-	// The instruction that Next has found. It is valid, and has not happened yet: what follows describes the state
-	// before it.
+	// The instruction that Next has found. It is valid, and has not taken effect yet: the fields below describe the
+	// state before it.
 	Op      uint32 // one of the constants wasm.Op…
 	At, End int    // its first byte, and the byte behind it
 
-	// Its immediates. Which of them it has follows from Op; the others are of no meaning.
+	// Its immediates. Op determines which of them it has; the others mean nothing.
 	X, Y     uint32 // indices, in the order of the binary format; X is the label of a branch, of br_table the default
 	Value    uint64 // of a constant (floating-point numbers by their bits), or the offset of a memory instruction
 	Align    uint32 // the exponent
@@ -59,7 +59,7 @@ type Body struct {
 
 	index   uint32 // of the function
 	resumes int    // where resume_throw_ref has been seen first, or -1
-	older   bool   // take that for the switch of an older encoding
+	older   bool   // read resume_throw_ref as the switch of an older encoding
 }
 
 // An effect is what an instruction does to the control stack.
@@ -70,7 +70,7 @@ const (
 	opens            // a block
 	closes           // the innermost block
 	continues        // with another part of it: else, catch
-	stops            // nothing behind it is reached
+	stops            // nothing after it is reached
 	sets             // the local X
 )
 
@@ -163,7 +163,7 @@ func (b *Body) Err() *Error { return b.err }
 func (b *Body) Set(local uint32) bool { return b.set[local/32]&(1<<(local%32)) != 0 }
 
 // Next goes to the next instruction and reports whether there is one; the last is the function's end. It returns false
-// behind that, and where something is wrong: Err tells.
+// after that end, and if something is wrong: then Err says what.
 func (b *Body) Next() bool {
 	b.happen()
 	if b.err != nil || len(b.Controls) == 0 {
@@ -186,7 +186,7 @@ func (b *Body) Next() bool {
 	return false
 }
 
-// fine reports whether nothing is wrong, neither with the bytes nor with what they say.
+// fine reports whether nothing is wrong, neither with the bytes nor with their meaning.
 func (b *Body) fine() bool {
 	if b.err == nil && b.r.Code != wasm.OK {
 		b.fail(b.r.failure(), b.r.At)
@@ -228,7 +228,7 @@ func (b *Body) happen() {
 	}
 }
 
-// enter notes what is asked of the innermost block with every operand.
+// enter notes the facts about the innermost block that every operand needs.
 func (b *Body) enter() {
 	if n := len(b.Controls); n > 0 {
 		b.base, b.unreachable = b.Controls[n-1].Height, b.Controls[n-1].Unreachable
@@ -243,7 +243,7 @@ func (b *Body) give(local uint32) {
 	}
 }
 
-// take notes at the end of a block that the locals which have got a value in it may have none.
+// take notes at the end of a block that the locals which have got a value in the block may have none after it.
 func (b *Body) take(sets int) {
 	for _, local := range b.sets[sets:] {
 		b.set[local/32] &^= 1 << (local % 32)

@@ -228,8 +228,8 @@ func (b *Body) tag(i uint32) (Heap, bool) {
 	return b.m.Tags[i].Type, true
 }
 
-// exception returns what exceptions of a tag carry. That the tag may have results, which are for suspensions, does not
-// matter: one tag may be for both.
+// exception returns the types that exceptions of a tag carry. The tag may have results, which are for suspensions: one
+// tag may serve both.
 func (b *Body) exception(i uint32) []Type {
 	if t, ok := b.tag(i); ok {
 		return b.types.Params(t)
@@ -269,7 +269,7 @@ func (b *Body) branchTable() {
 	b.effect = stops
 }
 
-// leaves checks that the operands on the stack may go to a label, which is to take so many.
+// leaves checks that the operands on the stack may go to a label that takes so many.
 func (b *Body) leaves(label []Type, n int) {
 	if len(label) != n {
 		b.fail(TypeMismatch, b.At).Counts = [2]int{n, len(label)}

@@ -190,7 +190,7 @@ func (d *decoder) name() wasm.Span {
 	return s
 }
 
-// flag reads a byte that is 0 or 1.
+// flag reads a byte that must be 0 or 1.
 func (d *decoder) flag() bool {
 	at := d.r.Pos
 	f := d.r.Byte()

@@ -1,16 +1,16 @@
 // Package validate decodes a WebAssembly module in full, with types, and says whether it is valid. It knows WebAssembly
 // 3.0 (garbage collection, typed references, exceptions, tail calls, several memories, 64-bit addresses, vectors,
 // extended constants), and beyond it threads, the older exceptions (try, catch, delegate, rethrow), and the
-// stack-switching proposal. An engine validates as well. This package is for what an engine cannot tell: the types of
-// the operands before each instruction, which a rewriter needs, and what is wrong with a module whose instructions no
-// engine knows.
+// stack-switching proposal. An engine validates as well. This package finds what an engine cannot tell: the types of
+// the operands before each instruction, which a rewriter needs, and the faults of a module whose instructions no engine
+// knows.
 //
 // TinyGo compiles it, for use in a page: no fmt, no reflection, no goroutines, errors by code.
 //
 // # How to use it
 //
-// [Decode] reads everything but the code of functions, and validates that. [Validate] goes through the code, too. Who
-// wants to see the code goes through it with a [Body], which validates each instruction before it shows it:
+// [Decode] reads everything but the code of functions, and validates that. [Validate] goes through the code, too. A
+// caller that wants to see the code goes through it with a [Body], which validates each instruction before showing it:
 //
 //	m, err := validate.Decode(bin, nil)
 //	var b validate.Body
@@ -31,15 +31,15 @@
 //
 // # Types
 //
-// A [Type] is a number of 32 bits. Defined types are held by [Types], each once: what the type section repeats, or what
-// another module has in common with this one if both are decoded into the same Types, has one id. So equal types are
-// equal numbers, and subtyping ([Types.Match]) is a walk up the declared supertypes. Where modules are decoded apart,
-// keys ([Types.AppendKey]) compare.
+// A [Type] is a number of 32 bits. [Types] holds each defined type once: a type that the type section repeats, or that
+// another module decoded into the same Types also has, has one id. So equal types are equal numbers, and subtyping
+// ([Types.Match]) is a walk up the declared supertypes. Where modules are decoded apart, keys ([Types.AppendKey])
+// compare.
 //
 // # Unreachable code
 //
-// Behind an unconditional branch the operand stack is unknown down to the beginning of the block. Instructions there
-// are validated as the specification says: what is missing is of any type. Control.Unreachable is set then, Stack may
+// After an unconditional branch the operand stack is unknown down to the beginning of the block. Instructions there are
+// validated as the specification says: missing operands are of any type. Control.Unreachable is set then, Stack may
 // have fewer than Args operands of the block, and operands may be [Unknown] or [Bottom].
 //
 // # What is refused, and how

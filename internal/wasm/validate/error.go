@@ -66,7 +66,7 @@ type Error struct {
 	At int
 
 	// What else there is to say of some codes.
-	Index     uint32 // of what is unknown, or is of another form
+	Index     uint32 // the index of what is unknown, or has another form
 	Form      Form   // that it should have
 	Want, Got Type
 	Counts    [2]int // of types: wanted, there

@@ -1,6 +1,6 @@
 package validate
 
-// Error returns where something is wrong, the rule, and what is there instead of what was expected.
+// Error returns where something is wrong, the rule, what was expected, and what was found.
 func (e *Error) Error() string {
 	s := decimal([]byte("at byte "), uint64(e.At))
 	s = append(append(s, ": "...), e.Code.Rule()...)

@@ -9,8 +9,8 @@ type Hint struct {
 	Likely bool
 }
 
-// Hints returns the branch hints, in their order. A custom section cannot make a module invalid: hints of functions and
-// places that are not there are left out, and of a malformed section those that come before what is wrong.
+// Hints returns the branch hints, in their order. A custom section cannot make a module invalid: hints for functions
+// and places that do not exist are left out, and a malformed section gives the hints before the fault.
 func (m *Module) Hints() []Hint {
 	var hints []Hint
 	for _, c := range m.Customs {

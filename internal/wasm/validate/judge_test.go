@@ -77,6 +77,6 @@ var (
 		if err.Code == BadType && bin[err.At] >= byte(V128) && bin[err.At] <= byte(I32) {
 			return true // V8 has element segments of numbers, if they are empty
 		}
-		return err.Code == BadSwitchTag // V8 does not look whether it carries something
+		return err.Code == BadSwitchTag // V8 does not check whether it carries something
 	}
 )

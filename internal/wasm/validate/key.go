@@ -1,8 +1,8 @@
 package validate
 
 // AppendKey appends the type's key to out and returns the extended slice. Two types are the same if and only if their
-// keys are the same bytes, wherever they have been decoded: who loads modules one by one compares their types by key. A
-// key is as long as all that the type refers to, each group once, those that a group refers to before it.
+// keys are the same bytes, wherever they have been decoded: programs that load modules one by one compare their types
+// by key. A key contains each group that the type refers to once, after the groups that this group itself refers to.
 func (t *Types) AppendKey(out []byte, id Heap) []byte {
 	own := t.defs[id].Group
 	k := keys{t: t, out: out, place: make([]int32, own+1), todo: []int32{own}}

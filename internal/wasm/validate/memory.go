@@ -141,7 +141,8 @@ func smaller(t, u Type) Type {
 	return t
 }
 
-// data reports whether there is a data segment with this index. That has to be said before the code.
+// data reports whether there is a data segment with this index. A section before the code must declare how many there
+// are.
 func (b *Body) data(i uint32) bool {
 	if b.m.dataCount < 0 {
 		b.fail(DataCount, b.At)
@@ -230,7 +231,7 @@ func (b *Body) lane(count byte) {
 	}
 }
 
-// atomic checks the instructions with prefix fe. They have to be aligned as their size is.
+// atomic checks the instructions with prefix fe. Their alignment must be their size.
 func (b *Body) atomic(n uint32) {
 	const types, sizes = "iliilll", "2301012" // of 10 to 4e, over and over
 	natural, t := byte(2), I32

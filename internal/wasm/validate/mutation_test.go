@@ -24,8 +24,8 @@ func validModules() (modules [][]byte) {
 	return modules
 }
 
-// mutate changes one or two bytes, most of them to some that mean something somewhere; seldom it takes a byte out or
-// repeats one.
+// mutate changes one or two bytes, usually to values that mean something somewhere; rarely it removes a byte or repeats
+// one.
 func mutate(r *rand.Rand, bin []byte) []byte {
 	const meaningful = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x0a\x0b\x0c\x0f\x10\x12\x1a\x1f\x20\x21\x40\x41\x42\x4e" +
 		"\x50\x5d\x5e\x5f\x60\x63\x64\x68\x69\x6c\x6d\x6e\x6f\x70\x75\x77\x78\x7b\x7c\x7d\x7e\x7f" +
@@ -80,8 +80,8 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// A module that is cut off is refused, unless it is cut behind a section that nothing behind is needed for; and
-// wherever something is wrong the offset is in the module.
+// A module that is cut off is refused, unless it is cut after a section that needs no later section. The offset of an
+// error is always inside the module.
 func TestTruncations(t *testing.T) {
 	for _, bin := range validModules() {
 		m, err := Validate(bin)

@@ -2,11 +2,11 @@ package validate
 
 import "github.com/fiberfill/fiberfill/internal/wasm"
 
-// A reader is a wasm.Reader that takes the specification at its word: numbers have no more bits and bytes than they
-// may, and types are types. Short forms are read without a call.
+// A reader is a wasm.Reader that is as strict as the specification: numbers have no more bits and bytes than they may,
+// and types are types. Short forms are read without a call.
 type reader struct{ wasm.Reader }
 
-// failure returns what the reader has failed with.
+// failure returns the error with which the reader has failed.
 func (r *reader) failure() Code {
 	switch r.Code {
 	case wasm.BadNumber:
@@ -31,7 +31,8 @@ func (r *reader) byte() byte {
 	return r.Byte()
 }
 
-// failure returns an error of a code, or, if the reader has failed, that: what follows from it does not count.
+// failure returns an error with this code or, if the reader has failed, the reader's error, since the rest only follows
+// from that.
 func (m *Module) failure(r *reader, c Code, at int) *Error {
 	e := &Error{Code: c, At: at, m: m}
 	if r.Code != wasm.OK {

@@ -75,7 +75,7 @@ func (b *Body) resume(op uint32, id, f Heap) {
 		b.popAll(b.types.Params(f))
 	case wasm.OpResumeThrow:
 		if t, ok := b.tag(b.Y); ok {
-			if len(b.types.Results(t)) > 0 { // the proposal asks this here, and of throw and catch it does not
+			if len(b.types.Results(t)) > 0 { // the proposal demands this here, but not for throw and catch
 				b.unknown(BadException, b.Y)
 			}
 			b.popAll(b.types.Params(t))
@@ -167,7 +167,7 @@ func (b *Body) switchTo(id, f Heap) {
 	b.Pushed = b.types.Params(back)
 }
 
-// suspectOlder looks whether what is wrong with the function comes from an older encoding of the proposal: until
+// suspectOlder checks whether the function is only wrong because it has an older encoding of the proposal: until
 // October 2025 switch was what resume_throw_ref is now.
 func (b *Body) suspectOlder() {
 	if b.older || b.constant || b.resumes < 0 {

@@ -186,7 +186,7 @@ func (t *Types) matchField(a, b Field) bool {
 	return a.Mutable == b.Mutable && t.Match(a.Type, b.Type) && (!a.Mutable || t.Match(b.Type, a.Type))
 }
 
-// matchStructure reports whether what a defines could be a subtype of what b defines.
+// matchStructure reports whether the structure that a defines could be a subtype of the one that b defines.
 func (t *Types) matchStructure(a, b Heap) bool {
 	x, y := t.defs[a], t.defs[b]
 	if x.Form != y.Form {

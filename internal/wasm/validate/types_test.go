@@ -60,8 +60,8 @@ func TestEqualTypes(t *testing.T) {
 	}
 }
 
-// What is one type in two modules has one id if they share Types, and one key if they do not, whatever else they define
-// and in which order.
+// A type that two modules have in common has one id if they share Types, and one key if they do not, whatever else they
+// define and in which order.
 func TestTypesOfTwoModules(t *testing.T) {
 	here := []string{"\x5e\x7f\x00", empty, "\x5d\x01", "\x4e\x02\x60\x02\x63\x00\x63\x04\x00\x5d\x03"}
 	there := []string{
@@ -160,7 +160,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// A key has each group once, also where many ways lead there, and does not depend on how long a chain of types is.
+// A key has each group once, even if many ways lead to it, and its computation does not depend on how long a chain of
+// types is.
 func TestKeysOfManyTypes(t *testing.T) {
 	const count = 20_000
 	// Each structure but the first refers twice to the one before it.

@@ -9,7 +9,7 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm"
 )
 
-// visit tells of each instruction what a consumer sees: opcode, offset, stack with the operands that it takes in
+// visit writes what a consumer sees of each instruction: opcode, offset, stack with the operands that it takes in
 // brackets, what it leaves, how many blocks it is in, and whether it is reached.
 func visit(t *testing.T, funcType byte, locals, code string) []string {
 	t.Helper()

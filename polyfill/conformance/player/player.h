@@ -99,7 +99,7 @@ EXCEPTIONS("try") int try_call(void (*f)(void *env), void *env, int *n);
 
 // ---- The four systems: fibers1.c fibers2.c stacks.c cont.c ----
 
-// Forgets everything: a script starts.
+// Called when a script starts: forgets everything.
 void reset(void);
 ff_tag make_tag(ff_types params, ff_types results);
 // A reference as a value: sets *bits, and returns FF_REF or FF_NULLREF.

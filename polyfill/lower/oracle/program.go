@@ -31,7 +31,7 @@ var (
 // A Signature is a function type; each has a continuation type.
 type Signature struct{ Params, Results []Type }
 
-// A Tag carries parameters and, if it is no exception's, may have results.
+// A Tag carries parameters. Unless it is for exceptions, it may also have results.
 type Tag struct {
 	Module    int // where it is defined
 	Signature int
@@ -131,7 +131,7 @@ type (
 		Tag  int
 		Args []Expr
 	}
-	// Try catches exceptions of its body. On nothing else the body's end is the statement's.
+	// Try catches exceptions of its body. If there is none, the statement ends where its body ends.
 	Try struct {
 		Body    []Stmt
 		Catches []Catch

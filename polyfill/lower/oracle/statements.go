@@ -90,7 +90,8 @@ func (g *generator) drive() []Stmt {
 	for _, tag := range g.someTags() {
 		h := g.handler(tag, s.Results)
 		t := g.signature(g.p.Tags[tag].Signature)
-		// What waits for the tag's results is bound to them, so that it is like what it was made as.
+		// A continuation that waits for the tag's results gets them bound, so that it has the type with which it was
+		// made.
 		h.Body = append(h.Body, Set{held, &Op{
 			Kind: OpBind, Sig: h.Sig, To: next, Args: g.values(t.Results, 1), On: Local{h.Cont},
 			Results: []Type{{Cont, next}},
@@ -152,7 +153,7 @@ func (g *generator) number(t Type, e Expr) Expr {
 	return Narrow{t, e}
 }
 
-// switches has a function of the recursive signature go over to who has entered it.
+// switches makes a function of the recursive signature switch to the computation that has entered it.
 func (g *generator) switches() []Stmt {
 	s := g.signature(g.switching)
 	back := g.local(Type{Cont, g.switching})

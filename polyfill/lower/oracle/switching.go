@@ -26,7 +26,7 @@ type message struct {
 	suspends bool
 	tag      int
 	to       *continuation // of a switch
-	from     *continuation // who has suspended
+	from     *continuation // the computation that has suspended
 }
 
 // ended is what ends a goroutine whose program is over.
@@ -169,7 +169,7 @@ func (f *frame) resume(op *Op, m message) []value {
 	}
 }
 
-// go_ has a computation begin or go on.
+// go_ makes a computation begin or go on.
 func (c *computation) go_(m message) {
 	if c.begun {
 		c.in <- m
