@@ -127,7 +127,7 @@ type Guest struct {
 	table    int32     // index of the table through which functions of the guest are called; negative: none
 	proposal *proposal // nil: the guest imports none
 	calls    []*Call   // in the order in which they were made
-	over     int       // how many of them are not over
+	over     int       // how many of them are over
 
 	bindings []*binding   // what a guest may import
 	made     atomic.Int64 // calls by Call

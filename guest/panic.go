@@ -28,7 +28,10 @@ func (g *Guest) panicText(ctx context.Context) string {
 	}
 	at := uint32(results[0])
 	text, _ := g.memory.Read(at, max(g.memory.Size(), at)-at)
-	text, _, _ = bytes.Cut(text, []byte{0})
+	text, _, ended := bytes.Cut(text, []byte{0})
+	if !ended {
+		return ""
+	}
 	return string(text)
 }
 

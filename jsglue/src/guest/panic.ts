@@ -18,7 +18,8 @@ export function panicText(binding: Binding): string {
     const at = (exported.get(binding)?.() ?? 0) >>> 0;
     if (at === 0) return "";
     const text = binding.bytes().subarray(at);
-    return `: ${new TextDecoder().decode(text.slice(0, text.indexOf(0)))}`;
+    const end = text.indexOf(0);
+    return end < 0 ? "" : `: ${new TextDecoder().decode(text.slice(0, end))}`;
   } catch {
     return ""; // the trap itself has to be told
   }
