@@ -37,6 +37,8 @@ function tellCaller(error: Error, what: string): void {
   times.set(error, time + 1);
   const lines = [`    at async ${what}`, ...stack.filter((line) => /^ +at async /.test(line))];
   try {
+    // Bun 1.2 crashes if somebody reads the stack of an error whose message is not a string.
+    if (typeof error.message !== "string") return;
     const cause = isA(error, FiberError) && isA(error.cause, Error) ? error.cause : undefined;
     const how = isLate(error) || isLate(cause) ? completeLater : complete;
     how(error, (stack) => [...withFrames(stack.trimEnd().split("\n"), cause), ...lines].join("\n"));
