@@ -135,3 +135,14 @@ test("a fiber that was cancelled rejects with the reason as it was", async () =>
   await assert.rejects(async () => await fiber, reason);
   assert.equal(reason.stack, stack);
 });
+
+test("an error of instantiate has the lines that await it", async () => {
+  const lacking = assemble(`(module (import "env" "wait" (func)))`);
+  const response = () => new Response(lacking, { headers: { "content-type": "application/wasm" } });
+  for (const start of [() => fiberfill.instantiate(lacking), () => fiberfill.instantiateStreaming(response())]) {
+    const page = async () => await start();
+    const { code, stack } = await page().catch((error) => error);
+    assert.equal(code, "missing-import");
+    assert.match(stack, /^ +at async page \(.*caller_test\.mjs/m);
+  }
+});

@@ -50,7 +50,7 @@ export async function instantiate<Guest extends object = any>(
   options?: Options,
 ): Promise<Instantiated<Guest>> {
   const module = isModule(source) ? source : await compile(source, options);
-  return link(module, imports, options);
+  return await link(module, imports, options); // so that V8 knows who awaits it
 }
 
 /** Like {@link instantiate}, from a Response or a Promise of one, whose body is compiled as it arrives. */
@@ -60,7 +60,7 @@ export async function instantiateStreaming<Guest extends object = any>(
   options?: Options,
 ): Promise<Instantiated<Guest>> {
   const module = await compileStreaming(source, options);
-  return link(module, imports, options);
+  return await link(module, imports, options); // so that V8 knows who awaits it
 }
 
 async function link(
