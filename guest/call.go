@@ -202,7 +202,7 @@ func (c *Call) run(f *asyncio.Fiber) {
 	}
 	c.Results = values(g.exports[c.Export].ResultTypes(), results)
 	if c.death == nil {
-		c.death = c.overflow(false)
+		c.death = c.overflow(err != nil && g.proposal == nil) // a trap leaves the pointer where it was
 	}
 	g.rest()
 	exit, trap := (*sys.ExitError)(nil), (*TrapError)(nil)
@@ -375,18 +375,25 @@ func (c *Call) overflow(now bool) error {
 	}
 	end := region.low // where its stack ends, as far as that is below
 	if now && g.pointer != nil && !g.plan.Wanders {
-		end = min(end, uint32(g.stackPointer()))
+		if end = min(end, uint32(g.stackPointer())); uint32(g.stackPointer()) > region.high {
+			end = 0 // below the lowest address
+		}
 	}
 	if end == region.low && g.regions.state(region) == 0 {
 		return nil
 	}
 	// How deep the stack went is only known if it is that deep still; otherwise only the overwritten guards show that
 	// it was deeper.
-	low, lost := g.regions.mend(region, end)
+	low, lost, spoilt := g.regions.mend(region, end)
 	size := g.regions.size
 	depth := region.high - low
 	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by "+
 		"Options.Stacks.Size = %d", size, depth, shadow.Enough(depth))
+	if spoilt {
+		g.regions.spoilt = fmt.Errorf("fiber %s has overflowed its shadow stack and damaged the guest's own data: make a "+
+			"new guest", c.Name)
+		reason = fmt.Errorf("%w; %w", reason, g.regions.spoilt)
+	}
 	for _, below := range lost {
 		below.lost = fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)
 		if other := below.call; other != nil && other != c {

@@ -168,8 +168,19 @@ func TestOverflowInFibers(t *testing.T) {
 // A fiber whose stack another fiber has overwritten never runs again.
 func TestLostStacks(t *testing.T) {
 	g := load(t, generators, Options{Stacks: Stacks{Size: 16384}})
+	var taken [3]*region // of these the highest is the first
+	for i := range taken {
+		var err error
+		if taken[i], err = g.regions.take(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One call after the other has the highest, the generator that begins the lowest, and the fiber of dig the middle.
+	for _, i := range []int{1, 2, 0} {
+		g.regions.give(taken[i])
+	}
 	call(t, g, "begin", "begin", "3")
-	first := call(t, g, "first", "more") // its generator's stack is the next above that of calls
+	first := call(t, g, "first", "more")
 	deep := call(t, g, "deep", "dig", "17")
 	second := call(t, g, "second", "more")
 	g.Run()

@@ -117,12 +117,13 @@ func serially(why shadow.Why) string {
 
 // regions are those of one guest.
 type regions struct {
-	guest     *Guest
-	size      uint32
-	malloc    api.Function // nil: memory is grown
-	free      []*region
-	all       []*region
-	next, end uint32 // the part of grown memory that no region has been made of
+	guest  *Guest
+	size   uint32
+	malloc api.Function // nil: memory is grown
+	free   []*region
+	all    []*region
+	rest   *region // the part of grown memory that no region has been made of: it lies below those that have
+	spoilt error   // not nil: an overflow has damaged the guest's own data
 }
 
 type region struct {
@@ -134,6 +135,9 @@ type region struct {
 
 // take returns a region for a fiber that starts; c is nil if that is a fiber of a proposal.
 func (r *regions) take(c *Call) (*region, error) {
+	if r.spoilt != nil {
+		return nil, r.spoilt
+	}
 	if len(r.free) == 0 {
 		if err := r.more(); err != nil {
 			return nil, err
@@ -167,18 +171,25 @@ func (r *regions) more() error {
 		if low, ok = shadow.Place(at, r.size, uint64(r.guest.memory.Size())); !ok {
 			return fmt.Errorf("%w (its malloc(%d) has returned %d)", r.noRoom(), asked, at)
 		}
-	} else {
-		if r.end-r.next < r.size && !r.grow() {
-			return r.noRoom()
-		}
-		low = r.next
-		r.next = min(r.next+r.size+shadow.Stagger, r.end)
+		r.add(low)
+		return nil
 	}
+	if (r.rest == nil || r.rest.high-r.rest.low < r.size) && !r.grow() {
+		return r.noRoom()
+	}
+	low = r.rest.high - r.size
+	r.add(low)
+	if r.rest.high = low - shadow.Stagger; r.rest.high < r.rest.low+shadow.Guard {
+		r.rest = nil
+	}
+	return nil
+}
+
+func (r *regions) add(low uint32) {
 	made := &region{low: low, high: low + r.size}
 	r.all = append(r.all, made)
 	r.free = append(r.free, made)
 	r.guard(made)
-	return nil
 }
 
 // grow grows memory by as many regions as there are calls that are not over, once for all of them: if the runtime
@@ -201,7 +212,8 @@ func (r *regions) grow() bool {
 			continue
 		}
 		if _, ok := memory.Grow(uint32(pages)); ok {
-			r.next, r.end = uint32(before), uint32(before+pages*shadow.Page)
+			r.rest = &region{low: uint32(before), high: uint32(before + pages*shadow.Page)}
+			r.guard(r.rest)
 			return true
 		}
 	}
@@ -222,20 +234,27 @@ func (r *regions) state(of *region) shadow.State {
 }
 
 // mend repairs the guards that an overflow of a region has overwritten. It returns how far down the overflow has
-// reached, and the regions of other fibers that it has damaged. end is where the stack ends now, if that is known.
-func (r *regions) mend(of *region, end uint32) (low uint32, lost []*region) {
-	seen := make([]shadow.Region, len(r.all))
-	for i, each := range r.all {
+// reached, the regions that it has reached, and whether it has damaged the guest's own data, too: then it returns all
+// other regions. end is where the stack ends now, if that is known.
+func (r *regions) mend(of *region, end uint32) (low uint32, lost []*region, spoilt bool) {
+	all := r.all
+	if r.rest != nil {
+		all = append(slices.Clip(all), r.rest)
+	}
+	seen := make([]shadow.Region, len(all))
+	for i, each := range all {
 		seen[i] = shadow.Region{Low: each.low, High: each.high, State: r.state(each)}
 	}
-	low = shadow.Mend(seen, &seen[slices.Index(r.all, of)], end)
-	for i, each := range r.all {
+	overflowed := &seen[slices.Index(all, of)]
+	low = shadow.Mend(seen, overflowed, end)
+	spoilt = overflowed.State&shadow.Lost != 0
+	for i, each := range all {
 		if seen[i].State&shadow.Mended != 0 {
 			r.guard(each)
 		}
-		if seen[i].State&shadow.Lost != 0 {
+		if each != of && (spoilt || seen[i].State&shadow.Lost != 0) {
 			lost = append(lost, each)
 		}
 	}
-	return low, lost
+	return low, lost, spoilt
 }

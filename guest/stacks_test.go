@@ -72,7 +72,10 @@ func TestOverflow(t *testing.T) {
 		advice := fmt.Sprint("Ask for more by Options.Stacks.Size = ", 131072*(1+bytes/65536))
 		t.Run(fmt.Sprint(c.source, " ", bytes), func(t *testing.T) {
 			g := load(t, stacks, Options{Stacks: Stacks{Source: c.source}})
-			// Regions are taken in the order of addresses: the first is the lower one.
+			if c.source == Grow {
+				freeRising(t, g, 3)
+			}
+			// Now regions are taken in the order of addresses: the first is the lower one.
 			keep := call(t, g, "keep", "keep", "9", "5")
 			deep := call(t, g, "deep", "deep", fmt.Sprint(bytes))
 			far := call(t, g, "far", "keep", "8", "5")
@@ -98,6 +101,7 @@ func TestOverflow(t *testing.T) {
 	}
 	t.Run("through several regions", func(t *testing.T) {
 		g := load(t, stacks, Options{Stacks: Stacks{Source: Grow}})
+		freeRising(t, g, 6)
 		var keep []*Call
 		for i := range 5 {
 			keep = append(keep, call(t, g, fmt.Sprint("keep#", i), "keep", fmt.Sprint(i), "5"))
@@ -117,6 +121,7 @@ func TestOverflow(t *testing.T) {
 	})
 	t.Run("by a frame that lies across several regions", func(t *testing.T) {
 		g := load(t, stacks, Options{Stacks: Stacks{Source: Grow}})
+		freeRising(t, g, 6)
 		var keep []*Call
 		for i := range 5 {
 			keep = append(keep, call(t, g, fmt.Sprint("keep#", i), "keep", fmt.Sprint(i), "5"))
@@ -144,6 +149,7 @@ func TestOverflow(t *testing.T) {
 				c.want(t, fmt.Sprint(i))
 			}
 		}
+		keep()
 		keep() // the last one had the highest region, which is taken first
 		deep := call(t, g, "deep", "deep", fmt.Sprint(4*65536))
 		g.Run()

@@ -32,7 +32,7 @@ const (
 var fibers = []string{
 	"actors", "actors_guest", "arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames",
 	"inside", "jspi", "jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "proposals",
-	"proposals_bad", "proposals_entries", "scenarios", "serial", "tables", "wirings", "yields",
+	"proposals_bad", "proposals_entries", "recursion", "scenarios", "serial", "tables", "wirings", "yields",
 }
 
 // instructions are the files of the stack-switching instructions, which need no JSPI. The project's Node runs them with

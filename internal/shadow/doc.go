@@ -28,10 +28,20 @@
 // that switches stacks itself by Asyncify, whose pointer may be anywhere. Regions in grown memory lie [Stagger] further
 // apart than they are long: at 64 KB sharp all their ends would share a few lines of the cache.
 //
+// In grown memory the first region is the highest. What has become of no region yet lies below, with a guard of its own,
+// so that an overflow finds nothing to damage there.
+//
 // # Overflow
 //
-// A fiber whose guard is touched, or whose pointer is below its region, has overflowed. It ends, and so do the fibers
-// into whose regions it has run; the guards are repaired. [Mend] says which regions.
+// A fiber whose guard is touched, or whose pointer is below its region, has overflowed. The pointer is known when the
+// fiber waits, and when a trap ends it: after a recursion without an end the pointer is where the recursion got to. The
+// fiber ends, and so do the fibers into whose regions it has run; the guards are repaired. [Mend] says which regions.
+//
+// Below a region without a neighbour lies what is the guest's own: its data, and the blocks of its allocator. If an
+// overflow has got there, the guest is spoilt. Nobody knows what is damaged, so all its fibers end, and no call begins
+// any more.
+//
+// What nobody notices: frames that leave all of the guard unwritten, in a call that returns without a wait.
 //
 // # Tests
 //

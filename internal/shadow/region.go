@@ -59,37 +59,39 @@ type Region struct {
 
 // Mend adds to the states of a guest's regions what has to be done after one of them has overflowed. end is where the
 // stack ends now, if that is known; otherwise end is no less than the region's low end. Mend returns how far down the
-// overflow has reached, as far as the guards tell.
+// overflow has reached, as far as that is known. If there it has left all regions, the overflowed region itself is Lost:
+// the guest's own data may be damaged, and with them whatever any of its fibers does. An allocator keeps its own few
+// bytes between two regions that are neighbours.
 func Mend(regions []Region, overflowed *Region, end uint32) (low uint32) {
-	for each := overflowed; each != nil; {
+	for each := overflowed; ; {
 		each.State |= Mended
 		low = each.Low
+		beyond := end
+		if each.State&Through != 0 {
+			beyond = 0
+		}
+		if beyond >= low {
+			break
+		}
 		var below *Region
 		for i := range regions {
-			if regions[i].reached(low, end) {
-				below = &regions[i]
+			if r := &regions[i]; r.High <= low && low-r.High < 2*Stagger {
+				below = r
 			}
 		}
-		if each.State&Through == 0 || below == nil {
+		if below == nil {
+			overflowed.State |= Lost
+			break
+		}
+		if beyond >= below.High {
 			break
 		}
 		below.State |= Lost
-		if each = below; each.State&Touched == 0 {
+		if each = below; each.State&Touched == 0 && end >= each.Low {
 			break
 		}
 	}
 	return min(low, end)
-}
-
-// reached notes that a region is lost if it lies between the low end of another and the end of its stack, and reports
-// whether it is the neighbour on the low side. An allocator keeps its own few bytes between two regions.
-//
-//go:noinline
-func (r *Region) reached(low, end uint32) (below bool) {
-	if r.Low < low && r.High > end {
-		r.State |= Lost
-	}
-	return r.High <= low && low-r.High < 2*Stagger
 }
 
 // Enough is the size to ask for if a region of so many bytes was too small.

@@ -52,8 +52,10 @@ func TestMend(t *testing.T) {
 		{"into its neighbour", []State{0, 0, 0, 3}, unknown, "[0 0 8 7] 4600"},
 		{"into its neighbour's guard", []State{0, 0, 1, 3}, unknown, "[0 0 13 7] 3400"},
 		{"through its neighbour", []State{0, 0, 3, 3}, unknown, "[0 8 15 7] 3400"},
-		{"through all", []State{3, 3, 3, 3}, unknown, "[15 15 15 7] 1000"},
-		{"a frame across its neighbour, with the guards whole", []State{0, 0, 0, 0}, 3000, "[0 8 8 4] 3000"},
+		{"to the lowest guard", []State{1, 3, 3, 3}, unknown, "[13 15 15 7] 1000"},
+		{"through all", []State{3, 3, 3, 3}, unknown, "[15 15 15 15] 1000"},
+		{"a frame across its neighbour, with the guards whole", []State{0, 0, 0, 0}, 3000, "[0 8 12 4] 3000"},
+		{"a frame across all, with the guards whole", []State{0, 0, 0, 0}, 500, "[12 12 12 12] 500"},
 		{"a frame that ends between two", []State{0, 0, 0, 0}, 4450, "[0 0 0 4] 4450"},
 	} {
 		regions := make([]Region, 4)

@@ -199,8 +199,7 @@ test("an overflow ends the fibers whose stacks it overran, and no others, then o
       (br_if $fill (i32.gt_u (local.get $at) (local.get $frame))))
     (global.set $sp (i32.add (local.get $frame) (local.get $n)))
     (local.get $n))`;
-  let go;
-  const opened = new Promise((resolve) => (go = resolve));
+  let go, opened;
   const { exports } = await fiberfill.instantiate(
     assemble(wat({ more })),
     suspending(() => opened),
@@ -208,7 +207,11 @@ test("an overflow ends the fibers whose stacks it overran, and no others, then o
   );
   const settled = (calls) =>
     Promise.allSettled(calls).then((ends) => ends.map(({ value, reason }) => reason?.message ?? value));
-  // Regions are made upwards and handed out from above: deep gets the last one, above nine that are in use.
+  // Regions are made downwards. Of free ones the one that was freed last is handed out first: deep gets the highest one,
+  // above nine that are in use.
+  opened = new Promise(setImmediate);
+  await settled(Array.from({ length: 10 }, (_, i) => exports.keep(i, 0)));
+  opened = new Promise((resolve) => (go = resolve));
   const waiting = Array.from({ length: 9 }, (_, i) => exports.keep(i, 0));
   await fiberfill.all([]); // a turn
   const depth = 3 * 65536;
@@ -249,10 +252,11 @@ test("a frame that reaches across the guard is noticed at the next wait and ends
     const more = regions === "grow" ? "" : malloc;
     const { exports } = await fiberfill.instantiate(assemble(wat({ more })), imports, { shadowStack: { regions } });
     const wait = (v, name, n = 0) => exports.keep.with({ name })(v, n);
-    // Of regions that were given back the last is handed out first, so this fiber gets the third of four.
+    // Of regions that were given back the last is handed out first. So the large fiber gets the next to the highest of
+    // four; in grown memory the first is the highest.
     const first = [0, 1, 2, 3].map((v) => wait(v));
     while (!ends[3]) await new Promise(setImmediate);
-    for (const v of [2, 0, 1, 3]) {
+    for (const v of regions === "grow" ? [1, 3, 2, 0] : [2, 0, 1, 3]) {
       ends[v]();
       await first[v];
     }

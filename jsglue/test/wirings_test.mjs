@@ -211,13 +211,20 @@ for (const [what, wire] of Object.entries(wirings)) {
   });
 }
 
+// An allocator of regions, each above those before it.
+const upwards = `(memory (export "memory") 10)
+  (global $next (mut i32) (i32.const 65536))
+  (func (export "malloc") (param $size i32) (result i32)
+    (global.get $next) (global.set $next (i32.add (global.get $next) (local.get $size))))
+  (func (export "free") (param i32))`;
+
 test("a call that overflows its part of another instance's stack is told so, and so is its victim", async () => {
   const pending = [];
   const wait = new ours.Suspending((v) => new Promise((resolve) => pending.push(() => resolve(v))));
   const make = (text, imports) => new ours.Instance(new ours.Module(assemble(text)), imports);
   // deep(n) waits twice below a frame of n bytes, and writes to all of it.
   const library = make(
-    `(module ${waits} (memory (export "memory") 4) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+    `(module ${waits} ${upwards} (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
       (func (export "deep") (param $n i32) (result i32) (local $frame i32)
         (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (local.get $n))))
         (memory.fill (local.get $frame) (i32.const 1) (local.get $n))
@@ -252,7 +259,7 @@ for (const how of ["run", "trap"]) {
     const make = (text, imports) => new ours.Instance(new ours.Module(assemble(text)), imports);
     // deep(n, waits) writes to all of a frame of n bytes.
     const library = make(
-      `(module ${waits} (memory (export "memory") 4) (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+      `(module ${waits} ${upwards} (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
         (func (export "deep") (param $n i32) (param $waits i32) (result i32) (local $frame i32)
           (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (local.get $n))))
           (memory.fill (local.get $frame) (i32.const 1) (local.get $n))

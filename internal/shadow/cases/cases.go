@@ -43,8 +43,9 @@ type Actor struct {
 
 // An End says which call or actor a frame of so many bytes ends.
 type End struct {
-	Bytes uint32
-	Dead  []string
+	Bytes  uint32
+	Dead   []string
+	Spoilt string // "spoilt" if no call begins afterwards, or empty
 }
 
 func (c *Calls) UnmarshalJSON(text []byte) error {
@@ -64,7 +65,7 @@ func (a *Actor) UnmarshalJSON(text []byte) error {
 }
 
 func (e *End) UnmarshalJSON(text []byte) error {
-	return json.Unmarshal(text, &[]any{&e.Bytes, &e.Dead})
+	return json.Unmarshal(text, &[]any{&e.Bytes, &e.Dead, &e.Spoilt})
 }
 
 // All returns the table.

@@ -95,15 +95,19 @@ export function text(guest, actor) {
 }
 
 // What frames of so many bytes lead to. Three calls overlap: keep, deep and far. deep has that frame; keep has its
-// region below it. The calls that are named end with an error.
+// region below it. The calls that are named end with an error. If the guest is spoilt, because the frame reaches into
+// what is its own, no call begins afterwards. Below regions in grown memory there is room for more of them.
 const ends = (size) => [
   [size - 64, []],
   [size - 48, ["deep"]],
   [size + 256, ["deep", "keep"]],
 ];
-const regions = (source, size = 65536) => ({ source, size, why: "", ends: ends(size) });
-const allocator = regions("allocator");
-const grow = regions("grow");
+const regions = (source, size, ends) => ({ source, size, why: "", ends });
+const allocated = (size) =>
+  regions("allocator", size, [...ends(size), [2 * size + 1024, ["deep", "far", "keep"], "spoilt"]]);
+const grown = (size) => regions("grow", size, ends(size));
+const allocator = allocated(65536);
+const grow = grown(65536);
 const one = (source, why) => ({ source, size: 0, why, ends: [[60000, []]] });
 const none = { source: "none", size: 0, why: "", ends: [[60000, []]] };
 
@@ -264,9 +268,9 @@ export const cases = [
     name: "a size",
     guest: { more: asking + malloc() + free() },
     choose: { size: 1024 },
-    calls: regions("allocator", 1024),
+    calls: allocated(1024),
   },
-  { name: "a larger size in grown memory", guest: {}, choose: { size: 131072 }, calls: regions("grow", 131072) },
+  { name: "a larger size in grown memory", guest: {}, choose: { size: 131072 }, calls: grown(131072) },
   { name: "serial by name", guest: {}, choose: { regions: "serial" }, calls: one("serial", byName), jspi: "serial" },
   { name: "copy by name", guest: {}, choose: { regions: "copy" }, calls: one("copy", byName), jspi: "copy" },
   {

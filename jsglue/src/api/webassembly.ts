@@ -15,11 +15,11 @@
 
 import { CANNOT_TELL, inspector } from "../turn/core.js";
 import type { Binding } from "../guest/binding.js";
-import type { Thunk } from "../guest/call.js";
+import type { Call, Thunk } from "../guest/call.js";
 import { newCall, type Fiber } from "./fiber.js";
 import { Link } from "../guest/link.js";
 import type { Regions } from "../guest/regions.js";
-import { ShadowStack, met } from "../guest/shadowstack.js";
+import { ShadowStack, below, met, shared } from "../guest/shadowstack.js";
 import { visit } from "../guest/visitor.js";
 import { begin } from "../turn/spawn.js";
 import { ready } from "../turn/turn.js";
@@ -59,9 +59,21 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
   const thunk = { ...thunks[way.k]!, jspi: true };
   return alike((...args: unknown[]): Fiber<any> => {
     const made = newCall(thunk, binding, args);
-    begin(made);
+    begin(made, (caller) => beginHere(made, caller as Call | undefined));
     return made.fiber;
   }, fn);
+}
+
+/** Begins a call below the code of another, or of JavaScript. */
+function beginHere(call: Call, caller: Call | undefined): void {
+  const { binding } = call;
+  const back = shared ? below() : binding.stack?.below();
+  call.alone = !caller || caller.away;
+  try {
+    binding.substrate.beginHere(call);
+  } finally {
+    back?.();
+  }
 }
 
 /** Gives `call` the name and the length of `fn`, as the platform's promising does. */

@@ -5,17 +5,15 @@ import { FiberError, isA } from "../errors.js";
 import { running, thrown, type Call } from "./call.js";
 import { SuspendError } from "../platform.js";
 import type { Machine } from "../proposals/load.js";
-import type { Region, Regions } from "./regions.js";
+import { SPOILT, type Region, type Regions } from "./regions.js";
 import type { Serial } from "./serial.js";
-import { begins, below, depths, ends, goesOn, overrun, settle, shared, type ShadowStack } from "./shadowstack.js";
+import { begins, depths, ends, goesOn, overrun, settle, shared, type ShadowStack } from "./shadowstack.js";
 import type { Plan, Stacks } from "./stacks.js";
 import { caught } from "../substrate/jspi.js";
 import type { Substrate } from "../substrate/substrate.js";
 import { tell } from "../turn/tell.js";
 import { current } from "../turn/turn.js";
 import { visiting } from "./visitor.js";
-
-const nothing = (): void => {};
 
 export class Binding {
   memory: WebAssembly.Memory | undefined = undefined;
@@ -53,7 +51,7 @@ export class Binding {
   }
 
   /** What module B imports from "js" beside the functions of transfer.ts. */
-  glue(always: (i: number) => boolean): Record<string, unknown> {
+  glue(always: ((i: number) => boolean) | undefined): Record<string, unknown> {
     return {
       rest: this.stack?.rest,
       size: this.regions?.size,
@@ -66,7 +64,7 @@ export class Binding {
         // The user's function may itself have thrown such an error or rejected with one: that is no refusal.
         const error = caught();
         return (
-          (SCRIPT_TAG || !always(i)) && isA(error, SuspendError) && error !== this.thrown && error !== current?.outcome
+          (SCRIPT_TAG || !always!(i)) && isA(error, SuspendError) && error !== this.thrown && error !== current?.outcome
         );
       },
       touched: () => {
@@ -157,11 +155,14 @@ export class Binding {
 
   /**
    * A trap has ended a fiber: nobody has put the pointers to rest, unless the trap was in the call that began the
-   * fiber.
+   * fiber. Returns where its stack ended, if that is known.
    */
-  trapped(task: Call): void {
+  trapped(task: Call): number | undefined {
+    const { now, atRest } = this.stack ?? {};
     if (shared) ends(task);
     if (SCRIPT_TAG || !task.over) this.rest();
+    // Above its high end: it has gone below the lowest address.
+    return this.machine || this.plan.wanders || now === atRest ? undefined : now! > task.high ? 0 : now;
   }
 
   /** Puts the pointers where they are when no fiber runs. */
@@ -169,28 +170,22 @@ export class Binding {
     if (shared) settle();
     else this.stack?.settle();
   }
-
-  /** A call begins inside the code that runs. The function returned goes back to that code. */
-  below(): () => void {
-    if (SCRIPT_TAG) return nothing;
-    return shared ? below() : (this.stack?.below() ?? nothing);
-  }
 }
 
 /** Ends the fibers whose stacks an overflow has reached. Returns the error for the fiber that has overflowed. */
 function overflown(task: Call, regions: Regions, region: Region, end: number): FiberError {
   // How deep the stack went is only known if it is that deep still; otherwise only the overwritten guards show that it
   // was deeper.
-  const [low, tenants] = regions.mend(region, end);
-  const { size } = regions;
-  const depth = region.high - Math.min(low, end);
+  const [low, lost] = regions.mend(region, end);
+  const depth = region.high - low;
   const text =
-    `fiber ${task.name} needs more shadow stack than the ${size} bytes it has, in export ${task.exportName}: ` +
+    `fiber ${task.name} needs more shadow stack than the ${regions.size} bytes it has, in export ${task.exportName}: ` +
     `at least ${depth}. ` +
-    `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} } of instantiate`;
-  for (const lost of tenants)
-    lost.lose(
-      new FiberError("region-overflow", `fiber ${lost.name} lost its shadow stack: ${text}`, { fiber: lost.name }),
+    `Ask for more by the option shadowStack: { size: ${2 ** Math.ceil(Math.log2(2 * depth))} } of instantiate` +
+    (regions.spoilt ? `; ${SPOILT}` : "");
+  for (const { tenant } of lost)
+    tenant?.lose(
+      new FiberError("region-overflow", `fiber ${tenant.name} lost its shadow stack: ${text}`, { fiber: tenant.name }),
     );
   return new FiberError("region-overflow", text, { fiber: task.name });
 }

@@ -117,17 +117,6 @@ export class Call extends Task implements Owner, Holder {
     this.binding.substrate.begin(this);
   }
 
-  beginHere(caller: Call | undefined): void {
-    if (SCRIPT_TAG) return;
-    const back = this.binding.below();
-    this.alone = !caller || caller.away;
-    try {
-      this.binding.substrate.beginHere(this);
-    } finally {
-      back();
-    }
-  }
-
   returned(): void {
     const { binding } = this;
     // A fiber may be lost while it runs, to another call that began inside its own: its result was read from damaged
@@ -138,8 +127,8 @@ export class Call extends Task implements Owner, Holder {
   }
 
   trapped(error: unknown): void {
-    this.binding.trapped(this);
-    left(this, true, this.death ?? this.binding.overflow(this) ?? trapError(this, error), true);
+    const end = this.binding.trapped(this);
+    left(this, true, this.death ?? this.binding.overflow(this, end) ?? trapError(this, error), true);
   }
 
   lose(error: FiberError): void {

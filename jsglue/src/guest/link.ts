@@ -178,10 +178,9 @@ export class Link {
       wait: this.#each((value, name) => waiting(binding, name, value)),
       direct: this.#each((value, name) => direct(name, value)),
       worker: workerModule(),
-      js: new Proxy(
-        binding.glue((i) => (this.#functions[i] as Suspending).always),
-        { get: (glue, name: string) => glue[name] ?? transfer(name) },
-      ),
+      js: new Proxy(binding.glue(SCRIPT_TAG ? undefined : (i) => (this.#functions[i] as Suspending).always), {
+        get: (glue, name: string) => glue[name] ?? transfer(name),
+      }),
     }).exports;
     binding.parked = b["parked"] as WebAssembly.Global | undefined;
     binding.low = b["low"] as WebAssembly.Global | undefined;
@@ -202,7 +201,8 @@ export class Link {
     const plan = this.#plan;
     const { source, size, malloc } = plan;
     if (source !== "allocator" && source !== "grow") return undefined;
-    const own = !this.mayWait || this.#functions.some((value) => value instanceof Suspending && value.always);
+    const own =
+      !this.mayWait || (!SCRIPT_TAG && this.#functions.some((value) => value instanceof Suspending && value.always));
     const base = this.#stackPointer >= 0 ? ShadowStack.at(this.#pointerOf(guest))!.base : 0;
     return new Regions(
       source,

@@ -24,7 +24,7 @@ export interface Tenant {
 export interface Region {
   readonly at: number; // low, as an index of groups of eight bytes
   readonly low: number; // the guard begins here
-  readonly high: number; // the shadow stack begins here and grows down
+  high: number; // the shadow stack begins here and grows down
   tenant: Tenant | undefined; // now
 }
 
@@ -39,12 +39,17 @@ const THROUGH = 2;
 const MENDED = 4;
 const LOST = 8;
 
+/** What is told of a guest that is spoilt. */
+export const SPOILT = "an overflow has damaged the guest's own data: make a new instance";
+
 export class Regions {
   readonly #free: Region[] = [];
   readonly #all: Region[] = [];
-  #next = 0; // the part of grown memory that no region has been made of
-  #end = 0;
+  // The part of grown memory that no region has been made of. It lies below those that have been made of it, so what
+  // overflows one of them does no harm there.
+  #rest: Region = { at: 0, low: 0, high: 0, tenant: undefined };
   #eights: Float64Array;
+  spoilt = false; // an overflow has damaged the guest's own data
 
   constructor(
     readonly source: Plan["source"],
@@ -56,8 +61,9 @@ export class Regions {
     if (source === "grow" && !this.#grow()) throw noRoom(size);
   }
 
-  /** A region for a fiber that starts. Throws a FiberError when there is no room. */
+  /** A region for a fiber that starts. Throws a FiberError when there is no room, or when the guest is spoilt. */
   take(): Region {
+    if (this.spoilt) throw new FiberError("region-overflow", SPOILT);
     const region = this.#free.pop();
     if (!region) return this.#more();
     if (!this.intact(region)) this.#guard(region); // an overflow has run through it while no fiber had it
@@ -88,10 +94,10 @@ export class Regions {
   }
 
   /**
-   * Repairs the guards that an overflow of a region has overwritten. Returns how far down it has reached, and the
-   * tenants of the regions that it has reached. `end` is where the stack ends now, if that is known.
+   * Repairs the guards that an overflow of a region has overwritten. Returns how far down it has reached, and the regions
+   * that it has reached: all others, if it has spoilt the guest. `end` is where the stack ends now, if that is known.
    */
-  mend(region: Region, end: number): [low: number, tenants: Set<Tenant>] {
+  mend(region: Region, end: number): [low: number, lost: Region[]] {
     const core = inspector();
     const states = this.#all.flatMap(({ at, low, high }) => {
       const eights = this.#view(at + 8);
@@ -99,15 +105,16 @@ export class Regions {
       return [low, high, through ? TOUCHED | THROUGH : this.intact({ at }) ? 0 : TOUCHED];
     });
     const at = write(core, new Uint8Array(Uint32Array.from(states).buffer));
-    const low = core.mend(this.#all.length, this.#all.indexOf(region), Math.min(end, 0xffff_ffff)) >>> 0;
+    const index = this.#all.indexOf(region);
+    const low = core.mend(this.#all.length, index, Math.min(end, 0xffff_ffff)) >>> 0;
     const after = new Uint32Array(core.memory.buffer, at, states.length);
-    const tenants = new Set<Tenant>();
-    this.#all.forEach((each, i) => {
+    this.spoilt ||= after[3 * index + 2]! >= LOST;
+    const lost = this.#all.filter((each, i) => {
       const state = after[3 * i + 2]!;
       if (state & MENDED) this.#guard(each);
-      if (state & LOST && each.tenant) tenants.add(each.tenant);
+      return each !== region && (this.spoilt || state & LOST);
     });
-    return [low, tenants];
+    return [low, lost];
   }
 
   /** How many bytes of a region have ever been written to, from its high end. */
@@ -133,9 +140,10 @@ export class Regions {
 
   #more(): Region {
     if (this.source === "grow") {
-      if (this.#next + this.size > this.#end && !this.#grow()) throw noRoom(this.size);
-      const low = this.#next;
-      this.#next += this.size + STAGGER;
+      if (this.#rest.high - this.#rest.low < this.size && !this.#grow()) throw noRoom(this.size);
+      const rest = this.#rest;
+      const low = rest.high - this.size;
+      rest.high = low - STAGGER - GUARD < rest.low ? 0 : low - STAGGER;
       return this.#add(low);
     }
     const at = this.malloc!(this.size + 16) >>> 0;
@@ -149,8 +157,8 @@ export class Regions {
     for (let count = SOFT; count >= 1; count >>= 1) {
       try {
         const pages = Math.ceil((count * (this.size + STAGGER)) / PAGE);
-        this.#next = this.memory.grow(pages) * PAGE;
-        this.#end = this.#next + pages * PAGE;
+        const low = this.memory.grow(pages) * PAGE;
+        this.#rest = this.#add(low, low + pages * PAGE - STAGGER);
         return true;
       } catch {
         // Past the memory's maximum, or what the engine has; try fewer.
@@ -159,8 +167,8 @@ export class Regions {
     return false;
   }
 
-  #add(low: number): Region {
-    const region = { at: low >>> 3, low, high: low + this.size, tenant: undefined };
+  #add(low: number, high = low + this.size): Region {
+    const region = { at: low >>> 3, low, high, tenant: undefined };
     this.#all.push(region);
     this.#guard(region);
     return region;

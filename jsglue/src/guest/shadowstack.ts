@@ -55,7 +55,6 @@ export interface Frames {
   saved: Uint8Array | undefined; // copied out
 }
 
-const noop = (): void => {};
 const none: readonly Frames[] = [];
 const byPointer = new WeakMap<WebAssembly.Global, ShadowStack>();
 const known: WeakRef<ShadowStack>[] = [];
@@ -74,12 +73,8 @@ export class ShadowStack {
   #visited = false; // a fiber of another guest has waited on it
   #spare: Region | undefined; // where the pointer lies for a fiber that has no frames here yet
   #from: number; // the pointer's value for such a fiber
-  #rests: number; // the value of rest
-  readonly #home = SCRIPT_TAG
-    ? noop
-    : (): void => {
-        this.pointer.value = this.base;
-      };
+  atRest: number; // the value of rest
+  #home: (() => void) | undefined; // sets the pointer to where the stack begins
   #alone = true; // the fiber that runs may have its frames in their place
   #under: number | undefined; // where the frames end below which a call has begun
 
@@ -87,7 +82,7 @@ export class ShadowStack {
     readonly pointer: WebAssembly.Global,
     readonly memory: WebAssembly.Memory,
   ) {
-    this.base = this.#from = this.#rests = (pointer.value as number) >>> 0;
+    this.base = this.#from = this.atRest = (pointer.value as number) >>> 0;
     this.rest = new WebAssembly.Global({ value: "i32", mutable: true }, this.base);
     this.one = new OneStack(memory, this.base);
     byPointer.set(pointer, this);
@@ -135,7 +130,7 @@ export class ShadowStack {
     const low = this.one.low;
     const under = SCRIPT_TAG ? undefined : this.#under;
     const at = under === undefined || (under <= this.base && low < under) ? low : under;
-    if (at !== this.#rests) this.rest.value = this.#rests = at;
+    if (at !== this.atRest) this.rest.value = this.atRest = at;
     this.pointer.value = this.#from = at;
   }
 
@@ -225,9 +220,9 @@ export class ShadowStack {
 
   /** A call begins inside another call, or inside a plain one. The function returned goes back to the outer call. */
   below(): () => void {
-    if (SCRIPT_TAG) return noop;
+    if (SCRIPT_TAG) return undefined!; // nobody calls it there
     const pointer = this.now;
-    if (pointer === this.base && !shared) return this.#home;
+    if (pointer === this.base && !shared) return (this.#home ??= () => void (this.pointer.value = this.base));
     const from = this.#from;
     const alone = this.#alone;
     const under = this.#under;
@@ -235,7 +230,7 @@ export class ShadowStack {
     const spare = from === this.#spare?.high ? this.#spare : undefined; // the running code may have frames there
     if (spare) this.#spare = undefined;
     this.#under = pointer;
-    this.rest.value = this.#rests = pointer;
+    this.rest.value = this.atRest = pointer;
     return () => {
       if (spare) {
         if (this.#spare) this.#regions!.give(this.#spare);

@@ -47,13 +47,15 @@ export function kindOf(options: Options | undefined): Kind {
   const lacks = [];
   if (stacks !== "unwind")
     lacks.push(
-      "JavaScript Promise Integration (Chrome and Edge 137, Firefox 153, Safari 27, Node 25, Deno 2.4, Bun 1.4 or " +
-        "newer)",
+      "JavaScript Promise Integration (Chrome and Edge 137, Firefox 153, Safari 27" +
+        (SCRIPT_TAG ? "" : ", Node 25, Deno 2.4, Bun 1.4") +
+        " or newer)",
     );
   if (stacks !== "jspi")
     lacks.push(
-      "WebAssembly with garbage collection and exception references, for stacks of fiberfill's own (Chrome and " +
-        "Edge 137, Firefox 131, Safari 18.4, Node 22, Bun 1.2 or newer)",
+      "WebAssembly with garbage collection and exception references (Chrome and Edge 137, Firefox 131, Safari 18.4" +
+        (SCRIPT_TAG ? "" : ", Node 22, Bun 1.2") +
+        " or newer)",
     );
   throw new FiberError("no-jspi", `a fiber needs a stack, and this engine has no ${lacks.join(", and no ")}`);
 }

@@ -103,7 +103,6 @@ function make(): Worker {
 
 /** Begins a runner on a stack of its own, inside this call. */
 function beginHere(runner: Runner): void {
-  if (SCRIPT_TAG) return;
   runner.stack = new Worker();
   const { job } = runner;
   let begin = promising.get(job);
@@ -121,7 +120,7 @@ function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssem
 
 export const jspi: Substrate = {
   begin,
-  beginHere,
+  beginHere: SCRIPT_TAG ? undefined! : beginHere, // the script tag has no promising
   waits: suspendingImport,
   instance,
   // A small module is made at once: that takes some tenths of a millisecond, as does the way to another thread and

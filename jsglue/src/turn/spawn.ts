@@ -32,11 +32,12 @@ export function proceed(task: Task): void {
 }
 
 /**
- * Starts a new fiber inside this call, on a stack of its own, as WebAssembly.promising does. Returns when the fiber
- * waits for the first time or has ended. The fiber is queued instead if as many are started as the hard limit allows.
- * Throws if the engine's stack has no room for it.
+ * Starts a new fiber inside this call, on a stack of its own, as WebAssembly.promising does. `beginHere` does that,
+ * below the code of `caller`, and returns when the fiber waits for the first time or has ended; so does this function.
+ * The fiber is queued instead if as many are started as the hard limit allows. Throws if the engine's stack has no room
+ * for it.
  */
-export function begin(task: Task): void {
+export function begin(task: Task, beginHere: (caller: Task | undefined) => void): void {
   if (current) needRoom();
   task.since = read();
   if (task.defers()) {
@@ -53,7 +54,7 @@ export function begin(task: Task): void {
   const caller = current;
   become(task);
   enter(task, "running");
-  task.beginHere(caller);
+  beginHere(caller);
   if (current === task) {
     task.over = true;
     finished(false, recent());

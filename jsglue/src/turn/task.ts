@@ -51,8 +51,6 @@ export abstract class Task extends Life {
   abstract defers(): boolean;
   /** Begins it on a kept stack, in a later microtask. */
   abstract begin(): void;
-  /** Begins it inside this call, below the code of `caller`. Returns when it waits or has ended. */
-  abstract beginHere(caller: Task | undefined): void;
   /** Gives back what it used. It has ended. */
   abstract release(): void;
 
