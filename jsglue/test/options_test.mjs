@@ -207,8 +207,8 @@ test("an overflow ends the fibers whose stacks it overran, and no others, then o
   );
   const settled = (calls) =>
     Promise.allSettled(calls).then((ends) => ends.map(({ value, reason }) => reason?.message ?? value));
-  // Regions are made downwards. Of free ones the one that was freed last is handed out first: deep gets the highest one,
-  // above nine that are in use.
+  // Regions are made downwards. Of free ones the one that was freed last is handed out first: deep gets the highest
+  // one, above nine that are in use.
   opened = new Promise(setImmediate);
   await settled(Array.from({ length: 10 }, (_, i) => exports.keep(i, 0)));
   opened = new Promise((resolve) => (go = resolve));

@@ -94,8 +94,9 @@ export class Regions {
   }
 
   /**
-   * Repairs the guards that an overflow of a region has overwritten. Returns how far down it has reached, and the regions
-   * that it has reached: all others, if it has spoilt the guest. `end` is where the stack ends now, if that is known.
+   * Repairs the guards that an overflow of a region has overwritten. Returns how far down it has reached, and the
+   * regions that it has reached: all others, if it has spoilt the guest. `end` is where the stack ends now, if that is
+   * known.
    */
   mend(region: Region, end: number): [low: number, lost: Region[]] {
     const core = inspector();
