@@ -28,8 +28,8 @@
 // that switches stacks itself by Asyncify, whose pointer may be anywhere. Regions in grown memory lie [Stagger] further
 // apart than they are long: at 64 KB sharp all their ends would share a few lines of the cache.
 //
-// In grown memory the first region is the highest. What has become of no region yet lies below, with a guard of its own,
-// so that an overflow finds nothing to damage there.
+// In grown memory the first region is the highest. What has become of no region yet lies below, with a guard of its
+// own, so that an overflow finds nothing to damage there.
 //
 // # Overflow
 //

@@ -59,9 +59,9 @@ type Region struct {
 
 // Mend adds to the states of a guest's regions what has to be done after one of them has overflowed. end is where the
 // stack ends now, if that is known; otherwise end is no less than the region's low end. Mend returns how far down the
-// overflow has reached, as far as that is known. If there it has left all regions, the overflowed region itself is Lost:
-// the guest's own data may be damaged, and with them whatever any of its fibers does. An allocator keeps its own few
-// bytes between two regions that are neighbours.
+// overflow has reached, as far as that is known. If there it has left all regions, the overflowed region itself is
+// Lost: the guest's own data may be damaged, and with them whatever any of its fibers does. An allocator keeps its own
+// few bytes between two regions that are neighbours.
 func Mend(regions []Region, overflowed *Region, end uint32) (low uint32) {
 	for each := overflowed; ; {
 		each.State |= Mended
