@@ -390,9 +390,9 @@ func (c *Call) overflow(now bool) error {
 	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by "+
 		"Options.Stacks.Size = %d", size, depth, shadow.Enough(depth))
 	if spoilt {
-		g.regions.spoilt = fmt.Errorf("fiber %s has overflowed its shadow stack and damaged the guest's own data: "+
-			"make a new guest", c.Name)
-		reason = fmt.Errorf("%w; %w", reason, g.regions.spoilt)
+		const damage = "damaged the guest's own data: make a new guest"
+		g.regions.spoilt = fmt.Errorf("fiber %s has overflowed its shadow stack and %s", c.Name, damage)
+		reason = fmt.Errorf("%w; it has %s", reason, damage)
 	}
 	for _, below := range lost {
 		below.lost = fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)

@@ -81,7 +81,11 @@ func Start(ctx context.Context, opt Options) (*Server, error) {
 
 	// Requests inherit ctx, so waiting handlers return when the server ends, not only when their client leaves.
 	server := &http.Server{Handler: mux, BaseContext: func(net.Listener) context.Context { return ctx }}
-	stop := context.AfterFunc(ctx, func() { server.Close() })
+	stop := context.AfterFunc(ctx, func() {
+		server.Close()
+		// The system may give the port to the next server at once: this process must keep no connections to it.
+		http.DefaultClient.CloseIdleConnections()
+	})
 	go func() {
 		err := server.Serve(listener) // always an error; ErrServerClosed after Close
 		if ctx.Err() == nil {

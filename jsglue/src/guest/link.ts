@@ -20,6 +20,7 @@ import { Serial } from "./serial.js";
 import { allocate, AT_ONCE, choose, DENIED, IMPORTED, OWN, type Plan } from "./stacks.js";
 import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
+import { unmarked } from "./unmarked.js";
 import { jspi, workerModule } from "../substrate/jspi.js";
 
 const nothing = { source: "none", why: undefined, told: false } as const;
@@ -119,7 +120,10 @@ export class Link {
     let f = 0;
     imports.forEach(({ module, name, kind }, i) => {
       const index = kind === "function" ? f++ : -1;
-      const value = values[i] instanceof Suspending ? this.#slots[`f${index}`] : counted(values[i]);
+      const value =
+        values[i] instanceof Suspending
+          ? this.#slots[`f${index}`]
+          : counted(SCRIPT_TAG || atOnce ? values[i] : unmarked(values[i], `${module}.${name}`));
       const key = JSON.stringify([module, name]);
       const list = lists.get(key);
       if (list) return void list.push(value);

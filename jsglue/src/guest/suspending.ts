@@ -36,7 +36,8 @@ export type ImportObject = Record<string, Record<string, WebAssembly.ImportValue
  * Marks an import that may wait. When `fn` returns a Promise, the fiber that called waits for it while others go on;
  * the import then returns what the Promise resolved to, or throws what it rejected with. When `fn` returns anything
  * else, the import returns that at once; when it throws, so does the import. Imports without this mark are called
- * directly and never wait: if one returns a Promise, the engine converts it to 0, or NaN.
+ * directly and never wait. One that returns a Promise where the guest expects a number throws a FiberError with the
+ * code "bad-import"; in the script tag the engine converts the Promise to 0 or NaN.
  *
  * `deliver` is for imports that write to the guest's memory. It is called when the fiber is about to go on, with what
  * the Promise resolved to and the arguments of the import; the import returns what it returns, or throws what it

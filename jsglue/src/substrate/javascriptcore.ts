@@ -49,7 +49,8 @@ export function isSuspending(value: unknown): boolean {
     : isA(value, WebAssembly.Suspending);
 }
 
-function isNative(fn: Function, name: RegExp): boolean {
+/** Whether it is a function of the platform with such a name. */
+export function isNative(fn: Function, name: RegExp): boolean {
   return name.test(fn.name) && /\[native code\]/.test(Function.prototype.toString.call(fn));
 }
 
