@@ -34,6 +34,7 @@ type Loop struct {
 	timer     *time.Timer
 	workers   sync.WaitGroup // goroutines that work for fibers
 	names     map[polyfill.Fiber]string
+	watch     watch // for a fiber that blocks the loop
 	transport transport
 
 	posted atomic.Bool   // inbox is not empty; read without the lock
@@ -168,6 +169,7 @@ func (l *Loop) run(serve bool) error {
 	defer unwatch()
 	finished := false
 	defer func() {
+		l.watch.end()
 		if !finished { // a fiber called Goexit
 			l.abandon()
 		}
@@ -206,6 +208,7 @@ func (l *Loop) run(serve bool) error {
 		default:
 			f := l.fibers[command.Fiber().Index()]
 			l.running = f
+			l.watch.begin(l)
 			f.resume()
 			l.running = nil
 			command = l.command

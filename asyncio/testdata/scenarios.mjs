@@ -34,6 +34,14 @@ const bare = (program) =>
     .split(" ");
 
 export const scenarios = {
+  async blocks(program) {
+    const warned = new Promise((resolve) => (console.warn = resolve));
+    const ends = [program.stuck(), program.noop()];
+    const text = await warned;
+    program.free();
+    return { text, ends: await Promise.all(ends.map(outcome)) };
+  },
+
   async sfetch(program, server) {
     await get(`${server}/warm`); // the platform loads its fetch
     const fetchOne = program.text ?? program.item; // the example's program has the same order

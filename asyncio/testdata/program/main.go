@@ -39,6 +39,7 @@ func main() {
 			loop.Go(args[0].String(), func(*asyncio.Fiber) error { args[1].Invoke(); return nil })
 			return nil
 		},
+		"free":    func([]js.Value) any { close(gate); return nil },
 		"nothing": func([]js.Value) any { return nil },
 		"stop":    func([]js.Value) any { stop(errors.New("stopped")); return nil },
 	}
@@ -61,7 +62,14 @@ func invoke(args []js.Value) js.Value {
 	return args[0].Invoke(rest...)
 }
 
+var gate = make(chan struct{})
+
 var exports = map[string]fiberFunc{
+	// stuck blocks the loop until free is called.
+	"stuck": func(*asyncio.Fiber, js.Value, []js.Value) (any, error) {
+		<-gate
+		return nil, nil
+	},
 	// text fetches a URL. An AbortSignal may follow it.
 	"text": func(f *asyncio.Fiber, _ js.Value, args []js.Value) (any, error) {
 		if len(args) > 1 {
