@@ -70,9 +70,10 @@ test(`frames below the lowest address: the instance is refused`, async () => {
   }
 });
 
+// There is room for 64 MiB below the first region. Bun recurses 130,000 times before its own stack is full.
 for (const [bytes, dense] of [
   [48, 1],
-  [512, 1],
+  [128, 1],
   [240, 0],
 ])
   test(`frames of ${bytes} bytes in grown memory: the guest and its other fibers go on`, async () => {
