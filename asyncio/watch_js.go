@@ -49,8 +49,8 @@ func (w *watch) look(l *Loop) {
 	}
 	w.on = false
 	js.Global().Get("console").Call("warn", fmt.Sprintf("asyncio: fiber %s has blocked its loop for %v: it waits in "+
-		"Go's own way, as for a channel, a mutex or time.Sleep, and meanwhile no other fiber runs. Use asyncio's Chan, "+
-		"Mutex, Semaphore and Sleep, or call what blocks in asyncio.Block", f.name, stuck))
+		"Go's own way, as for a channel, a mutex or time.Sleep, and meanwhile no other fiber runs. Use asyncio's "+
+		"Chan, Mutex, Semaphore and Sleep, or call what blocks in asyncio.Block", f.name, stuck))
 }
 
 func (w *watch) end() {
