@@ -150,8 +150,8 @@ func TestJS(t *testing.T) {
 		{"timers and goroutines of Go go on", "ownWays", `{"slept":true,"blocked":"from a goroutine"}`},
 		{"a fiber that blocks the loop in Go's own way is told", "blocks",
 			`{"text":"asyncio: fiber stuck#1 has blocked its loop for 5s: it waits in Go's own way, as for a ` +
-				`channel, a mutex or time.Sleep, and meanwhile no other fiber runs. Use asyncio's Chan, Mutex, Semaphore and ` +
-				`Sleep, or call what blocks in asyncio.Block",
+				`channel, a mutex or time.Sleep, and meanwhile no other fiber runs. Use asyncio's Chan, Mutex, ` +
+				`Semaphore and Sleep, or call what blocks in asyncio.Block",
 			"ends":["fulfilled null","fulfilled null"]}`},
 		{"Serve ends with its context and leaves no goroutine", "stop",
 			`{"waited":"rejected stopped","error":"stopped","goroutinesLeft":0}`},
