@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -202,7 +203,11 @@ func (c *Call) run(f *asyncio.Fiber) {
 	}
 	c.Results = values(g.exports[c.Export].ResultTypes(), results)
 	if c.death == nil {
-		c.death = c.overflow(err != nil && g.proposal == nil) // a trap leaves the pointer where it was
+		end := uint32(unknown)
+		if err != nil && g.proposal == nil { // otherwise the pointer may be in the region of another fiber
+			end = g.reach()
+		}
+		c.death = c.overflow(end)
 	}
 	g.rest()
 	exit, trap := (*sys.ExitError)(nil), (*TrapError)(nil)
@@ -317,7 +322,7 @@ func (c *Call) kill(err error) {
 // wait, and does not return if the fiber must not run any more.
 func (c *Call) wait(what string, wait func() error) error {
 	g := c.guest
-	if c.death = c.overflow(true); c.death != nil {
+	if c.death = c.overflow(g.end()); c.death != nil {
 		panic(c.death)
 	}
 	if c.fiber.Err() != nil {
@@ -363,23 +368,35 @@ func (g *Guest) park(wait func() error) (err error) {
 	return err
 }
 
-// overflow returns the error for a fiber that has written below its region, or has the stack pointer there now. It ends
-// the neighbours whose regions the overflow has reached.
-func (c *Call) overflow(now bool) error {
+// unknown says that nobody knows where a stack ends now.
+const unknown = math.MaxUint32
+
+// end is where the stack ends of the fiber that runs.
+func (g *Guest) end() uint32 {
+	if g.pointer == nil || g.plan.Wanders {
+		return unknown
+	}
+	return uint32(g.stackPointer())
+}
+
+// reach is where the stack of a fiber ends that has trapped: a trap leaves the pointer where it was. Beyond the memory
+// it has gone below the lowest address.
+func (g *Guest) reach() uint32 {
+	end := g.end()
+	if end != unknown && end-1 > g.memory.Size()-1 {
+		return 0
+	}
+	return end
+}
+
+// overflow returns the error for a fiber that has written below its region, or whose stack ends below it. It ends the
+// fibers whose regions the overflow has reached.
+func (c *Call) overflow(end uint32) error {
 	g, region := c.guest, c.region
 	if g.proposal != nil && g.proposal.current != nil {
 		region = g.proposal.current.region
 	}
-	if region == nil {
-		return nil
-	}
-	end := region.low // where its stack ends, as far as that is below
-	if now && g.pointer != nil && !g.plan.Wanders {
-		if end = min(end, uint32(g.stackPointer())); uint32(g.stackPointer()) > region.high {
-			end = 0 // below the lowest address
-		}
-	}
-	if end == region.low && g.regions.state(region) == 0 {
+	if region == nil || end >= region.low && g.regions.state(region) == 0 {
 		return nil
 	}
 	// How deep the stack went is only known if it is that deep still; otherwise only the overwritten guards show that
@@ -390,9 +407,9 @@ func (c *Call) overflow(now bool) error {
 	reason := fmt.Errorf("it needs more shadow stack than the %d bytes it has: at least %d. Ask for more by "+
 		"Options.Stacks.Size = %d", size, depth, shadow.Enough(depth))
 	if spoilt {
-		const damage = "damaged the guest's own data: make a new guest"
+		const damage = "may have damaged the guest's data: make a new guest"
 		g.regions.spoilt = fmt.Errorf("fiber %s has overflowed its shadow stack and %s", c.Name, damage)
-		reason = fmt.Errorf("%w; it has %s", reason, damage)
+		reason = fmt.Errorf("%w; the overflow %s", reason, damage)
 	}
 	for _, below := range lost {
 		below.lost = fmt.Errorf("it lost its shadow stack to fiber %s: %w", c.Name, reason)

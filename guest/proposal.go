@@ -274,7 +274,7 @@ func (p *proposal) begin(name string) {
 	if p.inside != "" {
 		panic(&Refused{Operation: p.name + "." + name, Reason: "it was called inside of " + p.inside})
 	}
-	if err := p.entry.overflow(true); err != nil {
+	if err := p.entry.overflow(p.guest.end()); err != nil {
 		panic(err)
 	}
 	p.doing = name
@@ -382,7 +382,7 @@ func (p *proposal) start(f *fiber, self, env uint64, put func(at uint64)) []run.
 		panic(err)
 	}
 	p.current, p.doing = f, "return"
-	if err := p.entry.overflow(false); err != nil {
+	if err := p.entry.overflow(unknown); err != nil {
 		panic(err)
 	}
 	if narrow(results)[1] != 0 {
@@ -398,7 +398,7 @@ func (p *proposal) overflowed(f *fiber) error {
 	if p.entry == nil || p.current != f {
 		return nil
 	}
-	return p.entry.overflow(false)
+	return p.entry.overflow(p.guest.reach())
 }
 
 // A ProposalFiber is a fiber of a guest that imports one of the proposals' systems.

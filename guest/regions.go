@@ -122,8 +122,8 @@ type regions struct {
 	malloc api.Function // nil: memory is grown
 	free   []*region
 	all    []*region
-	rest   *region // the part of grown memory that no region has been made of: it lies below those that have
-	spoilt error   // not nil: an overflow has damaged the guest's own data
+	rests  []*region // the parts of grown memory that no region has been made of, the latest last
+	spoilt error     // not nil: an overflow may have damaged the guest's data
 }
 
 type region struct {
@@ -174,13 +174,18 @@ func (r *regions) more() error {
 		r.add(low)
 		return nil
 	}
-	if (r.rest == nil || r.rest.high-r.rest.low < r.size) && !r.grow() {
-		return r.noRoom()
+	last := len(r.rests) - 1
+	if last < 0 || r.rests[last].high-r.rests[last].low < r.size {
+		if !r.grow() {
+			return r.noRoom()
+		}
+		last = len(r.rests) - 1
 	}
-	low = r.rest.high - r.size
+	rest := r.rests[last]
+	low = rest.high - r.size
 	r.add(low)
-	if r.rest.high = low - shadow.Stagger; r.rest.high < r.rest.low+shadow.Guard {
-		r.rest = nil
+	if rest.high = low - shadow.Stagger; low < rest.low+shadow.Guard+shadow.Stagger {
+		r.rests = r.rests[:last]
 	}
 	return nil
 }
@@ -204,7 +209,7 @@ func (r *regions) grow() bool {
 	if r.guest.proposal != nil {
 		want = len(r.all) // its own fibers need them, and nobody knows how many there will be: take twice as many
 	}
-	for count := max(1, want); count >= 1; count /= 2 {
+	for count := max(1, want) + 1; count >= 1; count /= 2 { // one more than there are: room below the others
 		size := uint64(count)*uint64(r.size+shadow.Stagger) - shadow.Stagger
 		pages := (size + shadow.Page - 1) / shadow.Page
 		before := uint64(memory.Size())
@@ -212,8 +217,9 @@ func (r *regions) grow() bool {
 			continue
 		}
 		if _, ok := memory.Grow(uint32(pages)); ok {
-			r.rest = &region{low: uint32(before), high: uint32(before + pages*shadow.Page)}
-			r.guard(r.rest)
+			rest := &region{low: uint32(before), high: uint32(before + pages*shadow.Page)}
+			r.guard(rest)
+			r.rests = append(r.rests, rest)
 			return true
 		}
 	}
@@ -234,13 +240,10 @@ func (r *regions) state(of *region) shadow.State {
 }
 
 // mend repairs the guards that an overflow of a region has overwritten. It returns how far down the overflow has
-// reached, the regions that it has reached, and whether it has damaged the guest's own data, too: then it returns all
-// other regions. end is where the stack ends now, if that is known.
+// reached, the regions that it has reached, and whether it may have damaged the guest's data: then it returns all
+// other regions. end is where the stack ends now, or unknown.
 func (r *regions) mend(of *region, end uint32) (low uint32, lost []*region, spoilt bool) {
-	all := r.all
-	if r.rest != nil {
-		all = append(slices.Clip(all), r.rest)
-	}
+	all := slices.Concat(r.all, r.rests)
 	seen := make([]shadow.Region, len(all))
 	for i, each := range all {
 		seen[i] = shadow.Region{Low: each.low, High: each.high, State: r.state(each)}

@@ -99,6 +99,17 @@ func TestOverflow(t *testing.T) {
 			after.want(t, "7")
 		})
 	}
+	t.Run("alone in grown memory", func(t *testing.T) {
+		g := load(t, stacks, Options{Stacks: Stacks{Source: Grow}})
+		deep := call(t, g, "deep", "deep", fmt.Sprint(65536+256))
+		g.Run()
+		if deep.Err == nil || strings.Contains(deep.Err.Error(), "make a new guest") {
+			t.Errorf("deep: %s, %v", deep.State, deep.Err)
+		}
+		after := call(t, g, "after", "keep", "7", "5")
+		g.Run()
+		after.want(t, "7")
+	})
 	t.Run("through several regions", func(t *testing.T) {
 		g := load(t, stacks, Options{Stacks: Stacks{Source: Grow}})
 		freeRising(t, g, 6)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +21,15 @@ func TestPrivateNames(t *testing.T) {
 	}
 	if most := 2 * len(letters); len(privateNames) > most {
 		t.Fatalf("%d names, and there are short ones for %d", len(privateNames), most)
+	}
+	_, short := shortNames()
+	names := slices.Sorted(maps.Keys(short))
+	taken := map[any]string{}
+	for _, name := range names {
+		if other, is := taken[short[name]]; is {
+			t.Errorf("%s and %s are both %s", name, other, short[name])
+		}
+		taken[short[name]] = name
 	}
 	// Scripts ask instances for their exports, and give them their imports, by plain names.
 	for _, pattern := range []string{"../../jsglue/*.wat", "../../jsglue/*/*.wat", "../../jsglue/*/*.go"} {
@@ -42,6 +52,7 @@ func TestPrivateNames(t *testing.T) {
 			}
 		}
 	}
+	property := regexp.MustCompile(`[.#]([a-zA-Z]{1,2})\b|\b([a-zA-Z]{1,2})\??[:(] `)
 	literal := regexp.MustCompile("[\"'`](" + strings.Join(privateNames, "|") + ")[\"'`][^.]")
 	files := 0
 	for _, folder := range []string{"../../jsglue/src", "../../jsglue/stubs", "../../web/src"} {
@@ -54,6 +65,11 @@ func TestPrivateNames(t *testing.T) {
 			for i, line := range strings.Split(string(text), "\n") {
 				code, _, _ := strings.Cut(line, "//")
 				code, _, _ = strings.Cut(code, "/*")
+				for _, found := range property.FindAllStringSubmatch(code, -1) {
+					if name, is := taken[found[1]+found[2]]; is && len(found[1]+found[2]) == 2 {
+						t.Errorf("%s:%d: %s is what %s is shortened to", path, i+1, found[1]+found[2], name)
+					}
+				}
 				if found := literal.FindStringSubmatch(code); found != nil {
 					t.Errorf("%s:%d: %s is in a string", path, i+1, found[1])
 				}

@@ -29,7 +29,8 @@
 // apart than they are long: at 64 KB sharp all their ends would share a few lines of the cache.
 //
 // In grown memory the first region is the highest. What has become of no region yet lies below, with a guard of its
-// own, so that an overflow finds nothing to damage there.
+// own: an overflow finds nothing to damage there. The page grows memory by a thousand regions, so there is room; the
+// server grows it by one more than there are calls.
 //
 // # Overflow
 //
@@ -39,9 +40,11 @@
 //
 // Below a region without a neighbour lies what is the guest's own: its data, and the blocks of its allocator. If an
 // overflow has got there, the guest is spoilt. Nobody knows what is damaged, so all its fibers end, and no call begins
-// any more.
+// any more. In a page the stack pointer then rests at 0, so that what others still call there traps as soon as it needs
+// a stack.
 //
-// What nobody notices: frames that leave all of the guard unwritten, in a call that returns without a wait.
+// What nobody notices: frames that leave all of the guard unwritten, in a call that returns or throws without a wait,
+// or traps in the code of another instance.
 //
 // # Tests
 //

@@ -75,8 +75,8 @@ func Mend(regions []Region, overflowed *Region, end uint32) (low uint32) {
 		}
 		var below *Region
 		for i := range regions {
-			if r := &regions[i]; r.High <= low && low-r.High < 2*Stagger {
-				below = r
+			if gap := low - regions[i].High; gap <= 2*Slack || gap == Stagger {
+				below = &regions[i]
 			}
 		}
 		if below == nil {

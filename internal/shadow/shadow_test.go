@@ -39,7 +39,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Regions of 1,000 bytes, 200 apart, upwards. An overflow of the fourth.
+// Regions of 1,008 bytes, 192 apart, upwards. An overflow of the fourth.
 func TestMend(t *testing.T) {
 	const unknown = ^uint32(0)
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestMend(t *testing.T) {
 		regions := make([]Region, 4)
 		for i := range regions {
 			low := uint32(1000 + 1200*i)
-			regions[i] = Region{low, low + 1000, c.states[i]}
+			regions[i] = Region{low, low + 1008, c.states[i]}
 		}
 		low := Mend(regions, &regions[3], c.end)
 		var states []State

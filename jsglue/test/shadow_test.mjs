@@ -34,7 +34,7 @@ const owners = () => ({
 const told = [];
 console.warn = (text) => told.push(text);
 
-const damaged = "an overflow has damaged the guest's own data: make a new instance";
+const damaged = "an overflow may have damaged the guest's data: make a new instance";
 const codes = { refused: ["bad-argument", "bad-guest"], "no room": ["no-memory"] };
 const refused = (why) => (error) => error instanceof fiberfill.FiberError && codes[why].includes(error.code);
 

@@ -290,6 +290,32 @@ for (const how of ["run", "trap"]) {
   });
 }
 
+test("a spoilt library has no stack for those that still call it", async () => {
+  const make = (text, imports) => new ours.Instance(new ours.Module(assemble(text)), imports);
+  const wait = new ours.Suspending(async (v) => v);
+  const library = make(
+    `(module ${waits} ${upwards} (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
+      (func (export "deep") (param $n i32) (result i32) (local $frame i32)
+        (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (local.get $n))))
+        (memory.fill (local.get $frame) (i32.const 1) (local.get $n))
+        (drop (call $wait (i32.const 0)))
+        (global.set $sp (i32.add (local.get $frame) (local.get $n)))
+        (local.get $n)))`,
+    { env: { wait } },
+  );
+  const { exports } = make(
+    `(module (import "library" "deep" (func $deep (param i32) (result i32)))
+      (func (export "run") (param i32) (result i32) (call $deep (local.get 0))))`,
+    { library: library.exports },
+  );
+  const run = ours.promising(exports.run);
+  assert.equal(await run(64), 64); // from now on fibers have regions there
+  await assert.rejects(run(65536 + 20000), { code: "region-overflow", message: /make a new instance$/ });
+  await assert.rejects(run(64));
+  assert.throws(() => library.exports.deep(64));
+  assert.deepEqual(fibers(), []);
+});
+
 test("a stack pointer that instances with different memories share is refused where calls have regions", async () => {
   const wait = async (v) => v;
   const text = (pointer, memory) => `(module ${waits} ${pointer} ${memory} ${push}

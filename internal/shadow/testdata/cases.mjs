@@ -141,7 +141,26 @@ export const cases = [
   // Which source: the best one that the guest can bear.
   { name: "no stack", guest: { globals: "", frame: frameless }, calls: none, jspi: "none", actor: own },
   { name: "an allocator", guest: { more: asking + malloc() + free() }, ...allocates },
+  {
+    name: "an allocator that leaves a hundred bytes between two regions",
+    guest: {
+      more: asking.replace("(local.get $size)))", "(i32.add (local.get $size) (i32.const 100))))") + malloc() + free(),
+    },
+    calls: {
+      ...allocator,
+      ends: [...ends(65536).slice(0, 2), [65536 + 256, ["deep", "far", "keep"], "spoilt"]],
+    },
+  },
   { name: "memory that nothing grows", guest: {}, ...grows },
+  {
+    name: "memory of no pages, and a stack pointer by the name of its export",
+    guest: {
+      memory: '(memory (export "memory") 0 2000)',
+      globals: '(global $sp (export "top") (mut i32) (i32.const 65536))',
+    },
+    choose: { pointer: "top" },
+    calls: grow,
+  },
   {
     name: "a stack pointer that is exported",
     guest: { globals: '(global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))' },

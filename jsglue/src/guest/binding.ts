@@ -155,14 +155,19 @@ export class Binding {
 
   /**
    * A trap has ended a fiber: nobody has put the pointers to rest, unless the trap was in the call that began the
-   * fiber. Returns where its stack ended, if that is known.
+   * fiber.
    */
-  trapped(task: Call): number | undefined {
-    const { now, atRest } = this.stack ?? {};
+  trapped(task: Call): void {
     if (shared) ends(task);
     if (SCRIPT_TAG || !task.over) this.rest();
-    // Above its high end: it has gone below the lowest address.
-    return this.machine || this.plan.wanders || now === atRest ? undefined : now! > task.high ? 0 : now;
+  }
+
+  /** Where the stack of a fiber ends that a trap has ended, before the pointers are put to rest; if that is known. */
+  reach(): number | undefined {
+    const { stack } = this;
+    if (!stack || this.plan.wanders || stack.now === stack.atRest) return undefined;
+    // Beyond the memory: it has gone below the lowest address.
+    return stack.now > stack.memory.buffer.byteLength ? 0 : stack.now;
   }
 
   /** Puts the pointers where they are when no fiber runs. */

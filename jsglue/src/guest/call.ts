@@ -127,8 +127,10 @@ export class Call extends Task implements Owner, Holder {
   }
 
   trapped(error: unknown): void {
-    const end = this.binding.trapped(this);
-    left(this, true, this.death ?? this.binding.overflow(this, end) ?? trapError(this, error), true);
+    const { binding } = this;
+    const death = this.death ?? binding.overflow(this, binding.reach());
+    binding.trapped(this);
+    left(this, true, death ?? trapError(this, error), true);
   }
 
   lose(error: FiberError): void {

@@ -123,7 +123,7 @@ export class Link {
       const value =
         values[i] instanceof Suspending
           ? this.#slots[`f${index}`]
-          : counted(SCRIPT_TAG || atOnce ? values[i] : unmarked(values[i], `${module}.${name}`));
+          : counted(SCRIPT_TAG || atOnce || index < 0 ? values[i] : unmarked(values[i], `${module}.${name}`));
       const key = JSON.stringify([module, name]);
       const list = lists.get(key);
       if (list) return void list.push(value);

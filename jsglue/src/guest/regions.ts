@@ -40,7 +40,7 @@ const MENDED = 4;
 const LOST = 8;
 
 /** What is told of a guest that is spoilt. */
-export const SPOILT = "an overflow has damaged the guest's own data: make a new instance";
+export const SPOILT = "an overflow may have damaged the guest's data: make a new instance";
 
 export class Regions {
   readonly #free: Region[] = [];

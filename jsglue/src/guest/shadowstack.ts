@@ -125,18 +125,18 @@ export class ShadowStack {
     return this.#regions;
   }
 
-  /** Sets the pointer to its value when no fiber runs. */
+  /** Sets the pointer to its value when no fiber runs. What still calls a spoilt guest, and needs a stack, traps. */
   settle(): void {
     const low = this.one.low;
     const under = SCRIPT_TAG ? undefined : this.#under;
-    const at = under === undefined || (under <= this.base && low < under) ? low : under;
+    const at = this.#regions?.spoilt ? 0 : under === undefined || (under <= this.base && low < under) ? low : under;
     if (at !== this.atRest) this.rest.value = this.atRest = at;
     this.pointer.value = this.#from = at;
   }
 
   /** A fiber that has no frames here begins or goes on. */
   offer(alone: boolean): void {
-    if (this.#visited || this.#regions) {
+    if (this.#regions ? !this.#regions.spoilt : this.#visited) {
       try {
         this.#spare ??= this.regions?.take();
       } catch {
@@ -218,11 +218,15 @@ export class ShadowStack {
     for (const low of this.lows) low.value = region?.low ?? 0;
   }
 
+  #back(at: number): void {
+    this.pointer.value = this.#regions?.spoilt ? 0 : at;
+  }
+
   /** A call begins inside another call, or inside a plain one. The function returned goes back to the outer call. */
   below(): () => void {
     if (SCRIPT_TAG) return undefined!; // nobody calls it there
     const pointer = this.now;
-    if (pointer === this.base && !shared) return (this.#home ??= () => void (this.pointer.value = this.base));
+    if (pointer === this.base && !shared) return (this.#home ??= () => this.#back(this.base));
     const from = this.#from;
     const alone = this.#alone;
     const under = this.#under;
@@ -240,7 +244,7 @@ export class ShadowStack {
       this.settle();
       // Lower, if the call waits with its frames in their place.
       const now = pointer <= this.base && this.one.low < pointer ? this.one.low : pointer;
-      this.pointer.value = now;
+      this.#back(now);
       this.#from = from === pointer ? now : from;
       this.#alone = alone;
       this.lows.forEach((low, i) => (low.value = lows[i]!));

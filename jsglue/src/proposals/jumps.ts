@@ -436,10 +436,12 @@ export class MachineOf extends GuestSide implements Machine {
   trapped(c: Coroutine, error: unknown): void {
     stacks--;
     c.over = true;
+    const { entry } = this;
+    const end = this.#binding.reach();
     this.#binding.rest();
     if (c.dead) return;
-    const task = this.entry!;
-    this.#die((task.death ?? this.#binding.overflow(task) ?? this.glue.trapError(task, error)) as FiberError);
+    const death = entry!.death ?? this.#binding.overflow(entry!, end) ?? this.glue.trapError(entry!, error);
+    this.#die(death as FiberError);
   }
 
   /** Carries out what follows the end of the current fiber's function. */
