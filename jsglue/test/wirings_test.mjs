@@ -218,11 +218,9 @@ const upwards = `(memory (export "memory") 10)
     (global.get $next) (global.set $next (i32.add (global.get $next) (local.get $size))))
   (func (export "free") (param i32))`;
 
-test("a call that overflows its part of another instance's stack is told so, and so is its victim", async () => {
-  const pending = [];
-  const wait = new ours.Suspending((v) => new Promise((resolve) => pending.push(() => resolve(v))));
+/** Two instances. run(n) calls the library's deep(n), which waits twice below a frame of n bytes, and fills it. */
+function callsLibrary(wait) {
   const make = (text, imports) => new ours.Instance(new ours.Module(assemble(text)), imports);
-  // deep(n) waits twice below a frame of n bytes, and writes to all of it.
   const library = make(
     `(module ${waits} ${upwards} (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
       (func (export "deep") (param $n i32) (result i32) (local $frame i32)
@@ -232,14 +230,19 @@ test("a call that overflows its part of another instance's stack is told so, and
         (drop (call $wait (i32.const 0)))
         (global.set $sp (i32.add (local.get $frame) (local.get $n)))
         (local.get $n)))`,
-    { env: { wait } },
+    { env: { wait: new ours.Suspending(wait) } },
   );
   const { exports } = make(
     `(module (import "library" "deep" (func $deep (param i32) (result i32)))
       (func (export "run") (param i32) (result i32) (call $deep (local.get 0))))`,
     { library: library.exports },
   );
-  const run = ours.promising(exports.run);
+  return { library, run: ours.promising(exports.run) };
+}
+
+test("a call that overflows its part of another instance's stack is told so, and so is its victim", async () => {
+  const pending = [];
+  const { run } = callsLibrary((v) => new Promise((resolve) => pending.push(() => resolve(v))));
   const ends = Promise.allSettled([run(64), run(65600)]);
   for (; pending.length > 0; await new Promise(setImmediate)) pending.shift()();
   const [near, large] = await ends;
@@ -291,24 +294,7 @@ for (const how of ["run", "trap"]) {
 }
 
 test("a spoilt library has no stack for those that still call it", async () => {
-  const make = (text, imports) => new ours.Instance(new ours.Module(assemble(text)), imports);
-  const wait = new ours.Suspending(async (v) => v);
-  const library = make(
-    `(module ${waits} ${upwards} (global $sp (export "__stack_pointer") (mut i32) (i32.const 65536))
-      (func (export "deep") (param $n i32) (result i32) (local $frame i32)
-        (global.set $sp (local.tee $frame (i32.sub (global.get $sp) (local.get $n))))
-        (memory.fill (local.get $frame) (i32.const 1) (local.get $n))
-        (drop (call $wait (i32.const 0)))
-        (global.set $sp (i32.add (local.get $frame) (local.get $n)))
-        (local.get $n)))`,
-    { env: { wait } },
-  );
-  const { exports } = make(
-    `(module (import "library" "deep" (func $deep (param i32) (result i32)))
-      (func (export "run") (param i32) (result i32) (call $deep (local.get 0))))`,
-    { library: library.exports },
-  );
-  const run = ours.promising(exports.run);
+  const { library, run } = callsLibrary(async (v) => v);
   assert.equal(await run(64), 64); // from now on fibers have regions there
   await assert.rejects(run(65536 + 20000), { code: "region-overflow", message: /make a new instance$/ });
   await assert.rejects(run(64));
