@@ -39,7 +39,7 @@ var fibers = []string{
 // all others; TestInstructions of e2e runs in browsers those that can run there.
 var instructions = []string{
 	"instructions_binary", "instructions_host", "instructions_resume", "instructions_switch", "instructions_throw",
-	"instructions_types", "lower_ground", "lower_limits", "lower", "lower_traps", "lower_world",
+	"instructions_types", "lower_ground", "lower_limits", "lower_spare", "lower", "lower_traps", "lower_world",
 }
 
 // needsNode are the files that start processes, load packages as Node does, or make a thousand instances, for whose

@@ -10,7 +10,7 @@
     ;; What a function leaves behind when it leaves its stack: a subtype of its own for each layout.
     (type $frame (sub (struct
       (field $caller (mut (ref null $frame)))
-      (field $reenter (ref $reenter))
+      (field $reenter (mut (ref $reenter)))
       (field $site (mut i32)))))                     ;; which call, times 4, and what follows in bits
     (type $reenter (func (param (ref $frame))))
     (type $tag (struct (field $number (mut i32))))   ;; one object for each tag: its identity
@@ -18,31 +18,31 @@
     ;; What a continuation is inside: frames, and below them this, which is the prompt while it runs.
     (type $stack (sub final $frame (struct
       (field $caller (mut (ref null $frame)))        ;; the frame that resumed it, once that has been saved
-      (field $reenter (ref $reenter))
+      (field $reenter (mut (ref $reenter)))
       (field $site (mut i32))
       (field $leaf (mut (ref null $frame)))          ;; suspended: where it goes on
       (field $inner (mut (ref null $stack)))         ;; suspended: the innermost stack above this one, or itself
       (field $parent (mut (ref null $stack)))        ;; running: the next prompt outwards
       (field $suspends (mut (ref null $tags)))       ;; running: the tags of (on $tag $label), in order
       (field $switches (mut (ref null $tags)))       ;; running: the tags of (on $tag switch)
-      (field $native (mut i32)))))                   ;; running: 1 if it has an activation of $run to itself
+      (field $native (mut i32))                      ;; running: 1 if it has an activation of $run to itself
+      ;; While its frames are being saved, the one saved last: who saves the next becomes its caller. Null: there is
+      ;; only the leaf. Running: a frame that nobody needs any more, which the next leaf may use; or null.
+      (field $last (mut (ref null $frame))))))
     ;; A reference to a continuation, good for one use: what every type (cont $ft) becomes a subtype of.
     (type $cont (sub (struct (field $stack (mut (ref null $stack)))))))
 
   (global $state (export "state") (mut i32) (i32.const 0))      ;; 0: running; 1: frames are being saved
   (global $outcome (export "outcome") (mut i32) (i32.const 0))  ;; of a resume: 0 returned, k the k-th handler
-  ;; The frame saved last: who saves the next becomes its caller. Null: there is none, or only the leaf.
-  (global $last (export "last") (mut (ref null $frame)) (ref.null none))
   ;; While frames are being saved the stack that they belong to, which the first becomes the leaf of; then, until the
   ;; handler has taken it, the one that is captured. Null: the innermost, then the one that was resumed. So it is not
   ;; written in most cases: a reference to a new object in a global costs 6 ns.
   (global $captured (export "captured") (mut (ref null $stack)) (ref.null none))
   (global $exn (export "exn") (mut exnref) (ref.null noexn))    ;; what the frame that is entered throws where it stands
   (global $current (export "current") (mut (ref null $stack)) (ref.null none)) ;; the innermost stack that runs
-  ;; While frames are being saved: 0 to suspend, 1 to switch, 2 to hand over; and how many activations of $run have to
-  ;; end before it can be done.
+  ;; While frames are being saved: 0 to suspend, 1 to switch, 2 to hand over; and, times 4, how many activations of $run
+  ;; have to end before it can be done.
   (global $why (export "why") (mut i32) (i32.const 0))
-  (global $leaving (export "leaving") (mut i32) (i32.const 0))
   (global $frames (export "frames") (mut i32) (i32.const 0)) ;; made since $look
   (global $peer (export "peer") (mut (ref null $stack)) (ref.null none)) ;; what is switched to
   (global $depth (export "depth") (mut i32) (i32.const 0))    ;; activations of $run below each other
@@ -59,7 +59,7 @@
   ;; What is current where a frame of JavaScript lies below that puts things right after a trap, and no stack runs.
   (global $ground (export "ground") (ref null $stack) (struct.new $stack (ref.null none) (ref.func $never) (i32.const 2)
     (struct.new $frame (ref.null none) (ref.func $never) (i32.const 0)) (ref.null none) (ref.null none) (ref.null none)
-    (ref.null none) (i32.const 0)))
+    (ref.null none) (i32.const 0) (ref.null none)))
   (elem declare func $never)
   (func $never (type $reenter) (unreachable))
 
@@ -74,11 +74,9 @@
     (if (i32.eqz (ref.is_null (global.get $current))) (then
       (global.set $below (struct.get $frame $caller (struct.get $stack $leaf (global.get $current))))))
     (global.set $state (i32.const 0))
-    (global.set $leaving (i32.const 0))
     (global.set $depth (local.get $depth))
     (global.set $current (ref.null none))
     (global.set $exn (ref.null noexn))
     (global.set $peer (ref.null none))
-    (global.set $captured (ref.null none))
-    (global.set $last (ref.null none)))
+    (global.set $captured (ref.null none)))
 )

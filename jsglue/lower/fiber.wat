@@ -10,12 +10,11 @@
   (type $fresh (cont $job))
   (type $wait (func))
   (type $waiting (cont $wait))
-  (type $run (func (param i32) (result i32)))
-  (type $running (cont $run))
   (import "host" "wait" (tag $wait (type $wait)))
 
   ;; Where the fibers that wait go on, each in a slot of its own: for an engine to take a continuation from JavaScript
-  ;; would cost more than all the rest.
+  ;; would cost more than all the rest. There is no other reference to a continuation, and the rewriter knows
+  ;; (polyfill/lower, Options.Revive): the one that is in a slot can be resumed until the fiber ends.
   (table $slots (export "slots") 0 (ref null $waiting))
 
   ;; What JavaScript, the loop below and yield.wat tell each other without a call (src/substrate/cells.ts). At 0: the
@@ -33,21 +32,14 @@
     (i32.const 1))
 
   ;; Goes on with this fiber, and when that waits with the next one, as long as there is one: the last of them is meant.
-  ;; The loop is in a continuation of its own, since a resume that is in none passes through JavaScript.
   (func (export "goOn") (param $slot i32) (result i32)
-    (resume $running (local.get $slot) (cont.new $running (ref.func $loop))))
-
-  (elem declare func $loop)
-  (func $loop (type $run) (param $slot i32) (result i32)
-    (local $at (ref null $waiting))
     (loop $next
       (i32.store (i32.const 4) (local.get $slot))
-      (local.set $at
+      (drop
         (block $waits (result (ref $waiting))
           (resume $waiting (on $wait $waits) (table.get $slots (local.get $slot)))
           (call $drop (local.get $slot))
           (return (i32.const 0))))
-      (table.set $slots (local.get $slot) (local.get $at))
       (local.set $slot (i32.load (i32.const 0)))
       (i32.store (i32.const 0) (i32.const -1))
       (br_if $next (i32.ge_s (local.get $slot) (i32.const 0))))

@@ -7,21 +7,22 @@
   (rec
     (type $frame (sub (struct
       (field $caller (mut (ref null $frame)))
-      (field $reenter (ref $reenter))
+      (field $reenter (mut (ref $reenter)))
       (field $site (mut i32)))))
     (type $reenter (func (param (ref $frame))))
     (type $tag (struct (field $number (mut i32))))
     (type $tags (array (ref $tag)))
     (type $stack (sub final $frame (struct
       (field $caller (mut (ref null $frame)))
-      (field $reenter (ref $reenter))
+      (field $reenter (mut (ref $reenter)))
       (field $site (mut i32))
       (field $leaf (mut (ref null $frame)))
       (field $inner (mut (ref null $stack)))
       (field $parent (mut (ref null $stack)))
       (field $suspends (mut (ref null $tags)))
       (field $switches (mut (ref null $tags)))
-      (field $native (mut i32)))))
+      (field $native (mut i32))
+      (field $last (mut (ref null $frame))))))
     (type $cont (sub (struct (field $stack (mut (ref null $stack)))))))
 
   ;; The innermost frame of a continuation; null if it has been used up.

@@ -38,13 +38,13 @@ func marks(n int32) uint32 {
 	return address(imports)
 }
 
-// run lowers the input; with all it changes functions that use none of the instructions, too. With stubs it is module B
-// of package jsglue/stubs, whose imports from "wait" wait.
+// run lowers the input; with all it changes functions that use none of the instructions, too. With own it is a module
+// of fiberfill's: its imports from "wait" wait, and it keeps one reference to each continuation.
 //
 //go:wasmexport lower
-func run(all, stubs bool) int32 {
-	opt := lower.Options{All: all, Imports: imports}
-	if stubs {
+func run(all, own bool) int32 {
+	opt := lower.Options{All: all, Imports: imports, Revive: own}
+	if own {
 		opt.Wait = "wait"
 	}
 	return outcome(lower.Module(source, opt))

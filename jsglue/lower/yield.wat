@@ -35,7 +35,9 @@
       (global.set $told (ref.func $tell_it))))
     ;; The same as JavaScript's half: the fiber goes to the end of the queue, and the core names the next.
     (i32.store (i32.const 24) (i32.const 1))
-    (local.set $command (call $yield (call $now)))
+    (i32.store (i32.const 32) (i32.sub (i32.load (i32.const 32)) (i32.const 1)))
+    (if (i32.le_s (i32.load (i32.const 32)) (i32.const 0)) (then (f64.store (i32.const 40) (call $now))))
+    (local.set $command (call $yield (f64.load (i32.const 40))))
     (i32.store (i32.const 24) (i32.const 0))
     (i32.store offset=8 (local.get $own) (i32.add (i32.load offset=8 (local.get $own)) (i32.const 1)))
     (i32.store offset=12 (local.get $own) (i32.const 1))

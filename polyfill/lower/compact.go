@@ -251,8 +251,8 @@ func (c *compactEmitter) save(again uint32) {
 	e.dummies(c.s.results)
 }
 
-// loader returns the function that gives back what the frame in the driver's global holds, its fields and itself, to a
-// function that is being entered again.
+// loader returns the function that gives back what the frame that is entered holds, its fields and itself. The driver
+// has noted that frame in the current stack.
 func (l *lowering) loader(n int) uint32 {
 	if f := l.layouts[n].load; f != 0 {
 		return f
@@ -263,12 +263,11 @@ func (l *lowering) loader(n int) uint32 {
 	l.layouts[n].load = f
 	e := l.helper(0)
 	frame := e.local(own)
-	e.global(l.hidden(globalLast))
+	e.global(l.hidden(globalCurrent))
+	e.structGet(typeStack, stackLeaf)
 	e.Raw("\xfb\x16") // ref.cast
 	e.S32(l.layouts[n].index)
 	e.set(frame)
-	e.Raw("\xd0\x71") // ref.null none
-	e.Op(wasm.OpGlobalSet, l.hidden(globalLast))
 	e.i32(0)
 	e.Op(wasm.OpGlobalSet, l.hidden(globalState))
 	for i := range fields {
@@ -281,8 +280,7 @@ func (l *lowering) loader(n int) uint32 {
 }
 
 // compactAgain returns the body of the function that enters a function with compact code, which is a separate copy or
-// the guest's function itself. The site's number is passed in the state, and the frame in the global for the last
-// frame.
+// the guest's function itself. The site's number is passed in the state.
 func (l *lowering) compactAgain(of, f uint32) []byte {
 	e := l.helper(1)
 	e.get(0)
@@ -302,8 +300,6 @@ func (l *lowering) enterFrame() uint32 {
 		e.i32(2)
 		e.Byte(wasm.OpI32ShrU)
 		e.Op(wasm.OpGlobalSet, l.hidden(globalState))
-		e.get(0)
-		e.Op(wasm.OpGlobalSet, l.hidden(globalLast))
 		l.complete(l.entering, e.function(nil))
 	}
 	return l.entering

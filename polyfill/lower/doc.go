@@ -64,7 +64,8 @@
 //
 // A frame has the live locals (a walk backwards over the code finds them) and the operands, each in a field of its own
 // type. Frames of the same form share a type and the functions that write them. A function that is left where it was
-// entered writes its frame a second time: a generator in a loop allocates no frames.
+// entered writes its frame a second time: a generator in a loop allocates no frames. When a function returns that was
+// entered again, its stack keeps the frame for the next leaf of the same form.
 //
 // The functions that are not changed are copied, with the new indices. The hot copy costs a load and a branch a site,
 // the cold copy only size. Compact code costs a dispatch at the entry and in each loop with sites, and half the size.

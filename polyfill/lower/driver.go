@@ -35,13 +35,11 @@ const driverFuncs = 4
 const (
 	globalState = iota
 	globalOutcome
-	globalLast
 	globalCaptured
 	globalExn
 	globalFrames
 	globalCurrent
 	globalWhy
-	globalLeaving
 	globalPeer
 	globalDepth
 	globalNested

@@ -11,7 +11,7 @@
     ;; What a function leaves behind when it leaves its stack: a subtype of its own for each layout.
     (type $frame (sub (struct
       (field $caller (mut (ref null $frame)))
-      (field $reenter (ref $reenter))
+      (field $reenter (mut (ref $reenter)))
       (field $site (mut i32)))))                     ;; which call, times 4, and what follows in bits
     (type $reenter (func (param (ref $frame))))
     (type $tag (struct (field $number (mut i32))))   ;; one object for each tag: its identity
@@ -19,14 +19,17 @@
     ;; What a continuation is inside: frames, and below them this, which is the prompt while it runs.
     (type $stack (sub final $frame (struct
       (field $caller (mut (ref null $frame)))        ;; the frame that resumed it, once that has been saved
-      (field $reenter (ref $reenter))
+      (field $reenter (mut (ref $reenter)))
       (field $site (mut i32))
       (field $leaf (mut (ref null $frame)))          ;; suspended: where it goes on; running: what was entered last
       (field $inner (mut (ref null $stack)))         ;; suspended: the innermost stack above this one, or itself
       (field $parent (mut (ref null $stack)))        ;; running: the next prompt outwards
       (field $suspends (mut (ref null $tags)))       ;; running: the tags of (on $tag $label), in order
       (field $switches (mut (ref null $tags)))       ;; running: the tags of (on $tag switch)
-      (field $native (mut i32)))))                   ;; running: 1 if it has an activation of $run to itself
+      (field $native (mut i32))                      ;; running: 1 if it has an activation of $run to itself
+      ;; While its frames are being saved, the one saved last: who saves the next becomes its caller. Null: there is
+      ;; only the leaf. Running: a frame that nobody needs any more, which the next leaf may use; or null.
+      (field $last (mut (ref null $frame))))))
     ;; A reference to a continuation, good for one use: what every type (cont $ft) becomes a subtype of.
     (type $cont (sub (struct (field $stack (mut (ref null $stack)))))))
 
@@ -36,13 +39,11 @@
   (import "fiberfill:lower" "refuse" (func $host_refuse)) ;; throws: an import would have to wait, and cannot
   (import "fiberfill:lower" "state" (global $state (mut i32)))
   (import "fiberfill:lower" "outcome" (global $outcome (mut i32)))
-  (import "fiberfill:lower" "last" (global $last (mut (ref null $frame))))
   (import "fiberfill:lower" "captured" (global $captured (mut (ref null $stack))))
   (import "fiberfill:lower" "exn" (global $exn (mut exnref)))
   (import "fiberfill:lower" "frames" (global $frames (mut i32)))
   (import "fiberfill:lower" "current" (global $current (mut (ref null $stack))))
   (import "fiberfill:lower" "why" (global $why (mut i32)))
-  (import "fiberfill:lower" "leaving" (global $leaving (mut i32)))
   (import "fiberfill:lower" "peer" (global $peer (mut (ref null $stack))))
   (import "fiberfill:lower" "depth" (global $depth (mut i32)))
   (import "fiberfill:lower" "nested" (global $nested (mut i32)))
@@ -75,7 +76,7 @@
     (global.set $frames (i32.add (global.get $frames) (i32.const 2)))
     (call $look)
     (local.set $s (struct.new $stack (ref.null none) (ref.func $never) (i32.const 2) (local.get $leaf) (ref.null none)
-      (ref.null none) (ref.null none) (ref.null none) (i32.const 0)))
+      (ref.null none) (ref.null none) (ref.null none) (i32.const 0) (ref.null none)))
     (struct.set $stack $inner (local.get $s) (local.get $s))
     (struct.set $frame $caller (local.get $leaf) (local.get $s))
     (local.get $s))
@@ -112,9 +113,8 @@
         (loop $each
           (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
             (call $capture (local.get $s))
-            (global.set $leaving (local.get $natives))
             (global.set $outcome (i32.add (local.get $i) (i32.const 1)))
-            (global.set $why (i32.const 0))
+            (global.set $why (i32.shl (local.get $natives) (i32.const 2)))
             (global.set $state (i32.const 1))
             (return)))
           (local.set $i (i32.add (local.get $i) (i32.const 1)))
@@ -139,8 +139,7 @@
           (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
             (global.set $peer (call $take (local.get $k)))
             (call $capture (local.get $s))
-            (global.set $leaving (local.get $natives))
-            (global.set $why (i32.const 1))
+            (global.set $why (i32.or (i32.shl (local.get $natives) (i32.const 2)) (i32.const 1)))
             (global.set $state (i32.const 1))
             (return (ref.as_non_null (local.get $s)))))
           (local.set $i (i32.add (local.get $i) (i32.const 1)))
@@ -154,7 +153,7 @@
   ;; then the caller saves its frame.
   (func (export "resume") (param $k (ref null $cont)) (param $suspends (ref null $tags))
     (param $switches (ref null $tags)) (result (ref null $stack))
-    (call $go (call $take (local.get $k)) (local.get $suspends) (local.get $switches)))
+    (call $go (ref.null noexn) (call $take (local.get $k)) (local.get $suspends) (local.get $switches)))
 
   ;; resume_throw and resume_throw_ref: the same, but the innermost frame throws.
   (func (export "resume_throw") (param $x exnref) (param $k (ref null $cont)) (param $suspends (ref null $tags))
@@ -162,12 +161,11 @@
     (local $s (ref $stack))
     (local.set $s (call $take (local.get $k)))
     (if (ref.is_null (local.get $x)) (then (call $trap (i32.const 5) (ref.null none))))
-    (global.set $exn (local.get $x))
-    (call $go (local.get $s) (local.get $suspends) (local.get $switches)))
+    (call $go (local.get $x) (local.get $s) (local.get $suspends) (local.get $switches)))
 
-  (func $go (param $s (ref $stack)) (param $suspends (ref null $tags)) (param $switches (ref null $tags))
-    (result (ref null $stack))
-    (local $outer (ref null $stack)) (local $depth i32)
+  (func $go (param $x exnref) (param $s (ref $stack)) (param $suspends (ref null $tags))
+    (param $switches (ref null $tags)) (result (ref null $stack))
+    (local $outer (ref null $stack)) (local $depth i32) (local $captured (ref null $stack))
     (local.set $outer (global.get $current))
     (if (i32.eqz (ref.eq (local.get $suspends) (struct.get $stack $suspends (local.get $s))))
       (then (struct.set $stack $suspends (local.get $s) (local.get $suspends))))
@@ -180,6 +178,7 @@
     (if (ref.is_null (local.get $outer)) (then
       (struct.set $stack $native (local.get $s) (i32.const 1))
       (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
+      (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (local.get $x))))
       (call $host_outermost (local.get $depth) (ref.func $enter))
       (global.set $depth (local.get $depth))
       (return (call $taken (local.get $s)))))
@@ -187,14 +186,16 @@
       (ref.eq (local.get $outer) (global.get $ground))) (then
       (struct.set $stack $native (local.get $s) (i32.const 1))
       (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
-      (call $run (local.get $s) (local.get $s))
+      (local.set $captured (call $run (local.get $x) (local.get $s) (local.get $s)))
       (global.set $depth (local.get $depth))
+      (if (ref.eq (local.get $captured) (local.get $s)) (then (return (local.get $s))))
       (return (call $taken (local.get $s)))))
     ;; Too deep for the engine's stack: the outermost activation is to do it.
-    (global.set $why (i32.const 2))
-    (global.set $leaving (i32.sub (call $natives (local.get $outer)) (i32.const 1)))
+    (global.set $why (i32.or
+      (i32.shl (i32.sub (call $natives (local.get $outer)) (i32.const 1)) (i32.const 2)) (i32.const 2)))
+    (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (local.get $x))))
     (global.set $captured (local.get $s))
-    (global.set $last (local.get $s))
+    (struct.set $stack $last (local.get $s) (local.get $s))
     (global.set $state (i32.const 1))
     (ref.null none))
 
@@ -209,8 +210,7 @@
   (func $capture (param $s (ref null $stack))
     (if (ref.eq (local.get $s) (global.get $current))
       (then (if (i32.eqz (ref.is_null (global.get $captured))) (then (global.set $captured (ref.null none)))))
-      (else (global.set $captured (local.get $s))))
-    (if (i32.eqz (ref.is_null (global.get $last))) (then (global.set $last (ref.null none)))))
+      (else (global.set $captured (local.get $s)))))
 
   ;; While frames are being saved: returns the stack that they belong to.
   (func $target (result (ref null $stack))
@@ -229,13 +229,15 @@
 
   ;; The outermost activation of $run, called through JavaScript, which calls $reset if it does not return.
   (func $enter
-    (local $s (ref null $stack)) (local $next (ref null $stack))
+    (local $s (ref null $stack)) (local $next (ref null $stack)) (local $x exnref)
     (local.set $next (global.get $current))
     (loop $outwards
       (local.set $s (local.get $next))
       (local.set $next (struct.get $stack $parent (local.get $s)))
       (br_if $outwards (i32.eqz (ref.is_null (local.get $next)))))
-    (call $run (ref.as_non_null (local.get $s)) (ref.as_non_null (local.get $s))))
+    (local.set $x (global.get $exn))
+    (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
+    (drop (call $run (local.get $x) (ref.as_non_null (local.get $s)) (ref.as_non_null (local.get $s)))))
 
   ;; What an export begins with that JavaScript calls: one frame of JavaScript lies below all that is resumed from now
   ;; on. The function takes the export's place.
@@ -243,15 +245,14 @@
     (call $host_outermost (global.get $depth) (local.get $f)))
 
   ;; Runs a stack from its leaf on, frame by frame, until it has returned, has been captured, or one further out is
-  ;; meant. Another stack may have taken the place of the first since then, by a switch.
-  (func $run (param $first (ref $stack)) (param $s (ref $stack))
+  ;; meant. Another stack may have taken the place of the first since then, by a switch. Returns the first if that has
+  ;; been captured, and null if anything else has happened. With an exception, the leaf throws.
+  (func $run (param $x exnref) (param $first (ref $stack)) (param $s (ref $stack)) (result (ref null $stack))
     (local $f (ref null $frame)) (local $next (ref null $frame)) (local $last (ref null $frame))
     (local $t (ref null $stack)) (local $c (ref null $stack))
-    (local $x exnref) ;; what the frames throw, each where it stands
+    (local $why i32)
     (local $throws i32) ;; 1: the frame that runs was entered to throw
     (local.set $f (struct.get $stack $leaf (local.get $s)))
-    (local.set $x (global.get $exn))
-    (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
     (loop $enter
       (if (i32.and (struct.get $frame $site (local.get $f)) (i32.const 2)) (then
         ;; a stack: all its frames have returned
@@ -262,7 +263,7 @@
             (global.set $depth (i32.sub (global.get $depth) (i32.const 1)))
             (throw_ref (local.get $x))))
           (global.set $outcome (i32.const 0))
-          (return)))
+          (return (ref.null none))))
         (global.set $outcome (i32.const 0))
         (local.set $f (struct.get $frame $caller (local.get $f)))
         (br $enter)))
@@ -284,21 +285,24 @@
         (local.set $throws (i32.const 0))
         (br_if $enter (i32.eqz (global.get $state)))
         ;; frames have been saved: those below follow
-        (local.set $last (global.get $last))
+        (local.set $c (global.get $captured))
+        (local.set $t (if (result (ref null $stack)) (ref.is_null (local.get $c))
+          (then (global.get $current)) (else (local.get $c))))
+        (local.set $last (struct.get $stack $last (local.get $t)))
         (if (ref.is_null (local.get $last))
-          (then (local.set $last (struct.get $stack $leaf (call $target)))) ;; only the leaf
-          (else (global.set $last (ref.null none))))
+          (then (local.set $last (struct.get $stack $leaf (local.get $t)))) ;; only the leaf
+          (else (struct.set $stack $last (local.get $t) (ref.null none))))
         (if (i32.eqz (ref.eq (local.get $f) (struct.get $frame $caller (local.get $last))))
           (then (struct.set $frame $caller (local.get $last) (local.get $f))))
-        (if (global.get $leaving) (then
-          (global.set $leaving (i32.sub (global.get $leaving) (i32.const 1)))
+        (local.set $why (global.get $why))
+        (if (i32.ge_u (local.get $why) (i32.const 4)) (then
+          (global.set $why (i32.sub (local.get $why) (i32.const 4)))
           (struct.set $stack $native (local.get $s) (i32.const 0))
-          (global.set $last (local.get $s))
-          (return)))
+          (struct.set $stack $last (local.get $t) (local.get $s))
+          (return (ref.null none))))
         (global.set $state (i32.const 0))
-        (local.set $t (call $target))
-        (if (i32.eqz (ref.is_null (global.get $captured))) (then (global.set $captured (ref.null none))))
-        (if (i32.eq (global.get $why) (i32.const 2)) (then
+        (if (i32.eqz (ref.is_null (local.get $c))) (then (global.set $captured (ref.null none))))
+        (if (i32.eq (local.get $why) (i32.const 2)) (then
           (local.set $f (struct.get $stack $leaf (local.get $t)))
           (local.set $x (global.get $exn)) ;; of a resume_throw
           (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
@@ -306,7 +310,7 @@
         (if (i32.eqz (ref.eq (struct.get $stack $inner (local.get $t)) (global.get $current)))
           (then (struct.set $stack $inner (local.get $t) (global.get $current))))
         (struct.set $stack $native (local.get $t) (i32.const 0))
-        (if (global.get $why) (then
+        (if (local.get $why) (then
           ;; the peer takes the place of the one that switched
           (local.set $c (global.get $peer))
           (global.set $peer (ref.null none))
@@ -326,21 +330,22 @@
           (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
           (struct.set $stack $native (local.get $c) (i32.const 1))
           ;; Begins anew, and does not go round: V8 changes to optimised code only where a function begins.
-          (return_call $run (local.get $first) (ref.as_non_null (local.get $c)))))
+          (return_call $run (ref.null noexn) (local.get $first) (ref.as_non_null (local.get $c)))))
         (local.set $f (struct.get $stack $caller (local.get $t)))
         (global.set $current (struct.get $stack $parent (local.get $t)))
         (call $detach (local.get $t))
         (if (i32.eqz (ref.eq (local.get $t) (local.get $first))) (then (global.set $captured (local.get $t))))
         (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
-        (return))
+        (return (if (result (ref null $stack)) (ref.eq (local.get $t) (local.get $first))
+          (then (local.get $t)) (else (ref.null none)))))
       ;; the frame has thrown
       (local.set $x)
       (if (global.get $state) (then
         ;; the engine's stack has overflowed while frames were being saved: what has been saved is lost
         (global.set $state (i32.const 0))
+        (struct.set $stack $last (call $target) (ref.null none))
         (global.set $captured (ref.null none))
-        (global.set $peer (ref.null none))
-        (global.set $last (ref.null none))))
+        (global.set $peer (ref.null none))))
       (global.set $below (if (result (ref null $frame)) (local.get $throws)
         (then (ref.null none)) (else (local.get $next))))
       (local.set $throws (i32.const 0))

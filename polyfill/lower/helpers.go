@@ -26,8 +26,9 @@ func (l *lowering) complete(f uint32, body []byte) {
 func (l *lowering) helper(params int) *emitter { return &emitter{l: l, first: uint32(params)} }
 
 // saver returns the function that makes a frame of this layout and hangs it in: its parameters are the fields, the site
-// and the cold function. The leaf, of a function that suspends, belongs to the stack that is to be captured; every
-// other frame is the caller of the one that was saved before.
+// and the cold function. The leaf, of a function that suspends, belongs to the stack that is to be captured, and takes
+// the frame that the stack has no more use for, if there is one; every other frame is the caller of the one that was
+// saved before.
 func (l *lowering) saver(n int, leaf bool) uint32 {
 	if f := l.layouts[n].save[at(leaf)]; f != 0 {
 		return f
@@ -38,6 +39,25 @@ func (l *lowering) saver(n int, leaf bool) uint32 {
 	count := uint32(len(fields))
 	e := l.helper(len(fields) + 2)
 	frame := e.local(validate.RefNull(l.layouts[n].heap))
+	if leaf {
+		e.target()
+		e.structGet(typeStack, stackLast)
+		e.Raw("\xfb\x14") // ref.test
+		e.S32(l.layouts[n].index)
+		e.iff()
+		e.target()
+		e.structGet(typeStack, stackLast)
+		e.Raw("\xfb\x16") // ref.cast
+		e.S32(l.layouts[n].index)
+		e.set(frame)
+		e.get(frame)
+		e.get(count + 1)
+		e.structSet(typeFrame, 1)
+		e.rewrite(frame, n)
+		e.hang(frame, true, false)
+		e.Byte(wasm.OpReturn)
+		e.end()
+	}
 	e.Raw("\xd0\x71") // ref.null none: no caller yet
 	e.get(count + 1)
 	e.get(count)
@@ -62,39 +82,66 @@ func at(leaf bool) int {
 	return 0
 }
 
-// hang links the frame in a local to the frame before it. While there is only the leaf, the driver's global for the
-// last frame is null. A frame that is used again may already have the right link: then nothing is written, since a
-// write costs time.
-func (e *emitter) hang(frame uint32, leaf, again bool) {
-	l := e.l
-	if leaf {
-		if again {
-			e.target()
-			e.structGet(typeStack, 3)
-			e.get(frame)
-			e.Byte(wasm.OpRefEq)
-			e.iff()
-			e.Byte(wasm.OpReturn)
-			e.end()
-		}
-		e.target()
+// rewrite writes a saver's site and fields into a frame that is used again.
+func (e *emitter) rewrite(frame uint32, n int) {
+	t, count := e.l.layouts[n].index, uint32(len(e.l.layouts[n].fields))
+	e.get(frame)
+	e.get(count)
+	e.structSet(t, 2)
+	for i := uint32(0); i < count; i++ {
 		e.get(frame)
-		e.structSet(typeStack, 3)
+		e.get(i)
+		e.structSet(t, i+3)
+	}
+}
+
+// hang links the frame in a local to the frame before it. A frame that is used again may already have the right link:
+// then nothing is written, since a write costs time. What the stack has noted of a frame for the leaf is cleared: from
+// now on it notes there what was saved last.
+func (e *emitter) hang(frame uint32, leaf, again bool) {
+	t := e.local(validate.RefNull(e.l.stack))
+	e.target()
+	e.set(t)
+	if !leaf {
+		e.get(t)
+		e.structGet(typeStack, stackLast)
+		e.Byte(wasm.OpRefIsNull)
+		e.Raw("\x04\x63") // if (result (ref null …))
+		e.S32(typeFrame)
+		e.get(t)
+		e.structGet(typeStack, stackLeaf)
+		e.Byte(wasm.OpElse)
+		e.get(t)
+		e.structGet(typeStack, stackLast)
+		e.Byte(wasm.OpEnd)
+		e.get(frame)
+		e.structSet(typeFrame, 0)
+		e.get(t)
+		e.get(frame)
+		e.structSet(typeStack, stackLast)
 		return
 	}
-	e.global(l.hidden(globalLast))
+	e.get(t)
+	e.structGet(typeStack, stackLast)
 	e.Byte(wasm.OpRefIsNull)
-	e.Raw("\x04\x63") // if (result (ref null …))
-	e.S32(typeFrame)
-	e.target()
-	e.structGet(typeStack, 3)
-	e.Byte(wasm.OpElse)
-	e.global(l.hidden(globalLast))
-	e.Byte(wasm.OpEnd)
+	e.Byte(wasm.OpI32Eqz)
+	e.iff()
+	e.get(t)
+	e.Raw("\xd0\x71") // ref.null none
+	e.structSet(typeStack, stackLast)
+	e.end()
+	if again {
+		e.get(t)
+		e.structGet(typeStack, stackLeaf)
+		e.get(frame)
+		e.Byte(wasm.OpRefEq)
+		e.iff()
+		e.Byte(wasm.OpReturn)
+		e.end()
+	}
+	e.get(t)
 	e.get(frame)
-	e.structSet(typeFrame, 0)
-	e.get(frame)
-	e.Op(wasm.OpGlobalSet, l.hidden(globalLast))
+	e.structSet(typeStack, stackLeaf)
 }
 
 // target pushes the stack whose frames are being saved.
@@ -153,14 +200,7 @@ func (l *lowering) resaver(n int, leaf bool) uint32 {
 	e.call(save)
 	e.Byte(wasm.OpReturn)
 	e.end()
-	e.get(frame)
-	e.get(count)
-	e.structSet(l.layouts[n].index, 2)
-	for i := range fields {
-		e.get(frame)
-		e.get(uint32(i))
-		e.structSet(l.layouts[n].index, uint32(i)+3)
-	}
+	e.rewrite(frame, n)
 	e.hang(frame, leaf, true)
 	l.complete(f, e.function(nil))
 	return f

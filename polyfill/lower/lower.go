@@ -50,7 +50,7 @@ const Namespace = "fiberfill:lower"
 const Section = "fiberfill.lower"
 
 // Version is the version of the agreement between lowered modules and the driver.
-const Version = 3
+const Version = 4
 
 // A lowering is one module on its way.
 type lowering struct {
@@ -63,6 +63,7 @@ type lowering struct {
 	suspends bool     // the code has an instruction of the proposal
 	resumes  bool     // it has a resume
 	all      bool     // functions without such instructions are changed, too
+	revives  bool     // a continuation comes back as the object that it was resumed by
 	older    bool     // it has exceptions that are translated first
 
 	types         typeList
@@ -78,7 +79,7 @@ type lowering struct {
 	stack         validate.Heap   // stands for the driver's type here
 
 	made       []made
-	entering   uint32            // the function that says which frame a function is entered with; 0: not made yet
+	entering   uint32            // the function that puts the site of a frame into the state; 0: not made yet
 	codes      map[uint32]uint32 // of an exported function that has a prologue: where its code is
 	conts      []contFunc
 	startTypes []validate.Heap
@@ -110,6 +111,9 @@ type Options struct {
 	Imports []byte
 	// Wait is the name of the module whose functions are imports that wait, if there are any.
 	Wait string
+	// Revive means that the module keeps one reference to each continuation. A continuation that suspends again comes
+	// back as the object that it was resumed by, so that nothing is allocated, and what holds it need not be written.
+	Revive bool
 }
 
 // Module lowers a module. It returns the error of a module that is not valid.
@@ -118,7 +122,7 @@ func Module(bin []byte, opt Options) (Result, *validate.Error) {
 	if err != nil {
 		return Result{}, err
 	}
-	l := &lowering{given: m, m: m, t: m.Types, all: opt.All}
+	l := &lowering{given: m, m: m, t: m.Types, all: opt.All, revives: opt.Revive}
 	for _, i := range m.Imports {
 		if opt.Wait != "" && i.Kind == wasm.KindFunc && string(m.Text(i.Module)) == opt.Wait {
 			l.waits = append(l.waits, i.Index)

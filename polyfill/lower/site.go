@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/fiberfill/fiberfill/internal/wasm"
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
@@ -130,11 +132,25 @@ func (e *emitter) answer(in *ins) {
 		}
 		label := e.s.label(e.within[len(e.within)-1-int(h.Label)])
 		e.fromRegisters(e.l.t.Params(e.l.m.Tags[h.Tag].Type))
-		e.get(e.taken())
-		e.wrap(label[len(label)-1].Heap())
+		e.back(in, label[len(label)-1].Heap())
 		e.Op(wasm.OpBr, e.label(h.Label))
 	}
 	e.end()
+}
+
+// back pushes the reference to the continuation that has been captured.
+func (e *emitter) back(in *ins, id validate.Heap) {
+	if e.l.revives && in.op == wasm.OpResume && e.l.m.TypeIDs[in.x] == id {
+		k := e.temp(useCont, 0, validate.RefNull(id))
+		e.get(k)
+		e.get(e.taken())
+		e.structSet(typeCont, 0)
+		e.get(k)
+		e.Byte(wasm.OpRefAsNonNull)
+		return
+	}
+	e.get(e.taken())
+	e.wrap(id)
 }
 
 // results returns what a site leaves on the stack.
@@ -184,6 +200,9 @@ func (e *emitter) left(in *ins, own []validate.Type, leaf bool) {
 	} else {
 		e.call(l.saver(n, leaf))
 		e.dummies(s.results)
+		if leaf && !slices.Contains(s.leafFrames, n) {
+			s.leafFrames = append(s.leafFrames, n)
+		}
 	}
 	e.Byte(wasm.OpReturn)
 }

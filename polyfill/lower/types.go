@@ -16,6 +16,12 @@ const (
 	baseTypes // how many there are
 )
 
+// Fields of typeStack, behind those that every frame begins with.
+const (
+	stackLeaf = 3
+	stackLast = 9
+)
+
 const (
 	final = 0x4f
 	open  = 0x50
@@ -24,7 +30,7 @@ const (
 )
 
 // frameFields are the fields that every frame begins with: caller, reenter, site.
-const frameFields = "\x63\x00\x01" + "\x64\x01\x00" + "\x7f\x01"
+const frameFields = "\x63\x00\x01" + "\x64\x01\x01" + "\x7f\x01"
 
 // baseGroup is the group in the binary format.
 const baseGroup = "\x4e\x06" +
@@ -32,8 +38,8 @@ const baseGroup = "\x4e\x06" +
 	"\x60\x01\x64\x00\x00" +
 	"\x5f\x01\x7f\x01" +
 	"\x5e\x64\x02\x00" +
-	"\x4f\x01\x00\x5f\x09" + frameFields + "\x63\x00\x01" + "\x63\x04\x01" + "\x63\x04\x01" +
-	"\x63\x03\x01" + "\x63\x03\x01" + "\x7f\x01" +
+	"\x4f\x01\x00\x5f\x0a" + frameFields + "\x63\x00\x01" + "\x63\x04\x01" + "\x63\x04\x01" +
+	"\x63\x03\x01" + "\x63\x03\x01" + "\x7f\x01" + "\x63\x00\x01" +
 	"\x50\x00\x5f\x01\x63\x04\x01"
 
 // A typeList is the types that are added behind the guest's own, each once.

@@ -7,7 +7,7 @@ import { WebAssembly } from "../platform.js";
 import type { Guarded } from "./tables.js";
 
 /** What polyfill/lower and the driver agree on. */
-export const VERSION = 3;
+export const VERSION = 4;
 
 /** Exports of driver.wat that are used here; lowered modules import most of the others. */
 export interface Driver extends WebAssembly.Exports {
@@ -16,7 +16,6 @@ export interface Driver extends WebAssembly.Exports {
   reset(depth: number): void;
   boom(): never;
   state: WebAssembly.Global;
-  last: WebAssembly.Global;
   current: WebAssembly.Global;
   /** The frame to which the frame that has thrown or trapped last would have returned; null if that is not known. */
   below: WebAssembly.Global;

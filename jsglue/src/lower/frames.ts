@@ -56,13 +56,14 @@ function read(line: string): Line | undefined {
 /** The functions of frames from this one outwards; undefined if the engine does not name them. */
 function functions(frame: object | null): Line[] | undefined {
   const { caller, enter, isOwn } = frames();
-  const { state, last } = shared().driver;
-  const list: Line[] = [];
-  for (let at = frame; at; at = caller(at)) {
+  const { current, state } = shared().driver;
+  const running = current.value;
+  current.value = null; // no stack has entered these frames
+  let list: Line[] | undefined = [];
+  for (let at = frame; at && list; at = caller(at)) {
     if (!isOwn(at)) continue;
     const lines = engineStack(() => enter(at!)).split("\n");
     state.value = 0;
-    last.value = null;
     const found: Line[] = []; // down to enter, which JavaScript has called
     for (const text of lines) {
       const line = read(text);
@@ -72,9 +73,10 @@ function functions(frame: object | null): Line[] | undefined {
     found.pop();
     // Compact code is entered by a function of its own, and the function that this one calls traps.
     const line = found.at(-2) ?? found.at(-1);
-    if (!line) return undefined;
-    list.push(line);
+    if (line) list.push(line);
+    else list = undefined;
   }
+  current.value = running;
   return list;
 }
 
@@ -115,14 +117,15 @@ export function restore(error: unknown, brought: unknown, trampolines: number): 
 
 /** Where the guest's lines of a stack end and those of the loop in fiber.wat begin; -1: the loop is not there. */
 function baseOf(lines: string[]): number {
-  let at = lines.findLastIndex(isLoop);
+  const outermost = lines.findLastIndex((line) => /^( *at )?outermost[ @]/.test(line));
+  const inside = outermost < 0 ? lines : lines.slice(0, outermost);
+  let at = inside.findLastIndex(isLoop);
   if (at >= 0) {
     while (at > 0 && isLoop(lines[at - 1]!)) at--;
     return at;
   }
-  // Not told by V8: the driver for the fiber, the loop, the driver for that, and what called it.
-  const outermost = lines.findLastIndex((line) => /^outermost@/.test(line));
-  return outermost < 0 ? -1 : outermost - 7;
+  // Not told by V8: the driver for the fiber, the loop, and the export that begins it.
+  return outermost < 0 ? -1 : outermost - 5;
 }
 
 const isLoop = (line: string): boolean => line.includes("wasm://wasm/fiberfill.fiber-");

@@ -8,7 +8,7 @@ interface Rewriter {
   memory: WebAssembly.Memory;
   input(n: number): number;
   marks(n: number): number;
-  lower(all: boolean, stubs: boolean): number;
+  lower(all: boolean, own: boolean): number;
   waits(): number;
   output(): number;
   output_len(): number;
@@ -122,12 +122,12 @@ export function isRewritten(bytes: Uint8Array): boolean {
  * Lowers a module, in an instance that is thrown away. Returns undefined if there is nothing to lower. Throws a
  * CompileError that says what is wrong with the module, or what in it cannot be lowered. The rewriter must be loaded.
  * With `all`, functions that use none of the instructions are changed, too. `marks` says which imported functions may
- * be left, by a byte for each; without it all of them may. With `stubs` the module is a module B, whose imports from
- * "wait" are Waiting.
+ * be left, by a byte for each; without it all of them may. With `own` the module is one of fiberfill's: its imports
+ * from "wait" are Waiting, and it keeps one reference to each continuation, which is good for all resumes.
  */
-export function lower(bytes: Uint8Array, all: boolean, marks?: Uint8Array, stubs = false): Uint8Array | undefined {
+export function lower(bytes: Uint8Array, all: boolean, marks?: Uint8Array, own = false): Uint8Array | undefined {
   tellIfLarge(bytes);
-  return rewrite(bytes, marks, (rewriter) => rewriter.lower(all, stubs));
+  return rewrite(bytes, marks, (rewriter) => rewriter.lower(all, own));
 }
 
 /**

@@ -16,6 +16,8 @@ export const OWN = 4;
 export const NEWS = 5;
 /** Not 0 while the scheduler is asked. */
 export const ASKING = 6;
+/** For how many steps the scheduler may be told the time that lies 8 bytes further on. */
+export const STEPS = 8;
 
 /** Ends the list of news: neither an address nor 0. */
 export const END = 1;

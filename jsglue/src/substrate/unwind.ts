@@ -294,7 +294,7 @@ export function unwindingNow(given: Needs): Substrate {
     loadNow();
     needs = given;
     refuseWith(given.SuspendError);
-    const module = lower(fiberBytes, true)!;
+    const module = lower(fiberBytes, false, undefined, true)!;
     fiber = instantiate(module, { host: { wait: waitTag() } }).exports as unknown as FiberModule;
     share(fiber.memory);
     start({ needs, memory: fiber.memory, stacks });

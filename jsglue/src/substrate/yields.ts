@@ -14,10 +14,10 @@ import { link } from "../lower/link.js";
 import { lower } from "../lower/rewriter.js";
 import { Waiting } from "../lower/waits.js";
 import { WebAssembly } from "../platform.js";
-import { idle as rest, recent } from "../turn/clock.js";
+import { idle as rest, recent, steps } from "../turn/clock.js";
 import { INDEX, type Core } from "../turn/core.js";
 import { enter } from "../turn/observe.js";
-import { cells, END, entry, GIVEN, IMPORT, LAST, LINK, NEWS, OWN, SLOT, WAITS, YIELDS } from "./cells.js";
+import { cells, END, entry, GIVEN, IMPORT, LAST, LINK, NEWS, OWN, SLOT, STEPS, WAITS, YIELDS } from "./cells.js";
 import type { Yields } from "./substrate.js";
 import type { Needs } from "./unwind.js";
 
@@ -94,7 +94,7 @@ const takesPlain = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0,
 export function start(given: Loop): void {
   loop = given;
   compiled = new WebAssembly.Module(lower(yieldBytes, true, new Uint8Array(8))! as BufferSource);
-  functions = { now: recent, idle, tell };
+  functions = { now, idle, tell };
   // Neither these functions nor `may` can be left, and none of them calls code that could be: they need no barrier.
   for (const fn of Object.values(functions)) shared().lowered.add(fn);
 }
@@ -125,8 +125,15 @@ function may(number: number, yields: Yields): number {
   const at = entry(task.reference & INDEX);
   cells[at + IMPORT] = number;
   rest(); // time may have passed: in the script tag, this file has a clock of its own
+  cells[STEPS] = 0;
   cells[OWN] = 4 * at;
   return 1;
+}
+
+function now(): number {
+  const time = recent();
+  cells[STEPS] = steps();
+  return time;
 }
 
 /** Whether this fiber, whose wait JavaScript has begun, can go on without JavaScript having anything to do. */

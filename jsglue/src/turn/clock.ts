@@ -26,6 +26,13 @@ export function recent(): number {
   return now;
 }
 
+/** For how many steps the last reading does, this one included. The caller counts them. */
+export function steps(): number {
+  const n = left;
+  left = 1;
+  return n;
+}
+
 /** Time may pass without steps from now on: the next call of recent reads the clock. */
 export function idle(): void {
   left = 0;
