@@ -182,6 +182,9 @@ func (e *emitter) copy(op uint32, at, end int) {
 		}
 	case aFunc:
 		f := r.U32()
+		if l.move != nil {
+			l.move.want(f)
+		}
 		if op == wasm.OpRefFunc {
 			e.U32(l.fun(f))
 		} else {

@@ -7,8 +7,8 @@ import (
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
 
-// driverCode is driver.wat. It becomes part of every lowered module: a call from one module into another costs ten
-// times as much as one that stays inside.
+// driverCode is driver.wat. What a lowered module uses of it becomes part of the module: a call from one module into
+// another costs ten times as much as one that stays inside.
 // Why: RATIONALE.md, "Why is the driver's code in every lowered module?".
 //
 //go:embed driver.wasm
@@ -51,9 +51,24 @@ const (
 )
 
 // A move maps the indices in another module's code to those of the output.
-type move struct{ types, funcs, globals []uint32 }
+type move struct {
+	types, funcs, globals []uint32
+	wanted                []uint32 // functions of that code that are called, or called by these
+}
 
-// addDriver adds the driver's functions to those that the rewriter makes.
+// want notes that a function is called. Written into its callers it would be there a dozen times.
+//
+//go:noinline
+func (m *move) want(f uint32) {
+	for _, g := range m.wanted {
+		if g == f {
+			return
+		}
+	}
+	m.wanted = append(m.wanted, f)
+}
+
+// addDriver makes room for the driver's functions among those that the rewriter makes.
 func (l *lowering) addDriver() {
 	m, err := validate.Decode(driverCode, nil)
 	if err != nil {
@@ -88,18 +103,35 @@ func (l *lowering) addDriver() {
 	for g := range m.Globals {
 		d.move.globals = append(d.move.globals, l.hidden(g))
 	}
+}
+
+// completeDriver writes the driver's functions that the module calls, and what they call. A guest that others make wait
+// calls none.
+func (l *lowering) completeDriver() {
+	d, m := l.driver, l.driver.m
 	for f := m.ImportedFuncs; f < len(m.Funcs); f++ {
+		l.complete(d.move.funcs[f], []byte{0, wasm.OpUnreachable, wasm.OpEnd})
+	}
+	for i := 0; i < len(d.move.wanted); i++ { // which grows
+		f := d.move.wanted[i]
+		if int(f) < m.ImportedFuncs {
+			continue
+		}
 		b := &d.body
-		b.Start(m, uint32(f))
+		b.Start(m, f)
 		e := d.hotCode.reset(d, nil)
-		locals := append([]validate.Type(nil), b.Locals[len(m.Params(uint32(f))):]...)
+		locals := append([]validate.Type(nil), b.Locals[len(m.Params(f)):]...)
 		e.copyAll(b)
 		l.complete(d.move.funcs[f], e.function(locals))
 	}
 }
 
-// entry returns the index of one of the driver's functions.
-func (l *lowering) entry(k int) uint32 { return l.driver.move.funcs[l.driver.m.Exports[k].Index] }
+// entry returns the index of one of the driver's functions, which is called.
+func (l *lowering) entry(k int) uint32 {
+	f := l.driver.m.Exports[k].Index
+	l.driver.move.want(f)
+	return l.driver.move.funcs[f]
+}
 
 // hidden returns the index of one of its globals, tag that of a tag's identity.
 func (l *lowering) hidden(k int) uint32 { return uint32(l.m.ImportedGlobals + k) }

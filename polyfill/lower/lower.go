@@ -340,5 +340,6 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 		bodies[k] = l.grounded(f, l.hot(f, s, cold))
 		l.complete(cold, l.cold(s, cold))
 	}
+	l.completeDriver()
 	return bodies, Refusal{}
 }

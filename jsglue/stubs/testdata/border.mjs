@@ -291,7 +291,11 @@ test("an exception costs no worker, a trap costs one", async () => {
 
 test("a wait that the engine refuses reaches refused with a SuspendError", () => {
   const log = [];
-  const { guest, sp } = border({ log, imports: { wait: async () => 1 } });
+  const refused = () => {
+    assert.throws(() => worker.rethrow(), WebAssembly.SuspendError);
+    return 0;
+  };
+  const { guest, worker } = border({ log, imports: { wait: async () => 1 }, refused });
   assert.throws(() => guest.exports.keep(1), WebAssembly.SuspendError);
   assert.deepEqual(log, [["refused", "wait", BASE - 16]]);
 });
