@@ -174,16 +174,21 @@
     (if (i32.eqz (ref.eq (local.get $outer) (struct.get $stack $parent (local.get $s))))
       (then (struct.set $stack $parent (local.get $s) (local.get $outer))))
     (global.set $current (struct.get $stack $inner (local.get $s)))
-    (local.set $depth (global.get $depth))
     (if (ref.is_null (local.get $outer)) (then
+      (local.set $depth (global.get $depth))
       (struct.set $stack $native (local.get $s) (i32.const 1))
       (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
       (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (local.get $x))))
       (call $host_outermost (local.get $depth) (ref.func $enter))
       (global.set $depth (local.get $depth))
       (return (call $taken (local.get $s)))))
-    (if (i32.or (i32.lt_u (local.get $depth) (global.get $nested))
-      (ref.eq (local.get $outer) (global.get $ground))) (then
+    (if (ref.eq (local.get $outer) (global.get $ground)) (then ;; it shares the ground's place in the depth
+      (struct.set $stack $native (local.get $s) (i32.const 1))
+      (local.set $captured (call $run (local.get $x) (local.get $s) (local.get $s)))
+      (if (ref.eq (local.get $captured) (local.get $s)) (then (return (local.get $s))))
+      (return (call $taken (local.get $s)))))
+    (local.set $depth (global.get $depth))
+    (if (i32.lt_u (local.get $depth) (global.get $nested)) (then
       (struct.set $stack $native (local.get $s) (i32.const 1))
       (global.set $depth (i32.add (local.get $depth) (i32.const 1)))
       (local.set $captured (call $run (local.get $x) (local.get $s) (local.get $s)))
@@ -260,7 +265,8 @@
         (global.set $current (struct.get $stack $parent (local.get $t)))
         (if (ref.eq (local.get $t) (local.get $s)) (then
           (if (i32.eqz (ref.is_null (local.get $x))) (then
-            (global.set $depth (i32.sub (global.get $depth) (i32.const 1)))
+            (if (i32.eqz (ref.eq (struct.get $stack $parent (local.get $t)) (global.get $ground)))
+              (then (global.set $depth (i32.sub (global.get $depth) (i32.const 1)))))
             (throw_ref (local.get $x))))
           (global.set $outcome (i32.const 0))
           (return (ref.null none))))
