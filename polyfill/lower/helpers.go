@@ -98,6 +98,7 @@ func (e *emitter) rewrite(frame uint32, n int) {
 // hang links the frame in a local to the frame before it. A frame that is used again may already have the right link:
 // then nothing is written, since a write costs time. What the stack has noted of a frame for the leaf is cleared: from
 // now on it notes there what was saved last.
+// Why: RATIONALE.md, "Why does the driver keep so little in globals?".
 func (e *emitter) hang(frame uint32, leaf, again bool) {
 	t := e.local(validate.RefNull(e.l.stack))
 	e.target()
