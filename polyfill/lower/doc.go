@@ -77,8 +77,8 @@
 // there in order and read back on the other side, where references are cast to the type that validation has promised.
 // So the driver knows no types, and nothing is allocated.
 //
-// The driver (driver.wat) is part of every lowered module, because a call into another module costs as much as ten
-// within one. The modules share its state: globals, which the driver imports.
+// What a lowered module calls of the driver (driver.wat) is part of the module, because a call into another module
+// costs as much as ten within one. The modules share its state: globals, which the driver imports.
 //
 // # Continuations
 //
