@@ -136,7 +136,7 @@ func (s *Scheduler) Begin() (f polyfill.Fiber, started bool) {
 	s.admitted++
 	i := s.place(f)
 	s.tasks[i].begun = true
-	s.Machine.Enter(f)
+	s.Machine.Link(f)
 	s.record(Begun, f)
 	return f, true
 }
@@ -206,7 +206,7 @@ func (s *Scheduler) suspend(e Event, waiting bool) (leaf int) {
 	leaf = s.place(f)
 	top, i := f, leaf
 	for !s.tasks[i].begun {
-		p := s.Machine.Parent(top)
+		p := s.Machine.Above(top)
 		if p == 0 {
 			break
 		}
@@ -214,7 +214,7 @@ func (s *Scheduler) suspend(e Event, waiting bool) (leaf int) {
 	}
 	s.returns = s.tasks[i].begun
 	s.tasks[i].begun = false
-	s.Machine.Detach(top)
+	s.Machine.Unlink(top)
 	if len(s.timers.heap) > 0 {
 		s.timers.remove(f)
 	}
@@ -379,15 +379,18 @@ func (s *Scheduler) next(now float64) Command {
 			return TurnOver
 		}
 		f := s.ready.Pop()
-		_, trap := s.Machine.Enter(f)
-		if trap == polyfill.NotSuspended {
-			_, trap = s.Machine.Enter(s.top(f)) // f was carried
+		top := f
+		state := s.Machine.State(f)
+		for state == polyfill.Carried {
+			top = s.Machine.Above(top)
+			state = s.Machine.State(top)
 		}
-		if trap != polyfill.OK {
+		if state != polyfill.Suspended {
 			// f was dropped before it ever ran: its place is free.
 			s.release()
 			continue
 		}
+		s.Machine.Link(top)
 		s.moved = now
 		s.stall = stallNone
 		if s.logging {
@@ -403,12 +406,4 @@ func (s *Scheduler) next(now float64) Command {
 		s.record(Completed, 0)
 	}
 	return Idle
-}
-
-// top returns the fiber to enter so that control reappears in the suspended leaf f.
-func (s *Scheduler) top(f polyfill.Fiber) polyfill.Fiber {
-	for s.Machine.State(f) == polyfill.Carried {
-		f = s.Machine.Parent(f)
-	}
-	return f
 }

@@ -103,6 +103,9 @@ func (m *Machine) Parent(f Fiber) Fiber {
 	return 0
 }
 
+// Above is Parent without its check: f must be on the live chain, or carried.
+func (m *Machine) Above(f Fiber) Fiber { return m.reference(m.slots[f.Index()].parent) }
+
 // CheckReference returns OK if f is a reference of this machine, whether its fiber is over or not, else the reason why
 // it is not. Every operation checks all its operands in this way before anything else (K-2). Like the other checks, it
 // changes only what [Machine.Refusal] returns.
@@ -154,10 +157,15 @@ func (m *Machine) Enter(f Fiber) (leaf Fiber, trap Trap) {
 	if trap := m.CheckSuspended(f); trap != OK {
 		return 0, trap
 	}
+	return m.Link(f), OK
+}
+
+// Link is Enter without its check: f must be suspended.
+func (m *Machine) Link(f Fiber) (leaf Fiber) {
 	if m.active != 0 {
 		m.slots[m.active].state = Busy
 	}
-	return m.attach(uint32(f)&indexMask, m.active), OK
+	return m.attach(uint32(f)&indexMask, m.active)
 }
 
 // attach puts the piece with the suspended top i below parent.
@@ -182,8 +190,12 @@ func (m *Machine) Detach(f Fiber) (parent Fiber, trap Trap) {
 	if trap := m.CheckInChain(f); trap != OK {
 		return 0, trap
 	}
-	return m.reference(m.detach(uint32(f) & indexMask)), OK
+	return m.reference(m.Unlink(f)), OK
 }
+
+// Unlink is Detach without its check, and returns the place of f's parent: f must be active or an ancestor of the
+// active fiber.
+func (m *Machine) Unlink(f Fiber) (parent uint32) { return m.detach(uint32(f) & indexMask) }
 
 func (m *Machine) detach(i uint32) (parent uint32) {
 	top := &m.slots[i]
