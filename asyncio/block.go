@@ -56,5 +56,11 @@ func block[T any](ctx context.Context, op, what string, fn func(ctx context.Cont
 	case !r.returned:
 		return none, errors.New("asyncio: the function given to Block called runtime.Goexit")
 	}
+	if r.err != nil {
+		// fn may have seen that ctx is done, and have returned, before this fiber was told.
+		if err := f.ended(ctx); err != nil {
+			return none, err
+		}
+	}
 	return r.value, r.err
 }

@@ -99,6 +99,28 @@ func TestJ_MUX_7_late_completion_is_dropped(t *testing.T) {
 	})
 }
 
+// The function may know that ctx is done, and return, before the fiber is told. Block returns the cause all the same.
+func TestBlock_returns_the_cause_if_the_function_is_first(t *testing.T) {
+	leaktest.Goroutines(t)
+	reason := errors.New("no longer wanted")
+	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+		for range 200 {
+			ctx, cancel := context.WithCancelCause(f)
+			_, err := asyncio.Block(ctx, func(context.Context) (int, error) {
+				cancel(reason)
+				return 0, errors.New("the function's own error")
+			})
+			if err != reason {
+				t.Fatalf("Block() = %v, want the cause", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBlock_panic_and_Goexit_happen_in_the_fiber(t *testing.T) {
 	leaktest.Goroutines(t)
 	l := asyncio.NewLoop(t.Context())

@@ -59,7 +59,8 @@ func TestTimeout_in_initialize(t *testing.T) {
 }
 
 func TestTimeout_of_a_guest_that_never_waits(t *testing.T) {
-	p := startProcess(t, "run", "--timeout", "10ms", stacks, "spin")
+	// Long enough for the guest to be compiled and to have begun, also on a busy machine.
+	p := startProcess(t, "run", "--timeout", "2s", stacks, "spin")
 	if code, rest := p.end(); code != exitTimeout || !strings.Contains(rest, "does not wait and cannot be cancelled") {
 		t.Errorf("exit code %d, %s", code, rest)
 	}
