@@ -1,5 +1,6 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as -all -g fiber.wat -o fiber.wasm
+;;   wasm-as --enable-reference-types --enable-gc --enable-bulk-memory --enable-exception-handling \
+;;     --enable-stack-switching -g fiber.wat -o fiber.wasm
 ;;
 ;; What begins a fiber on a stack of our own, and goes on with it (src/substrate/unwind.ts). It is lowered like any
 ;; guest. A job is a thunk (package jsglue/stubs): it is given the runner and lets no exception out. An import that
@@ -11,6 +12,7 @@
   (type $wait (func))
   (type $waiting (cont $wait))
   (import "host" "wait" (tag $wait (type $wait)))
+  (import "wait" "never" (func $never))
 
   ;; Where the fibers that wait go on, each in a slot of its own: for an engine to take a continuation from JavaScript
   ;; would cost more than all the rest. There is no other reference to a continuation, and the rewriter knows
@@ -44,6 +46,13 @@
       (i32.store (i32.const 0) (i32.const -1))
       (br_if $next (i32.ge_s (local.get $slot) (i32.const 0))))
     (i32.const 1))
+
+  ;; Whether an import could wait where this is called: "never" is one that does not.
+  (func (export "able") (result i32)
+    (block $refused
+      (try_table (catch_all $refused) (call $never))
+      (return (i32.const 1)))
+    (i32.const 0))
 
   (func $drop (export "drop") (param $slot i32) (table.set $slots (local.get $slot) (ref.null $waiting)))
 

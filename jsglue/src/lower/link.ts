@@ -138,6 +138,7 @@ export function link(
 const mayWait = (kind: number, value: unknown): boolean =>
   kind === TABLE ||
   (kind === FUNCTION &&
+    !(value instanceof Waiting) &&
     !(typeof value === "function" && !/\[native code\]/.test(Function.prototype.toString.call(value))));
 
 /** Throws a LinkError if a module that has not been lowered imports a tag with results: the engine sees none. */

@@ -19,7 +19,7 @@ import { isJavaScriptCore } from "./javascriptcore.js";
 import { cells, GIVEN, LAST, NEXT, share, ASKING } from "./cells.js";
 import type { Bare, Runner, Stack, Substrate, Yields } from "./substrate.js";
 import type { Core } from "../turn/core.js";
-import { enters, leaves, start, tell, Yielding } from "./yields.js";
+import { enters, hurry, leaves, start, tell, Yielding } from "./yields.js";
 import fiberBytes from "../../lower/fiber.wasm";
 
 /** jsglue/lower/fiber.wat */
@@ -30,6 +30,7 @@ interface FiberModule {
   drop(slot: number): void;
   grow(n: number): void;
   memory: WebAssembly.Memory;
+  able(): number;
 }
 
 /** What this substrate takes from the rest of fiberfill: the script tag loads it as a file of its own. */
@@ -263,12 +264,13 @@ function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
 }
 
 function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance {
-  const { wait, slots } = imports as Record<string, Record<string, unknown>>;
+  const made = instantiate(lower(bytes, true, undefined, true) ?? bytes, imports);
+  const { wait } = imports as Record<string, Record<string, unknown>>;
   for (const i in wait) {
     const value = wait[i];
-    if (value instanceof Yielding) wait[i] = value.hurried(slots![`f${i}`]);
+    if (value instanceof Yielding) hurry(imports as any, made.exports, i, value);
   }
-  return instantiate(lower(bytes, true, undefined, true) ?? bytes, imports);
+  return made;
 }
 
 let needs: Needs;
@@ -295,9 +297,13 @@ export function unwindingNow(given: Needs): Substrate {
     needs = given;
     refuseWith(given.SuspendError);
     const module = lower(fiberBytes, false, undefined, true)!;
-    fiber = instantiate(module, { host: { wait: waitTag() } }).exports as unknown as FiberModule;
+    const none = (): number => 0;
+    shared().lowered.add(none); // without a barrier: it must not count as code of JavaScript's
+    const never = new Waiting(none, none);
+    const linked = { host: { wait: waitTag() }, wait: { never } };
+    fiber = instantiate(module, linked).exports as unknown as FiberModule;
     share(fiber.memory);
-    start({ needs, memory: fiber.memory, stacks });
+    start({ needs, memory: fiber.memory, able: fiber.able, stacks });
   }
   return substrate;
 }

@@ -7,12 +7,13 @@
 // have nothing to do. Both are checked once, and again after JavaScript has run.
 // Why: RATIONALE.md, "Why does a yield on stacks of our own not tell JavaScript?".
 
+import guardBytes from "../../lower/guard.wasm";
 import yieldBytes from "../../lower/yield.wasm";
 import type { Call } from "../guest/call.js";
 import { shared } from "../lower/driver.js";
 import { link } from "../lower/link.js";
 import { lower } from "../lower/rewriter.js";
-import { Waiting } from "../lower/waits.js";
+import { Waiting, waitTag } from "../lower/waits.js";
 import { WebAssembly } from "../platform.js";
 import { idle as rest, recent, steps } from "../turn/clock.js";
 import { INDEX, type Core } from "../turn/core.js";
@@ -34,6 +35,8 @@ export interface Yielder {
 export interface Loop {
   needs: Needs;
   memory: WebAssembly.Memory;
+  /** Whether an import could wait now. */
+  able(): number;
   /** By slot. */
   stacks: readonly (Yielder | undefined)[];
 }
@@ -46,6 +49,7 @@ const names = new WeakMap<Call, string>();
 let loop: Loop;
 let core: Core | undefined;
 let compiled: WebAssembly.Module;
+let guard: WebAssembly.Module | undefined;
 let functions: Record<string, Function>;
 
 /** An import that only yields, and how JavaScript does it. */
@@ -56,24 +60,61 @@ export class Yielding extends Waiting {
   ) {
     super(begin, end);
   }
+}
 
-  /** The same import without JavaScript. `trampoline` has the import's type. */
-  hurried(trampoline: unknown): Waiting {
-    loop.needs.ask((made) => ((core = made), 0));
-    if (!core || !isPlain(trampoline)) return this;
-    shared().lowered.add(core.yield);
-    const { begin, end, yields } = this;
-    const asks = (number: number): number => may(number, yields);
-    shared().lowered.add(asks);
-    const { driver } = shared();
-    const [given, made] = link(compiled, {
-      fiber: { memory: loop.memory, told: driver.told },
-      core: { yield: core.yield },
-      js: { ...functions, may: asks, begin, end, obey: loop.needs.run, import: ++imports },
-    });
-    const instance = new WebAssembly.Instance(compiled, given);
-    made(instance);
-    return new Waiting(instance.exports["begin"] as () => number, instance.exports["end"] as () => unknown);
+/** What a generated module with stubs imports, and what it exports, as far as it concerns the stubs. */
+interface Stubs {
+  js: { rest?: WebAssembly.Global; resumed(): void };
+  guest: { sp?: WebAssembly.Global; memory?: WebAssembly.Memory };
+  worker: { shared: WebAssembly.Global };
+  slots: Record<string, WebAssembly.Global>;
+}
+
+/** Puts a stub that does without JavaScript in front of the stub of an import, if the import's type is plain. */
+export function hurry(
+  { js, guest, worker, slots }: Stubs,
+  { low }: Record<string, unknown>,
+  i: string,
+  yielding: Yielding,
+): void {
+  loop.needs.ask((made) => ((core = made), 0));
+  const slot = slots[`s${i}`]!;
+  const otherwise = slot.value as Function;
+  if (!core || !isPlain(otherwise)) return;
+  const { driver, lowered } = shared();
+  const asks = (number: number): number => may(number, yielding.yields);
+  const end = (frames: number): void => {
+    try {
+      yielding.end();
+    } finally {
+      if (frames) js.resumed();
+    }
+  };
+  const untouched = low ? guardOf(guest.memory!) : () => 1;
+  if (!untouched) return;
+  // None of these needs a barrier: `otherwise` can be left, and the others neither can be left nor call what could be.
+  for (const fn of [otherwise, core.yield, asks, untouched]) lowered.add(fn);
+  const none = (): WebAssembly.Global => new WebAssembly.Global({ value: "i32", mutable: true });
+  const [given, made] = link(compiled, {
+    host: { wait: waitTag() },
+    fiber: { memory: loop.memory, told: driver.told },
+    stub: { otherwise, untouched, sp: guest.sp ?? none(), rest: guest.sp ? js.rest : none(), low: low ?? none() },
+    worker,
+    core: { yield: core.yield },
+    js: { ...functions, may: asks, end, obey: loop.needs.run, import: ++imports },
+  });
+  const instance = new WebAssembly.Instance(compiled, given);
+  made(instance);
+  slot.value = instance.exports["stub"];
+}
+
+/** What looks at the guard of a region. Returns undefined for a memory of another kind, such as a shared one. */
+function guardOf(memory: WebAssembly.Memory): Function | undefined {
+  try {
+    guard ??= new WebAssembly.Module(guardBytes as BufferSource);
+    return new WebAssembly.Instance(guard, { guest: { memory } }).exports["untouched"] as Function;
+  } catch {
+    return undefined;
   }
 }
 
@@ -93,7 +134,9 @@ const takesPlain = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0,
 /** Prepares all this, once. */
 export function start(given: Loop): void {
   loop = given;
-  compiled = new WebAssembly.Module(lower(yieldBytes, true, new Uint8Array(8))! as BufferSource);
+  compiled = new WebAssembly.Module(
+    lower(yieldBytes, false, Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 0))! as BufferSource,
+  );
   functions = { now, idle, tell };
   // Neither these functions nor `may` can be left, and none of them calls code that could be: they need no barrier.
   for (const fn of Object.values(functions)) shared().lowered.add(fn);
@@ -117,7 +160,7 @@ export function leaves(runner: object): void {
 /** Whether the running fiber may yield by this import without JavaScript. */
 function may(number: number, yields: Yields): number {
   const slot = cells[LAST]!;
-  if (slot < 0 || cells[GIVEN] || !loop.needs.ask(() => 1)) return 0;
+  if (slot < 0 || cells[GIVEN] || !loop.able() || !loop.needs.ask(() => 1)) return 0;
   const task = loop.stacks[slot]!.runner as Call;
   const name = task.reference !== 0 && yields(task);
   if (!name) return 0;
