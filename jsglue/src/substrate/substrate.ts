@@ -18,6 +18,11 @@ export interface Substrate {
    * {@link Stack.leave} has returned. `yields` is given if it only yields.
    */
   waits(fn: (...args: any[]) => unknown, yields?: Yields): unknown;
+  /**
+   * Calls `fn`, and runs inside this call the stacks that go on or begin because of it, until none does. Nothing else
+   * can wait meanwhile: other imports that may wait are refused. If this method is missing, stacks go on in a microtask.
+   */
+  inside?<T>(fn: () => T): T;
   /** Instantiates a generated module, which lies between a guest and its imports. */
   instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance;
   /** Instantiates a guest. `functions` are its imports that are functions; undefined stands for those that may wait. */
@@ -42,6 +47,13 @@ export type Bare = Pick<Shape, "header" | "bytes" | "options">;
  * anybody. Returns the import's name, or false.
  */
 export type Yields = (task: Call) => string | false;
+
+/** An operation of a guest's own fibers, in {@link Substrate.waits}. */
+export interface Jumping {
+  (...args: number[]): any;
+  /** What is called where no stack can be left. */
+  direct?: (...args: number[]) => any;
+}
 
 /** What runs on a stack: a call of an export, or a fiber that a guest has made. */
 export interface Runner {

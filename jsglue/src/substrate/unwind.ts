@@ -13,11 +13,11 @@ import { restore, standsIn } from "../lower/frames.js";
 import { instantiate, link } from "../lower/link.js";
 import { isRewritten, load, loadNow, lower, waitsOf } from "../lower/rewriter.js";
 import { WebAssembly } from "../platform.js";
-import { refuseWith, Waiting, waitTag } from "../lower/waits.js";
+import { refuse, refused, refuseWith, Waiting, waitTag } from "../lower/waits.js";
 import type { Shape } from "../guest/module.js";
 import { isJavaScriptCore } from "./javascriptcore.js";
 import { cells, GIVEN, LAST, NEXT, share, ASKING } from "./cells.js";
-import type { Bare, Runner, Stack, Substrate, Yields } from "./substrate.js";
+import type { Bare, Jumping, Runner, Stack, Substrate, Yields } from "./substrate.js";
 import type { Core } from "../turn/core.js";
 import { enters, leaves, start, tell, Yielding } from "./yields.js";
 import fiberBytes from "../../lower/fiber.wasm";
@@ -195,6 +195,7 @@ class Unwound implements Stack {
 let first: Unwound | undefined;
 const others: Unwound[] = [];
 let running = false; // the loop is
+let plainly = false; // it is inside a plain call, so that nothing in it may wait
 
 function ready(stack: Unwound): void {
   if (first) {
@@ -237,14 +238,37 @@ function begin(runner: Runner): void {
 }
 
 function beginHere(runner: Runner): void {
+  const outer = plainly;
+  plainly = false;
   const over = new Unwound(runner).begin();
+  plainly = outer;
   if (over) needs.soon(over);
+}
+
+/** The loop inside a plain call. What waits outside of it is put aside. */
+function inside<T>(fn: () => T): T {
+  const outer = { first, others: others.splice(0), running, plainly, last: cells[LAST]! };
+  become(undefined);
+  running = plainly = true;
+  try {
+    const result = fn();
+    while (first) (first.goesOn ? first.run() : first.slot < 0 ? shift().begin() : shift().over())?.();
+    return result;
+  } finally {
+    ({ running, plainly } = outer);
+    cells[LAST] = outer.last;
+    others.push(...outer.others);
+    become(outer.first);
+  }
 }
 
 function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
   const waiting = new Waiting(
     (...args) => {
-      const result = fn(...args);
+      const { direct } = fn as Jumping;
+      const here = refused();
+      if ((here || plainly) && !direct) refuse();
+      const result = here ? direct!(...args) : fn(...args);
       answer = NONE;
       if (result === LEFT) return 1;
       answer = result;
@@ -305,6 +329,7 @@ export function unwindingNow(given: Needs): Substrate {
 const substrate: Substrate = {
   begin,
   beginHere,
+  inside,
   waits,
   instance,
   async guest(module, shape, given, functions) {

@@ -12,7 +12,7 @@ import type { Call } from "../guest/call.js";
 import { shared } from "../lower/driver.js";
 import { link } from "../lower/link.js";
 import { lower } from "../lower/rewriter.js";
-import { Waiting } from "../lower/waits.js";
+import { cannotLeave, Waiting } from "../lower/waits.js";
 import { WebAssembly } from "../platform.js";
 import { idle as rest, recent, steps } from "../turn/clock.js";
 import { INDEX, type Core } from "../turn/core.js";
@@ -117,7 +117,7 @@ export function leaves(runner: object): void {
 /** Whether the running fiber may yield by this import without JavaScript. */
 function may(number: number, yields: Yields): number {
   const slot = cells[LAST]!;
-  if (slot < 0 || cells[GIVEN] || !loop.needs.ask(() => 1)) return 0;
+  if (cannotLeave || slot < 0 || cells[GIVEN] || !loop.needs.ask(() => 1)) return 0;
   const task = loop.stacks[slot]!.runner as Call;
   const name = task.reference !== 0 && yields(task);
   if (!name) return 0;
