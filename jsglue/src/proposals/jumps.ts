@@ -23,7 +23,7 @@ import { Elsewhere } from "./elsewhere.js";
 import type { FiberError } from "../errors.js";
 import type { Call } from "../guest/call.js";
 import type { Glue, GuestFiber, Machine } from "./load.js";
-import { keepPointers, Plain, trapOf } from "./plain.js";
+import { goBelow, keepPointers, Plain, trapOf } from "./plain.js";
 import { EXCEPTION, Plan, QUESTION } from "./plan.js";
 import { reactor } from "../reactor.js";
 import type { Suspending } from "../guest/suspending.js";
@@ -211,6 +211,7 @@ export class MachineOf extends GuestSide implements Machine {
     const stays: Operation = (...args) => {
       this.#called(name);
       if (!this.#running()) return this.#plainly(fn, args);
+      goBelow(this.#binding);
       this.check(this.core.host(1)); // in stacks other reasons go first (C-SWITCH-4)
       try {
         return fn(...args);

@@ -76,23 +76,24 @@ export function trapOf({ deadly }: Glue, death: unknown): unknown {
   return Object.assign(deadly() as Error, { message, cause: death });
 }
 
+/** What is called now has its frames below those that have called the operation. */
+export function goBelow({ parked, stackPointer }: Binding): void {
+  if (parked) stackPointer!.value = parked.value;
+}
+
 /**
  * The shadow stacks while fibers run inside a plain call: JavaScript that they call, and what it calls, has its frames
  * below those of the plain call. The function returned puts the pointers back.
  */
-export function keepPointers({ below }: Glue, binding: Binding): (() => void) | undefined {
-  const { parked, stack } = binding;
-  if (!SCRIPT_TAG && binding.depths()) {
-    if (stack) stack.pointer.value = parked!.value;
-    return below();
-  }
+export function keepPointers(glue: Glue, binding: Binding): (() => void) | undefined {
+  goBelow(binding);
+  const { stack } = binding;
+  if (!SCRIPT_TAG) return binding.depths() ? glue.below() : stack?.below();
   if (!stack) return undefined;
-  const at = (stack.pointer.value = parked!.value as number);
-  if (!SCRIPT_TAG) return stack.below();
-  const { atRest } = stack;
-  stack.rest.value = stack.atRest = at >>> 0;
+  const { atRest, now } = stack;
+  stack.rest.value = stack.atRest = now;
   return () => {
     stack.rest.value = stack.atRest = atRest;
-    stack.pointer.value = at;
+    stack.pointer.value = now;
   };
 }
