@@ -124,7 +124,7 @@ test("one call at a time: beside one that has entered fibers and waits it is ref
   await until(() => g.gates.length === 1);
   assert.throws(
     () => sum(4),
-    (error) => error.code === "cannot-suspend" && error.message.includes(`fiber ${fiber.name} has begun to do so`),
+    (error) => error.code === "cannot-suspend" && error.message.includes(`fiber ${fiber.name}, which has done so, is not over`),
   );
   g.gates[0].resolve(7);
   assert.equal(await fiber, 7);

@@ -13,7 +13,7 @@ const none: Depths = new Map();
 
 /** What one fiber has there. */
 export class Elsewhere {
-  #call: object | undefined; // in which it left
+  #call = 0; // in which it left
   #entered = none; // when it went on last
   #left = none;
   readonly #own = new Map<object, number>(); // what it has pushed and not popped
@@ -22,7 +22,7 @@ export class Elsewhere {
     this.#entered = depths;
   }
 
-  leaves(call: object, depths: Depths): void {
+  leaves(call: number, depths: Depths): void {
     this.#call = call;
     this.#left = depths;
     for (const stack of new Set([...depths.keys(), ...this.#entered.keys()])) {
@@ -33,7 +33,7 @@ export class Elsewhere {
   }
 
   /** Whether its frames are where they were, and the lowest. */
-  fits(call: object, depths: Depths): boolean {
+  fits(call: number, depths: Depths): boolean {
     for (const stack of this.#own.keys())
       if (call !== this.#call || depths.get(stack) !== this.#left.get(stack)) return false;
     return true;

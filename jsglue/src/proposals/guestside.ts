@@ -34,6 +34,9 @@ export abstract class GuestSide {
   /** Ends the running chain by a trap. */
   abstract refuse(why: string): never;
 
+  /** What is called now in the guest has its frames below those of the plain call that is under way, if one is. */
+  protected abstract below(): void;
+
   protected found(binding: Binding, functions: WebAssembly.Table, kind: (i: number) => number): void {
     this.#memory = () => binding.bytes();
     this.#functions = functions;
@@ -58,6 +61,7 @@ export abstract class GuestSide {
   call(what: string, i: number, ...args: number[]): number {
     const inside = this.inside;
     this.inside = what;
+    this.below();
     try {
       return this.glue.inJavaScript(() => (this.#functions.get(i >>> 0) as (...args: number[]) => number)(...args));
     } catch (error) {

@@ -23,7 +23,7 @@ import { Elsewhere } from "./elsewhere.js";
 import type { FiberError } from "../errors.js";
 import type { Call } from "../guest/call.js";
 import type { Glue, GuestFiber, Machine } from "./load.js";
-import { goBelow, keepPointers, Plain, trapOf } from "./plain.js";
+import { goBelow, Plain, trapOf } from "./plain.js";
 import { EXCEPTION, Plan, QUESTION } from "./plan.js";
 import { reactor } from "../reactor.js";
 import type { Suspending } from "../guest/suspending.js";
@@ -53,7 +53,8 @@ export class MachineOf extends GuestSide implements Machine {
   failure: FiberError | undefined = undefined;
 
   #begun = false; // whether the entry has begun
-  #chain: object = this; // another one for each entry
+  #chain = 0; // a number for each entry
+  #plainCalls: Plain | undefined;
   #plain: Plain | undefined; // the entry, if it is an operation of a plain call
   #standing: Coroutine | undefined; // the root of all plain calls, while the core has it
   #root!: Coroutine;
@@ -99,7 +100,7 @@ export class MachineOf extends GuestSide implements Machine {
 
   start(task: Call): void {
     if (this.#standing) this.#leave(this.#standing);
-    this.#begin(this.#rootOf(task));
+    this.#begin(this.#rootOf(task, task.name));
   }
 
   over(task: Call): void {
@@ -111,10 +112,10 @@ export class MachineOf extends GuestSide implements Machine {
     this.failure = undefined;
   }
 
-  #rootOf(task: Call | Plain): Coroutine {
+  #rootOf(runner: Call["runner"], name: string): Coroutine {
     // In C the entry is a coroutine that others switch to; elsewhere it is below all fibers, and has no reference.
     const reference = this.core.enter();
-    const root = new Coroutine(this, reference, 0, 0, 0, task.name, task.job, task);
+    const root = new Coroutine(this, reference, 0, 0, 0, name, runner.job, runner);
     root.started = true;
     if (reference !== 0) this.#table[reference & INDEX] = root;
     return root;
@@ -122,7 +123,7 @@ export class MachineOf extends GuestSide implements Machine {
 
   #begin(root: Coroutine): void {
     this.#root = this.#current = root;
-    this.#chain = {};
+    this.#chain++;
     this.#begun = true;
   }
 
@@ -138,22 +139,22 @@ export class MachineOf extends GuestSide implements Machine {
     const { inside } = this.#binding?.substrate ?? {};
     if (this.#begun || !inside) {
       const why = this.#begun
-        ? `fiber ${this.entry!.name} has begun to do so, and waits; it has to end before. `
-        : "no call of fiberfill's exports is open: the export was called as a plain function. ";
+        ? `fiber ${this.entry!.name}, which has done so, is not over`
+        : "no call of fiberfill's exports is open: the export was called as a plain function";
       throw new this.glue.FiberError(
         "cannot-suspend",
-        `${this.system}.${this.#operation} enters another fiber, and ${why}Call it from fiberfill's exports`,
+        `${this.system}.${this.#operation} enters another fiber, and ${why}. Call it from fiberfill's exports`,
       );
     }
     // The core has the root from one operation to the next: each root in C takes a number that nobody gets again.
-    const root = (this.#standing ??= this.#rootOf(new Plain(this.#binding)));
-    const plain = root.runner as Plain;
-    const back = keepPointers(this.glue, this.#binding);
-    this.#plain = plain.begin();
+    const plain = (this.#plainCalls ??= new Plain(this.#binding));
+    const back = plain.begin(this.glue);
+    const root = (this.#standing ??= this.#rootOf(plain.runner, plain.exportName));
+    this.#plain = plain;
     this.#begin(root);
     root.elsewhere = undefined;
     try {
-      const label = inside(() => fn(...args)) as number | undefined;
+      const label = inside(fn, args) as number | undefined;
       if (!this.failure) return label ?? plain.take();
     } catch (error) {
       if (!this.failure) throw error;
@@ -164,6 +165,7 @@ export class MachineOf extends GuestSide implements Machine {
       this.#plain = this.failure = undefined;
     }
     // Nobody has put the pointer back for the frames that the trap ends; in a microtask there are none.
+    plain.below();
     void Promise.resolve().then(() => this.#binding.rest());
     throw trapOf(this.glue, plain.death);
   }
@@ -221,6 +223,10 @@ export class MachineOf extends GuestSide implements Machine {
     };
     leaves.direct = stays;
     return new this.glue.Jump(leaves, stays);
+  }
+
+  protected below(): void {
+    this.#plain?.below();
   }
 
   #called(name: string): void {
@@ -409,6 +415,7 @@ export class MachineOf extends GuestSide implements Machine {
       );
     }
     this.inside = "the guest's malloc for a fiber's stack"; // the plan is not yet carried out
+    this.below();
     try {
       c.region = this.#binding.regions!.take();
       c.region.tenant = c;
@@ -446,7 +453,7 @@ export class MachineOf extends GuestSide implements Machine {
     this.#switch(c);
     if (this.#plan.token(0) !== 0) this.refer(c.event); // to the thrower (C-THROW-3)
     c.bound = undefined;
-    this.entry!.outcome = error; // so that the stub does not take the user's SuspendError for the engine's
+    (this.entry as Call).outcome = error; // so that the stub does not take the user's SuspendError for the engine's
     c.runner.stack!.fail(error);
   }
 

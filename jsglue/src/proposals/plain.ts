@@ -13,59 +13,63 @@ import type { Failing, Owner } from "../guest/call.js";
 import type { Runner, Stack } from "../substrate/substrate.js";
 import type { Glue } from "./load.js";
 
-const exportName = "(a plain call)";
-
-/** The root that plain calls are: what runs on the engine's stack. */
-export class Plain implements Runner, Stack, Owner, Failing {
-  readonly exportName = exportName;
-  readonly frames: readonly never[] = [];
-  readonly thunk = { jspi: false };
-  readonly job: Function = Object;
-  readonly stack: Stack = this;
-  readonly region = undefined;
-  runner: Runner & Owner = this;
-  outcome: unknown = undefined;
-  threw = false;
+/**
+ * The root that plain calls are: what runs on the engine's stack. What else a runner has, nobody asks it for: it never
+ * begins, and ends with the call.
+ */
+export class Plain implements Stack, Failing {
+  readonly exportName = "(a plain call)";
+  readonly frames = [];
+  readonly thunk = {};
+  readonly stack = this;
+  runner = this as unknown as Runner & Owner;
   death: unknown = undefined;
+  #low = 0; // its frames end here
+  #outcome: unknown = undefined;
+  #threw = false;
 
   constructor(readonly binding: Binding) {}
 
-  /** The fiber that runs: errors are about that. */
-  get name(): string {
-    return this.runner === this ? exportName : this.runner.name;
+  /** Another operation. The function returned puts the pointers of other instances' stacks back. */
+  begin(glue: Glue): (() => void) | undefined {
+    const { binding } = this;
+    this.death = undefined;
+    this.runner = this as unknown as Runner & Owner;
+    this.#low = binding.parked?.value as number;
+    if (SCRIPT_TAG || !binding.depths()) return undefined;
+    this.below();
+    return glue.below();
   }
 
-  /** Another operation. */
-  begin(): this {
-    this.runner = this.outcome = this;
-    this.threw = false;
-    this.death = undefined;
-    return this;
+  /** What is called now has its frames below the plain call's, which are where the pointer rests otherwise. */
+  below(): void {
+    const { parked, stackPointer } = this.binding;
+    if (parked) stackPointer!.value = this.#low;
+  }
+
+  /** The fiber that runs: errors are about that. */
+  get name(): string {
+    return (this.runner as unknown) === this ? this.exportName : this.runner.name;
   }
 
   leave(): void {}
 
+  end(): void {}
+
   goOn(value: unknown): void {
-    this.outcome = value;
+    this.#outcome = value;
+    this.#threw = false;
   }
 
   fail(error: unknown): void {
-    this.outcome = this.binding.thrown = error; // thrown: no stub takes it for the engine's refusal
-    this.threw = true;
+    this.#outcome = this.binding.thrown = error; // thrown: no stub takes it for the engine's refusal
+    this.#threw = true;
   }
-
-  end(): void {}
-
-  lose(): void {}
-
-  returned(): void {}
-
-  trapped(): void {}
 
   /** What the root goes on with: a label, or an exception. */
   take(): number {
-    if (this.threw) throw this.outcome;
-    return this.outcome as number;
+    if (this.#threw) throw this.#outcome;
+    return this.#outcome as number;
   }
 }
 
@@ -79,21 +83,4 @@ export function trapOf({ deadly }: Glue, death: unknown): unknown {
 /** What is called now has its frames below those that have called the operation. */
 export function goBelow({ parked, stackPointer }: Binding): void {
   if (parked) stackPointer!.value = parked.value;
-}
-
-/**
- * The shadow stacks while fibers run inside a plain call: JavaScript that they call, and what it calls, has its frames
- * below those of the plain call. The function returned puts the pointers back.
- */
-export function keepPointers(glue: Glue, binding: Binding): (() => void) | undefined {
-  goBelow(binding);
-  const { stack } = binding;
-  if (!SCRIPT_TAG) return binding.depths() ? glue.below() : stack?.below();
-  if (!stack) return undefined;
-  const { atRest, now } = stack;
-  stack.rest.value = stack.atRest = now;
-  return () => {
-    stack.rest.value = stack.atRest = atRest;
-    stack.pointer.value = now;
-  };
 }

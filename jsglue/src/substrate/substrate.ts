@@ -22,7 +22,7 @@ export interface Substrate {
    * Calls `fn`, and runs inside this call the stacks that go on or begin because of it, until none does. Nothing else
    * can wait meanwhile: other imports that may wait are refused. If this method is missing, stacks go on in a microtask.
    */
-  inside?<T>(fn: () => T): T;
+  inside?<A extends unknown[], T>(fn: (...args: A) => T, args: A): T;
   /** Instantiates a generated module, which lies between a guest and its imports. */
   instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance;
   /** Instantiates a guest. `functions` are its imports that are functions; undefined stands for those that may wait. */
@@ -63,6 +63,8 @@ export interface Runner {
   stack: Stack | undefined;
   /** Whether its job has ended by an exception, which is the result. */
   readonly threw?: boolean;
+  /** It has been ended, and what {@link trapped} is given does not matter. */
+  readonly dead?: boolean;
   readonly result?: unknown;
   /** Its job has returned. From now on the stack belongs to another. */
   returned(): void;

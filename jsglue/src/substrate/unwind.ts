@@ -167,7 +167,7 @@ class Unwound implements Stack {
 
   /** Ends it where it waits. Returns a function to call then. */
   over(): () => void {
-    return this.#trapped(needs.deadly());
+    return this.#trapped(this.runner.dead ? undefined : needs.deadly());
   }
 
   #returned(): () => void {
@@ -246,19 +246,21 @@ function beginHere(runner: Runner): void {
 }
 
 /** The loop inside a plain call. What waits outside of it is put aside. */
-function inside<T>(fn: () => T): T {
-  const outer = { first, others: others.splice(0), running, plainly, last: cells[LAST]! };
-  become(undefined);
+function inside<A extends unknown[], T>(fn: (...args: A) => T, args: A): T {
+  const outer = first;
+  const queue = others.length > 0 ? others.splice(0) : undefined;
+  const [last, ran, was] = [cells[LAST]!, running, plainly];
+  if (outer) become(undefined);
   running = plainly = true;
   try {
-    const result = fn();
-    while (first) (first.goesOn ? first.run() : first.slot < 0 ? shift().begin() : shift().over())?.();
-    return result;
+    return fn(...args);
   } finally {
-    ({ running, plainly } = outer);
-    cells[LAST] = outer.last;
-    others.push(...outer.others);
-    become(outer.first);
+    while (first) (first.goesOn ? first.run() : first.slot < 0 ? shift().begin() : shift().over())?.();
+    cells[LAST] = last;
+    running = ran;
+    plainly = was;
+    if (queue) others.push(...queue);
+    if (outer) become(outer);
   }
 }
 
