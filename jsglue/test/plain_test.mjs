@@ -26,20 +26,20 @@ async function microtasks(fn) {
   return count;
 }
 
-describe("J-COST-1 a switch from fiber to fiber takes no microtask", () => {
+describe("a switch from fiber to fiber takes no microtask", () => {
   for (const [system, name] of [
     ["fibers1", "sum"],
     ["fibers2", "sum"],
     ["cont", "sum"],
   ]) {
-    test(`${system}: in a call of fiberfill's exports`, async () => {
+    test(`J-COST-1 ${system}: in a call of fiberfill's exports`, async () => {
       const g = await guest(system);
       await g.exports[name](1);
       const few = await microtasks(() => g.exports[name](2));
       assert.equal(await microtasks(() => g.exports[name](2000)), few);
     });
 
-    test(`${system}: a plain call returns at once`, async () => {
+    test(`J-COST-1 ${system}: a plain call returns at once`, async () => {
       const g = await guest(system);
       const { [name]: plain } = g.instance.exports;
       assert.equal(plain(4), await g.exports[name](4));
@@ -124,7 +124,8 @@ test("one call at a time: beside one that has entered fibers and waits it is ref
   await until(() => g.gates.length === 1);
   assert.throws(
     () => sum(4),
-    (error) => error.code === "cannot-suspend" && error.message.includes(`fiber ${fiber.name}, which has done so, is not over`),
+    (error) =>
+      error.code === "cannot-suspend" && error.message.includes(`fiber ${fiber.name}, which has done so, is not over`),
   );
   g.gates[0].resolve(7);
   assert.equal(await fiber, 7);
