@@ -149,7 +149,7 @@ export class Binding {
   }
 
   /** How many bytes the running fiber has on each stack of other instances; undefined: none can have any. */
-  depths(): ReadonlyMap<object, number> | undefined {
+  depths(): ReadonlyMap<ShadowStack, number> | undefined {
     return shared ? depths(this.stack) : undefined;
   }
 

@@ -162,8 +162,13 @@ export class Call extends Task implements Owner, Holder {
 export const running = (): Call | undefined => current as Call | undefined; // there are no other fibers
 
 /** What an error is about: a call. */
-export interface Failing extends Pick<Call, "name" | "exportName" | "binding" | "runner" | "frames"> {
-  readonly thunk: Pick<Thunk, "jspi">;
+export interface Failing {
+  readonly name: string;
+  readonly exportName: string;
+  readonly binding: Binding;
+  readonly thunk: { readonly jspi?: boolean };
+  readonly runner: Owner & Task["runner"];
+  readonly frames: readonly Frames[];
 }
 
 /** What a call whose stack has ended by a trap rejects with. */

@@ -25,6 +25,7 @@ export class Elsewhere {
   leaves(call: number, depths: Depths): void {
     this.#call = call;
     this.#left = depths;
+    if (depths.size + this.#entered.size === 0) return;
     for (const stack of new Set([...depths.keys(), ...this.#entered.keys()])) {
       const own = (this.#own.get(stack) ?? 0) + (depths.get(stack) ?? 0) - (this.#entered.get(stack) ?? 0);
       if (own === 0) this.#own.delete(stack);

@@ -19,7 +19,7 @@ import type { Binding } from "../guest/binding.js";
 import { INDEX } from "../turn/core.js";
 import { functionsOf, linkBody } from "./body.js";
 import { Coroutine } from "./coroutine.js";
-import { Elsewhere } from "./elsewhere.js";
+import { Elsewhere, type Depths } from "./elsewhere.js";
 import type { FiberError } from "../errors.js";
 import type { Call } from "../guest/call.js";
 import type { Glue, GuestFiber, Machine } from "./load.js";
@@ -148,7 +148,7 @@ export class MachineOf extends GuestSide implements Machine {
     }
     // The core has the root from one operation to the next: each root in C takes a number that nobody gets again.
     const plain = (this.#plainCalls ??= new Plain(this.#binding));
-    const back = plain.begin(this.glue);
+    plain.begin();
     const root = (this.#standing ??= this.#rootOf(plain.runner, plain.exportName));
     this.#plain = plain;
     this.#begin(root);
@@ -159,7 +159,7 @@ export class MachineOf extends GuestSide implements Machine {
     } catch (error) {
       if (!this.failure) throw error;
     } finally {
-      back?.();
+      plain.back();
       if (this.failure) this.#leave(root);
       this.#begun = false;
       this.#plain = this.failure = undefined;
@@ -357,13 +357,13 @@ export class MachineOf extends GuestSide implements Machine {
     if (target === issuer && !throws) return this.#deliver(target, e);
     const depths = this.#binding.depths();
     if (depths) (issuer.elsewhere ??= new Elsewhere()).leaves(this.#chain, depths);
-    const unfit = this.#prepare(target);
+    const unfit = this.#prepare(target, depths);
     const label = unfit || throws ? 0 : this.#deliver(target, e);
     this.reap();
     const parked = stack!.leave() as Promise<number>;
     if (unfit) this.#die(unfit, true);
-    else if (throws) this.#raise(target, error);
-    else this.#enter(target, label);
+    else if (throws) this.#raise(target, error, depths);
+    else this.#enter(target, label, depths);
     if (issuer.dead || unfit) stack!.end(); // after the stacks that end with it
     return parked;
   }
@@ -381,16 +381,14 @@ export class MachineOf extends GuestSide implements Machine {
   /**
    * Another fiber runs now: the bounds of its region are watched, and waits are on its stack.
    */
-  #switch(c: Coroutine): void {
+  #switch(c: Coroutine, depths: Depths | undefined): void {
     this.#current = c;
     this.entry!.runner = c.runner;
-    const depths = this.#binding.depths();
     if (depths) (c.elsewhere ??= new Elsewhere()).goesOn(depths);
   }
 
   /** Why a fiber that has frames on other instances' stacks cannot go on; undefined if it can. */
-  #moved({ name, elsewhere }: Coroutine): FiberError | undefined {
-    const depths = this.#binding.depths();
+  #moved({ name, elsewhere }: Coroutine, depths: Depths | undefined): FiberError | undefined {
     if (!depths || !elsewhere || elsewhere.fits(this.#chain, depths)) return undefined;
     return this.#refusal(
       `${name} has frames on the shadow stack of another instance, and they are no longer the lowest there. Fibers ` +
@@ -402,8 +400,8 @@ export class MachineOf extends GuestSide implements Machine {
    * Takes a region for a computation that has never run. Returns why the computation cannot be entered; undefined if it
    * can.
    */
-  #prepare(c: Coroutine): FiberError | undefined {
-    if (c.started || c.lost) return c.lost ?? this.#moved(c);
+  #prepare(c: Coroutine, depths: Depths | undefined): FiberError | undefined {
+    if (c.started || c.lost) return c.lost ?? this.#moved(c, depths);
     const { glue } = this;
     const task = this.entry!;
     if (stacks >= glue.stackLimit()) {
@@ -437,20 +435,20 @@ export class MachineOf extends GuestSide implements Machine {
     return this.#plan.label;
   }
 
-  #enter(c: Coroutine, label: number): void {
+  #enter(c: Coroutine, label: number, depths: Depths | undefined): void {
     if (c.started) {
-      this.#switch(c);
+      this.#switch(c, depths);
       c.runner.stack!.goOn(label);
       return;
     }
     c.started = true;
     stacks++;
     this.#binding.substrate.begin(c);
-    this.#switch(c);
+    this.#switch(c, depths);
   }
 
-  #raise(c: Coroutine, error: unknown): void {
-    this.#switch(c);
+  #raise(c: Coroutine, error: unknown, depths: Depths | undefined): void {
+    this.#switch(c, depths);
     if (this.#plan.token(0) !== 0) this.refer(c.event); // to the thrower (C-THROW-3)
     c.bound = undefined;
     (this.entry as Call).outcome = error; // so that the stub does not take the user's SuspendError for the engine's
@@ -489,10 +487,11 @@ export class MachineOf extends GuestSide implements Machine {
       this.#die(this.#refusal(this.#explain(trap)));
     } else {
       const target = this.of(this.#plan.to);
-      const moved = this.#moved(target);
+      const depths = this.#binding.depths();
+      const moved = this.#moved(target, depths);
       if (moved) this.#die(moved);
-      else if (c.threw) this.#raise(target, c.thrown);
-      else this.#enter(target, this.#deliver(target, c.first));
+      else if (c.threw) this.#raise(target, c.thrown, depths);
+      else this.#enter(target, this.#deliver(target, c.first), depths);
     }
     this.#drop(c);
   }

@@ -9,7 +9,6 @@ import { inJavaScript } from "../substrate/javascriptcore.js";
 import { settings } from "../turn/scheduler.js";
 import { current } from "../turn/turn.js";
 import { load } from "../load.js";
-import { below } from "../guest/shadowstack.js";
 import { Jump, type Suspending } from "../guest/suspending.js";
 import { deadly, workerModule } from "../substrate/jspi.js";
 
@@ -57,7 +56,8 @@ export interface Machine {
 const SYSTEMS = ["fibers1", "fibers2", "stacks", "cont"];
 const MODULE = "fiberfill/";
 
-const here = {
+/** What the machine takes from the rest of fiberfill: the script tag loads it as a file of its own. */
+export const glue = {
   FiberError,
   words,
   Jump,
@@ -69,9 +69,7 @@ const here = {
   trapError,
   workerModule,
 };
-/** What the machine takes from the rest of fiberfill: the script tag loads it as a file of its own. */
-export const glue = SCRIPT_TAG ? (here as Glue) : { ...here, below };
-export type Glue = typeof here & { below(): () => void };
+export type Glue = typeof glue;
 
 /** The systems that a guest imports from, a known system first; none if the guest has no fibers of its own. */
 export function systemsOf(modules: string[]): string[] {

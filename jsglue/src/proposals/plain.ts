@@ -10,8 +10,11 @@
 
 import type { Binding } from "../guest/binding.js";
 import type { Failing, Owner } from "../guest/call.js";
+import type { ShadowStack } from "../guest/shadowstack.js";
 import type { Runner, Stack } from "../substrate/substrate.js";
 import type { Glue } from "./load.js";
+
+type Pointers = ReadonlyMap<ShadowStack, number>;
 
 /**
  * The root that plain calls are: what runs on the engine's stack. What else a runner has, nobody asks it for: it never
@@ -25,20 +28,27 @@ export class Plain implements Stack, Failing {
   runner = this as unknown as Runner & Owner;
   death: unknown = undefined;
   #low = 0; // its frames end here
+  #others: Pointers | undefined; // of other instances' stacks, where it has frames
   #outcome: unknown = undefined;
   #threw = false;
 
   constructor(readonly binding: Binding) {}
 
-  /** Another operation. The function returned puts the pointers of other instances' stacks back. */
-  begin(glue: Glue): (() => void) | undefined {
+  /** Another operation. */
+  begin(): void {
     const { binding } = this;
     this.death = undefined;
     this.runner = this as unknown as Runner & Owner;
     this.#low = binding.parked?.value as number;
-    if (SCRIPT_TAG || !binding.depths()) return undefined;
-    this.below();
-    return glue.below();
+    const depths = binding.depths();
+    this.#others = depths && new Map([...depths.keys()].map((stack) => [stack, stack.now]));
+  }
+
+  /** Puts the pointers of other instances' stacks back: no fiber that has frames there can go on. */
+  back(): void {
+    if (!this.#others) return;
+    for (const [stack, depth] of this.binding.depths()!) stack.pointer.value = stack.now + depth;
+    for (const [stack, now] of this.#others) stack.pointer.value = now;
   }
 
   /** What is called now has its frames below the plain call's, which are where the pointer rests otherwise. */
