@@ -40,6 +40,9 @@ var substrates = []substrate{
 	{"JSPI (Chromium)", "chromium", "fiberfill"},
 	{"JSPI (Node)", "node", "fiberfill"},
 	{"JSPI (Firefox)", "firefox", "fiberfill"},
+	{"own stacks (Chromium)", "chromium", "unwound"},
+	{"own stacks (Node)", "node", "unwound"},
+	{"plain call (Node)", "node", "plain"},
 	{"wazero", "native", "wazero"},
 }
 
@@ -50,7 +53,8 @@ func (s substrate) has(operation string) bool {
 
 const costsAbout = "ns an operation. A to D are the systems of [fiberfill.h](../../include/fiberfill.h): fibers v1, " +
 	"fibers v2, " +
-	"single-use stack references, and cont. JSPI and wazero run the same C programs (bench/js/costs), Go the same in " +
+	"single-use stack references, and cont. JSPI, stacks of fiberfill's own and wazero run the same C programs " +
+	"(bench/js/costs), Go the same in " +
 	"Go (bench/costs). " +
 	"A spawned fiber begins, and so needs a stack; a new fiber that is released has not begun.\n\n"
 

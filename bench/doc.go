@@ -9,6 +9,7 @@
 //	            scheduler, with a check of the shadow stack's guard, in turns of 8 ms between which the page has
 //	            control. A call is queued and starts in a microtask, on a kept stack, with a shadow stack of its own.
 //	unwound     the same on stacks of fiberfill's own: the guest is rewritten so that its functions can be left.
+//	plain       the same in plain calls of the instance's exports; only for the costs.
 //	raw         JSPI by hand and nothing else: no scheduler, no bound, one shadow stack for all. A yield is a resume
 //	            round trip: the import makes a Promise and resolves it, and the stack suspends on it. Each call has a
 //	            fresh stack.

@@ -54,6 +54,6 @@ func (j Job) takesTurns() bool { return j.Workload == "switch" }
 
 // ours reports whether the job measures this project, not an alternative.
 func (j Job) ours() bool {
-	own := []string{"fiberfill", "unwound", "go", "wazero", "lowered", "rewritten"}
+	own := []string{"fiberfill", "unwound", "plain", "go", "wazero", "lowered", "rewritten"}
 	return slices.ContainsFunc(j.Contestants, func(c string) bool { return slices.Contains(own, c) })
 }

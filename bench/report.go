@@ -49,6 +49,7 @@ var labels = map[string]string{
 	"chromium": "Chromium", "firefox": "Firefox", "node": "Node", "native": "Native",
 	"fiberfill": "fiberfill", "raw": "raw JSPI", "ring": "raw JSPI, fair ring", "asyncify": "Asyncify",
 	"await": "async/await", "channels": "Go channels", "unwound": "own stacks", "go": "Go", "wazero": "wazero",
+	"plain": "own stacks, plain calls",
 	running: "Node", sizes: "", "untouched": "as it is", "rewritten": "rewritten by fiberfill",
 	"asyncifiable": "Asyncify",
 	"flagged":      "Node", "lowered": "rewritten by fiberfill", "wasmfx": "by flag", "asyncified": "Asyncify",

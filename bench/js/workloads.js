@@ -281,7 +281,7 @@ async function calls({ contestants: [name], limit, seconds }, note) {
 // --- costs: single operations, in turn; ns an operation. bench/costs/measure.go does the same natively.
 
 async function costs({ contestants: [name], operations, samples, warmup, millis }, note) {
-  const { cost } = await open(name, never);
+  const { cost } = await open(name); // nothing but the costs: without another guest
   const once = async (operation, n) => {
     await turn();
     const began = performance.now();

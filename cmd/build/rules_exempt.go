@@ -17,7 +17,6 @@ var exemptions = []exemption{
 	{"go wazero", "J-EXP-* J-IMP-*", "These rules are about JavaScript's calls and Promises. Here Go makes the calls."},
 	{"wasm", "J-IMP-4", "Go code waits explicitly, so a function's result is there at once; asyncio.Await of a value " +
 		"that is no Promise takes a round of microtasks, like JavaScript's await."},
-	{"jspi", "J-COST-1", "On JSPI a resume is a microtask; only native stack switching could do without."},
 }
 
 // refusal matches the expected message of a refused operation in a test: "fibers1.block refused: ... [A-HDL-4]".

@@ -29,7 +29,7 @@ type target struct {
 const scriptBudget = 26 * 1024
 
 // proposalsBudget bounds the additional cost of guests with fibers of their own.
-const proposalsBudget = 13 * 1024
+const proposalsBudget = 13*1024 + 256
 
 var (
 	scriptTag = target{

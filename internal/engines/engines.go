@@ -31,8 +31,9 @@ const (
 // fibers are the files of tests about fibers, by the part of the name before _test.mjs.
 var fibers = []string{
 	"actors", "actors_guest", "arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames",
-	"inside", "jspi", "jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "proposals",
-	"proposals_bad", "proposals_entries", "recursion", "scenarios", "serial", "tables", "wirings", "yields",
+	"inside", "jspi", "jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "plain", "proposals",
+	"proposals_bad", "proposals_entries", "proposals_plain", "recursion", "scenarios", "serial", "tables", "wirings",
+	"yields",
 }
 
 // instructions are the files of the stack-switching instructions, which need no JSPI. The project's Node runs them with
@@ -95,6 +96,7 @@ var leftOuts = []leftOut{
 	{"what promising returns has the same name and length as the platform's", rawJSPI, nil},
 	{"exports that fiberfill adds to a guest for itself are hidden", rawJSPI, nil},
 	{"the namespace and Suspending look like the platform's", rawJSPI, nil},
+	{"on JSPI a plain call may make fibers, but not enter them", "on stacks of our own it may enter them", nil},
 	{"a function that is not an export works as on raw JSPI, even below a running fiber", noExport, nil},
 	{"while a function that is not an export waits on a guest's only stack, plain calls spare", noExport, nil},
 	{"functions that are not exports have shadow stacks of their own, beside those of fibers", noExport, nil},

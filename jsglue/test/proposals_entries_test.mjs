@@ -124,8 +124,8 @@ test("an entry that is released while it runs ends at its next operation", async
   none(g);
 });
 
-test("a plain call may make fibers, but not enter them", async () => {
-  const g = await guest("fibers1");
+test("on JSPI a plain call may make fibers, but not enter them", async () => {
+  const g = await guest("fibers1", { stacks: "jspi" });
   assert.throws(
     () => g.instance.exports.sum(1),
     (error) => error.code === "cannot-suspend" && /fibers1\.resume.*fiberfill's exports/.test(error.message),

@@ -36,7 +36,7 @@
   (import "fiberfill:lower" "outermost" (func $host_outermost (param i32 funcref))) ;; calls it, or $reset after a trap
   (import "fiberfill:lower" "room" (func $host_room (result i32)))  ;; whether there is room for more frames
   (import "fiberfill:lower" "trap" (func $host_trap (param i32 (ref null $tag)))) ;; traps with a message
-  (import "fiberfill:lower" "refuse" (func $host_refuse)) ;; throws: an import would have to wait, and cannot
+  (import "fiberfill:lower" "refuse" (func $host_refuse)) ;; an import would have to wait, and cannot: throws, or begin does
   (import "fiberfill:lower" "state" (global $state (mut i32)))
   (import "fiberfill:lower" "outcome" (global $outcome (mut i32)))
   (import "fiberfill:lower" "captured" (global $captured (mut (ref null $stack))))
@@ -367,13 +367,13 @@
     (if (i32.eqz (ref.is_null (struct.get $stack $caller (local.get $t))))
       (then (struct.set $stack $caller (local.get $t) (ref.null none)))))
 
-  ;; What an import that waits begins with: throws if it could not, as nothing handles the tag by which it would
+  ;; What an import that waits begins with: refuses if it could not, as nothing handles the tag by which it would
   ;; suspend, or as something lies in between that cannot be left.
   (func (export "mayWait")
     (local $s (ref null $stack)) (local $tags (ref null $tags))
     (local.set $s (global.get $current))
     (loop $outwards
-      (if (ref.is_null (local.get $s)) (then (call $host_refuse)))
+      (if (ref.is_null (local.get $s)) (then (call $host_refuse) (return)))
       (block $not_here
         (local.set $tags (br_on_null $not_here (struct.get $stack $suspends (local.get $s))))
         (if (ref.eq (array.get $tags (local.get $tags) (i32.const 0)) (global.get $wait)) (then (return))))

@@ -7,7 +7,7 @@ import (
 
 // The second front end: imports that wait. Of a call of import i, of type T, becomes
 //
-//	(call $mayWait)                             ;; throws if no stack can be left here
+//	(call $mayWait)                             ;; if no stack can be left here: throws, or begin will not wait
 //	(if (call $begin.i <each parameter>) (then
 //	  (call $leave) …))                         ;; suspends, and leaves the function like any suspension
 //	(call $end.i)                               ;; the outcome of the wait: the results, or an exception

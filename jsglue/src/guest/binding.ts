@@ -2,7 +2,7 @@
 // and thunks ask for. Its imports that may wait are in imports.ts.
 
 import { FiberError, isA } from "../errors.js";
-import { running, thrown, type Call } from "./call.js";
+import { running, thrown, type Call, type Failing } from "./call.js";
 import { SuspendError } from "../platform.js";
 import type { Machine } from "../proposals/load.js";
 import { SPOILT, type Region, type Regions } from "./regions.js";
@@ -45,7 +45,7 @@ export class Binding {
   /**
    * Where the stack of a fiber ends that begins to wait for an import of this guest; undefined if that is not known.
    */
-  end(task: Call): number | undefined {
+  end(task: Failing): number | undefined {
     const here = task.binding.stackPointer === this.stackPointer && !task.binding.plan.wanders;
     return here && this.parked ? (this.parked.value as number) >>> 0 : undefined;
   }
@@ -132,7 +132,7 @@ export class Binding {
    * whose stacks lie there are ended, too. Or returns the error for a refused operation that would have ended the
    * fiber, had JavaScript below it not caught the trap. `end` is where the fiber's stack ends now, if that is known.
    */
-  overflow(task: Call, end = Infinity): FiberError | undefined {
+  overflow(task: Failing, end = Infinity): FiberError | undefined {
     if (this.machine?.failure) return this.machine.failure;
     const { region } = task.runner;
     if (region && (end < region.low || !this.regions!.intact(region)))
@@ -141,7 +141,7 @@ export class Binding {
   }
 
   /** The same for the regions that it has on other stacks. */
-  #lent(task: Call): FiberError | undefined {
+  #lent(task: Failing): FiberError | undefined {
     for (const { lent, region, stack } of task.frames)
       if (lent && !stack.regions!.intact(region!)) return overflown(task, stack.regions!, region!, Infinity);
     const over = shared && overrun();
@@ -149,7 +149,7 @@ export class Binding {
   }
 
   /** How many bytes the running fiber has on each stack of other instances; undefined: none can have any. */
-  depths(): ReadonlyMap<object, number> | undefined {
+  depths(): ReadonlyMap<ShadowStack, number> | undefined {
     return shared ? depths(this.stack) : undefined;
   }
 
@@ -178,7 +178,7 @@ export class Binding {
 }
 
 /** Ends the fibers whose stacks an overflow has reached. Returns the error for the fiber that has overflowed. */
-function overflown(task: Call, regions: Regions, region: Region, end: number): FiberError {
+function overflown(task: Failing, regions: Regions, region: Region, end: number): FiberError {
   // How deep the stack went is only known if it is that deep still; otherwise only the overwritten guards show that it
   // was deeper.
   const [low, lost] = regions.mend(region, end);

@@ -161,8 +161,18 @@ export class Call extends Task implements Owner, Holder {
 /** The call whose code runs, or is about to. */
 export const running = (): Call | undefined => current as Call | undefined; // there are no other fibers
 
+/** What an error is about: a call. */
+export interface Failing {
+  readonly name: string;
+  readonly exportName: string;
+  readonly binding: Binding;
+  readonly thunk: { readonly jspi?: boolean };
+  readonly runner: Owner & Task["runner"];
+  readonly frames: readonly Frames[];
+}
+
 /** What a call whose stack has ended by a trap rejects with. */
-export function trapError({ name, exportName, thunk, binding }: Call, error: unknown): unknown {
+export function trapError({ name, exportName, thunk, binding }: Failing, error: unknown): unknown {
   if (!SCRIPT_TAG && thunk.jspi) return error;
   // Recognised by its name: if another window has instantiated the function, the trap is of that window's class.
   if ((error as Error).name === "RuntimeError") {
@@ -178,7 +188,7 @@ export function trapError({ name, exportName, thunk, binding }: Call, error: unk
  * The error of a call whose thunk has thrown: what was thrown, unless that is Firefox's error for a stack overflow,
  * which wasm can catch.
  */
-export function thrown(call: Call): unknown {
+export function thrown(call: Failing): unknown {
   const error = caught();
   return InternalError && isA(error, InternalError) ? trapError(call, error) : error;
 }

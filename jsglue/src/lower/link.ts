@@ -2,7 +2,7 @@
 // functions that cannot be left.
 
 import { WebAssembly } from "../platform.js";
-import { refuse, Waiting } from "./waits.js";
+import { note, refuse, Waiting } from "./waits.js";
 import { isObject } from "../values.js";
 import { CLASSES, register, shared, started, VERSION, type Identity } from "./driver.js";
 import { guardTable, GUARDS } from "./tables.js";
@@ -109,7 +109,7 @@ export function link(
   );
 
   const { driver, host, lowered, tags } = shared();
-  const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver, host, { refuse });
+  const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver, host, { refuse: note });
   if (suspends) hidden["ground"] = null;
   waits.forEach(([i], k) => {
     hidden[`begin.${i}`] = halves[2 * k];

@@ -7,7 +7,8 @@ import { SuspendError, WebAssembly } from "../platform.js";
 /** An import that waits. */
 export class Waiting {
   /**
-   * begin returns 1 if the stack is to be left, 0 if end has the answer. end returns the import's results, or throws.
+   * begin returns 1 if the stack is to be left, 0 if end has the answer. It is called also where no stack can be left,
+   * and asks {@link refused} first. end returns the import's results, or throws.
    */
   constructor(
     readonly begin: (...args: any[]) => number,
@@ -24,6 +25,21 @@ export function refuseWith(kind: typeof SuspendError): void {
 
 export function refuse(): never {
   throw new Refusal("trying to suspend JavaScript frames, a module that is not rewritten, or no fiber");
+}
+
+/** Whether no stack can be left by the import whose begin is called next. */
+export let cannotLeave = false;
+
+/** What the driver calls then. */
+export function note(): void {
+  cannotLeave = true;
+}
+
+/** Tells begin so, once. */
+export function refused(): boolean {
+  const is = cannotLeave;
+  cannotLeave = false;
+  return is;
 }
 
 let tag: WebAssembly.Tag | undefined;

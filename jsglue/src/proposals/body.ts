@@ -40,3 +40,22 @@ export function linkBody(glue: Glue, binding: Binding, table: WebAssembly.Table,
     );
   }
 }
+
+/** The table of which the guest's function pointers are indices. */
+export function functionsOf(
+  glue: Glue,
+  guest: { exports: WebAssembly.Exports },
+  exports: readonly WebAssembly.ModuleExportDescriptor[],
+): WebAssembly.Table {
+  const tables = exports.filter(({ kind }) => kind === "table");
+  const found =
+    tables.find(({ name }) => name === "__indirect_function_table") ?? (tables.length === 1 ? tables[0] : undefined);
+  if (!found) {
+    throw new glue.FiberError(
+      "bad-guest",
+      "a guest with fibers of its own exports the table of its functions as __indirect_function_table, or as its " +
+        `only table, and this one exports ${tables.length} tables; clang does it with -Wl,--export-table`,
+    );
+  }
+  return guest.exports[found.name] as WebAssembly.Table;
+}

@@ -13,7 +13,7 @@ const none: Depths = new Map();
 
 /** What one fiber has there. */
 export class Elsewhere {
-  #call: object | undefined; // in which it left
+  #call = 0; // in which it left
   #entered = none; // when it went on last
   #left = none;
   readonly #own = new Map<object, number>(); // what it has pushed and not popped
@@ -22,9 +22,10 @@ export class Elsewhere {
     this.#entered = depths;
   }
 
-  leaves(call: object, depths: Depths): void {
+  leaves(call: number, depths: Depths): void {
     this.#call = call;
     this.#left = depths;
+    if (depths.size + this.#entered.size === 0) return;
     for (const stack of new Set([...depths.keys(), ...this.#entered.keys()])) {
       const own = (this.#own.get(stack) ?? 0) + (depths.get(stack) ?? 0) - (this.#entered.get(stack) ?? 0);
       if (own === 0) this.#own.delete(stack);
@@ -33,7 +34,7 @@ export class Elsewhere {
   }
 
   /** Whether its frames are where they were, and the lowest. */
-  fits(call: object, depths: Depths): boolean {
+  fits(call: number, depths: Depths): boolean {
     for (const stack of this.#own.keys())
       if (call !== this.#call || depths.get(stack) !== this.#left.get(stack)) return false;
     return true;

@@ -34,6 +34,9 @@ export abstract class GuestSide {
   /** Ends the running chain by a trap. */
   abstract refuse(why: string): never;
 
+  /** What is called now in the guest has its frames below those of the plain call that is under way, if one is. */
+  protected abstract below(): void;
+
   protected found(binding: Binding, functions: WebAssembly.Table, kind: (i: number) => number): void {
     this.#memory = () => binding.bytes();
     this.#functions = functions;
@@ -58,6 +61,7 @@ export abstract class GuestSide {
   call(what: string, i: number, ...args: number[]): number {
     const inside = this.inside;
     this.inside = what;
+    this.below();
     try {
       return this.glue.inJavaScript(() => (this.#functions.get(i >>> 0) as (...args: number[]) => number)(...args));
     } catch (error) {
@@ -138,11 +142,18 @@ export abstract class GuestSide {
   /** Copies values of these types from one event to another. The first of them may have been supplied before. */
   copyValues(to: number, from: number, types: number, bound: Uint8Array | undefined): void {
     this.at(from, SIZE);
-    this.at(to, SIZE);
+    const view = this.at(to, SIZE);
     const at = (to >>> 0) + VALUES;
     const values = (from >>> 0) + VALUES;
     const before = bound?.length ?? 0;
-    this.#bytes.copyWithin(at + before, values, values + 8 * count(types) - before);
+    const size = 8 * count(types) - before;
+    if (size === 8) {
+      // Not as a number: NaNs would not keep their bits. One value is the most frequent, and this is faster.
+      const low = view.getInt32(values, true);
+      const high = view.getInt32(values + 4, true);
+      view.setInt32(at + before, low, true);
+      view.setInt32(at + before + 4, high, true);
+    } else if (size > 0) this.#bytes.copyWithin(at + before, values, values + size);
     if (bound) this.#bytes.set(bound, at);
   }
 

@@ -7,7 +7,7 @@
 //
 // To the scheduler all this is one fiber, the call of an export (the entry): it runs from the first jump to the last.
 // When one of the guest's fibers waits for an import, the entry waits, and later that fiber's stack goes on. Another
-// entry begins when this one is over.
+// entry begins when this one is over. On stacks of our own an operation of a plain call is an entry of its own (plain.ts).
 //
 // Ends. When a fiber's function returns or throws, its parent goes on. A trap ends the live chain and the entry: every
 // stack is resumed with an error that wasm cannot catch. The stacks that a retire ends are resumed with it, too, the
@@ -17,17 +17,19 @@
 import coreBytes from "../../proposals/proposals.wasm";
 import type { Binding } from "../guest/binding.js";
 import { INDEX } from "../turn/core.js";
-import { linkBody } from "./body.js";
+import { functionsOf, linkBody } from "./body.js";
 import { Coroutine } from "./coroutine.js";
-import { Elsewhere } from "./elsewhere.js";
+import { Elsewhere, type Depths } from "./elsewhere.js";
 import type { FiberError } from "../errors.js";
 import type { Call } from "../guest/call.js";
 import type { Glue, GuestFiber, Machine } from "./load.js";
+import { goBelow, Plain, trapOf } from "./plain.js";
 import { EXCEPTION, Plan, QUESTION } from "./plan.js";
 import { reactor } from "../reactor.js";
 import type { Suspending } from "../guest/suspending.js";
+import type { Jumping } from "../substrate/substrate.js";
 import { GuestSide, SIZE } from "./guestside.js";
-import { systems, type Core } from "./systems.js";
+import { systems, type Core, type Operation } from "./systems.js";
 
 const STATES = ["over", "suspended", "active", "busy", "carried", "over"] as const; // of package polyfill
 
@@ -51,6 +53,10 @@ export class MachineOf extends GuestSide implements Machine {
   failure: FiberError | undefined = undefined;
 
   #begun = false; // whether the entry has begun
+  #chain = 0; // a number for each entry
+  #plainCalls: Plain | undefined;
+  #plain: Plain | undefined; // the entry, if it is an operation of a plain call
+  #standing: Coroutine | undefined; // the root of all plain calls, while the core has it
   #root!: Coroutine;
   #current!: Coroutine; // whose stack runs, or is about to
   #table: (Coroutine | undefined)[] = []; // by the index of the reference
@@ -78,7 +84,7 @@ export class MachineOf extends GuestSide implements Machine {
     guest: { exports: WebAssembly.Exports },
     exports: readonly WebAssembly.ModuleExportDescriptor[],
   ): void {
-    const table = this.#functionsOf(guest, exports);
+    const table = functionsOf(this.glue, guest, exports);
     this.#binding = binding;
     const { fiber, kind } = linkBody(this.glue, binding, table, () => this.glue.thrown(this.entry!));
     this.found(binding, table, kind);
@@ -87,28 +93,81 @@ export class MachineOf extends GuestSide implements Machine {
 
   // --- entries
 
-  /** The call of an export that is under way. */
-  get entry(): Call | undefined {
-    return this.#binding?.turns!.entry; // none while the guest's start function runs
+  /** The call that is under way. */
+  get entry(): Call | Plain | undefined {
+    return this.#plain ?? this.#binding?.turns!.entry; // none while the guest's start function runs
   }
 
   start(task: Call): void {
-    // In C the entry is a coroutine that others switch to; elsewhere it is below all fibers, and has no reference.
-    const reference = this.core.enter();
-    const root = (this.#root = this.#current = new Coroutine(this, reference, 0, 0, 0, task.name, task.job, task));
-    root.started = this.#begun = true;
-    if (reference !== 0) this.#table[reference & INDEX] = root;
+    if (this.#standing) this.#leave(this.#standing);
+    this.#begin(this.#rootOf(task, task.name));
   }
 
   over(task: Call): void {
     if (this.#begun) {
       task.runner = task;
-      this.core.leave();
-      const i = this.#root.reference & INDEX;
-      if (this.#table[i] === this.#root) this.#table[i] = undefined;
+      this.#leave(this.#root);
     }
     this.#begun = false;
     this.failure = undefined;
+  }
+
+  #rootOf(runner: Call["runner"], name: string): Coroutine {
+    // In C the entry is a coroutine that others switch to; elsewhere it is below all fibers, and has no reference.
+    const reference = this.core.enter();
+    const root = new Coroutine(this, reference, 0, 0, 0, name, runner.job, runner);
+    root.started = true;
+    if (reference !== 0) this.#table[reference & INDEX] = root;
+    return root;
+  }
+
+  #begin(root: Coroutine): void {
+    this.#root = this.#current = root;
+    this.#chain++;
+    this.#begun = true;
+  }
+
+  #leave(root: Coroutine): void {
+    this.core.leave();
+    const i = root.reference & INDEX;
+    if (this.#table[i] === root) this.#table[i] = undefined;
+    this.#standing = undefined;
+  }
+
+  /** Issues an operation in a plain call, and returns when its root goes on. */
+  #plainly(fn: Operation, args: number[]): number | void {
+    const { inside } = this.#binding?.substrate ?? {};
+    if (this.#begun || !inside) {
+      const why = this.#begun
+        ? `fiber ${this.entry!.name}, which has done so, is not over`
+        : "no call of fiberfill's exports is open: the export was called as a plain function";
+      throw new this.glue.FiberError(
+        "cannot-suspend",
+        `${this.system}.${this.#operation} enters another fiber, and ${why}. Call it from fiberfill's exports`,
+      );
+    }
+    // The core has the root from one operation to the next: each root in C takes a number that nobody gets again.
+    const plain = (this.#plainCalls ??= new Plain(this.#binding));
+    plain.begin();
+    const root = (this.#standing ??= this.#rootOf(plain.runner, plain.exportName));
+    this.#plain = plain;
+    this.#begin(root);
+    root.elsewhere = undefined;
+    try {
+      const label = inside(fn, args) as number | undefined;
+      if (!this.failure) return label ?? plain.take();
+    } catch (error) {
+      if (!this.failure) throw error;
+    } finally {
+      plain.back();
+      if (this.failure) this.#leave(root);
+      this.#begun = false;
+      this.#plain = this.failure = undefined;
+    }
+    // Nobody has put the pointer back for the frames that the trap ends; in a microtask there are none.
+    plain.below();
+    void Promise.resolve().then(() => this.#binding.rest());
+    throw trapOf(this.glue, plain.death);
   }
 
   fibers(): GuestFiber[] {
@@ -134,52 +193,50 @@ export class MachineOf extends GuestSide implements Machine {
   /** An operation that does not enter another fiber. It may be called at any time, also while no entry is open. */
   plain(name: string, fn: (...args: number[]) => number | void): Function {
     return (...args: number[]) => {
-      this.#begin(name);
+      this.#called(name);
       return fn(...args);
     };
   }
 
   /** An operation that enters another fiber. */
-  jump(name: string, fn: (...args: number[]) => number | void | Promise<number>): Suspending {
-    const { glue } = this;
-    const begin = () => {
-      this.#begin(name);
-      if (this.#running()) return;
-      const text =
-        `${this.system}.${name} enters another fiber, and no call of fiberfill's exports is open: ` +
-        "the export was called as a plain function. Call it from fiberfill's exports";
-      throw new glue.FiberError("cannot-suspend", text);
+  jump(name: string, fn: Operation): Suspending {
+    const leaves: Jumping = (...args) => {
+      this.#called(name);
+      if (!this.#running()) return this.#plainly(fn, args);
+      const error = this.entry!.death ?? this.#binding.overflow(this.entry!, this.#binding.end(this.entry!));
+      if (error) {
+        this.#die(error as FiberError);
+        throw this.glue.deadly();
+      }
+      return fn(...args);
     };
-    return new glue.Jump(
-      (...args) => {
-        begin();
-        const error = this.entry!.death ?? this.#binding.overflow(this.entry!, this.#binding.end(this.entry!));
-        if (error) {
-          this.#die(error as FiberError);
-          throw glue.deadly();
-        }
+    const stays: Operation = (...args) => {
+      this.#called(name);
+      if (!this.#running()) return this.#plainly(fn, args);
+      goBelow(this.#binding);
+      this.check(this.core.host(1)); // in stacks other reasons go first (C-SWITCH-4)
+      try {
         return fn(...args);
-      },
-      (...args) => {
-        begin();
-        this.check(this.core.host(1)); // in stacks other reasons go first (C-SWITCH-4)
-        try {
-          return fn(...args);
-        } finally {
-          if (!this.failure) this.core.host(-1); // not refused: a function that it called has trapped
-        }
-      },
-    );
+      } finally {
+        if (!this.failure) this.core.host(-1); // not refused: a function that it called has trapped
+      }
+    };
+    leaves.direct = stays;
+    return new this.glue.Jump(leaves, stays);
   }
 
-  #begin(name: string): void {
+  protected below(): void {
+    this.#plain?.below();
+  }
+
+  #called(name: string): void {
     this.#operation = name;
     if (this.inside !== "") this.refuse(`it was called inside of ${this.inside}`);
   }
 
   /** Whether the caller is code of this guest's entry. */
   #running(): boolean {
-    return this.#begun && this.glue.current() === this.entry;
+    return this.#begun && (!!this.#plain || this.glue.current() === this.entry);
   }
 
   /** Refuses the operation if the core has refused it. */
@@ -207,12 +264,9 @@ export class MachineOf extends GuestSide implements Machine {
   }
 
   #refusal(why: string): FiberError {
-    const task = this.entry!;
-    return new this.glue.FiberError(
-      "trap",
-      `fiber ${task.name} trapped in export ${task.exportName}: ${this.#refused(why)}`,
-      { fiber: task.name },
-    );
+    const { exportName, name } = this.entry!;
+    const where = this.#plain ? "" : `fiber ${name} trapped in export ${exportName}: `;
+    return new this.glue.FiberError("trap", where + this.#refused(why), { fiber: name });
   }
 
   /** What the last operation has made. */
@@ -225,24 +279,6 @@ export class MachineOf extends GuestSide implements Machine {
     const fiber = this.#plan.token(0);
     this.setRef(e, fiber, this.#plan.token(1));
     return fiber;
-  }
-
-  /** The table of which the guest's function pointers are indices. */
-  #functionsOf(
-    guest: { exports: WebAssembly.Exports },
-    exports: readonly WebAssembly.ModuleExportDescriptor[],
-  ): WebAssembly.Table {
-    const tables = exports.filter(({ kind }) => kind === "table");
-    const found =
-      tables.find(({ name }) => name === "__indirect_function_table") ?? (tables.length === 1 ? tables[0] : undefined);
-    if (!found) {
-      throw new this.glue.FiberError(
-        "bad-guest",
-        "a guest with fibers of its own exports the table of its functions as __indirect_function_table, or as its " +
-          `only table, and this one exports ${tables.length} tables; clang does it with -Wl,--export-table`,
-      );
-    }
-    return guest.exports[found.name] as WebAssembly.Table;
   }
 
   /** A list of tags in memory, as a table. */
@@ -320,14 +356,14 @@ export class MachineOf extends GuestSide implements Machine {
     const throws = this.#plan.delivers === EXCEPTION;
     if (target === issuer && !throws) return this.#deliver(target, e);
     const depths = this.#binding.depths();
-    if (depths) (issuer.elsewhere ??= new Elsewhere()).leaves(this.entry!, depths);
-    const unfit = this.#prepare(target);
+    if (depths) (issuer.elsewhere ??= new Elsewhere()).leaves(this.#chain, depths);
+    const unfit = this.#prepare(target, depths);
     const label = unfit || throws ? 0 : this.#deliver(target, e);
     this.reap();
     const parked = stack!.leave() as Promise<number>;
     if (unfit) this.#die(unfit, true);
-    else if (throws) this.#raise(target, error);
-    else this.#enter(target, label);
+    else if (throws) this.#raise(target, error, depths);
+    else this.#enter(target, label, depths);
     if (issuer.dead || unfit) stack!.end(); // after the stacks that end with it
     return parked;
   }
@@ -345,17 +381,15 @@ export class MachineOf extends GuestSide implements Machine {
   /**
    * Another fiber runs now: the bounds of its region are watched, and waits are on its stack.
    */
-  #switch(c: Coroutine): void {
+  #switch(c: Coroutine, depths: Depths | undefined): void {
     this.#current = c;
     this.entry!.runner = c.runner;
-    const depths = this.#binding.depths();
     if (depths) (c.elsewhere ??= new Elsewhere()).goesOn(depths);
   }
 
   /** Why a fiber that has frames on other instances' stacks cannot go on; undefined if it can. */
-  #moved({ name, elsewhere }: Coroutine): FiberError | undefined {
-    const depths = this.#binding.depths();
-    if (!depths || !elsewhere || elsewhere.fits(this.entry!, depths)) return undefined;
+  #moved({ name, elsewhere }: Coroutine, depths: Depths | undefined): FiberError | undefined {
+    if (!depths || !elsewhere || elsewhere.fits(this.#chain, depths)) return undefined;
     return this.#refusal(
       `${name} has frames on the shadow stack of another instance, and they are no longer the lowest there. Fibers ` +
         "that functions of another instance have called go on in the reverse order of their leaving",
@@ -366,8 +400,8 @@ export class MachineOf extends GuestSide implements Machine {
    * Takes a region for a computation that has never run. Returns why the computation cannot be entered; undefined if it
    * can.
    */
-  #prepare(c: Coroutine): FiberError | undefined {
-    if (c.started || c.lost) return c.lost ?? this.#moved(c);
+  #prepare(c: Coroutine, depths: Depths | undefined): FiberError | undefined {
+    if (c.started || c.lost) return c.lost ?? this.#moved(c, depths);
     const { glue } = this;
     const task = this.entry!;
     if (stacks >= glue.stackLimit()) {
@@ -379,6 +413,7 @@ export class MachineOf extends GuestSide implements Machine {
       );
     }
     this.inside = "the guest's malloc for a fiber's stack"; // the plan is not yet carried out
+    this.below();
     try {
       c.region = this.#binding.regions!.take();
       c.region.tenant = c;
@@ -400,23 +435,23 @@ export class MachineOf extends GuestSide implements Machine {
     return this.#plan.label;
   }
 
-  #enter(c: Coroutine, label: number): void {
+  #enter(c: Coroutine, label: number, depths: Depths | undefined): void {
     if (c.started) {
-      this.#switch(c);
+      this.#switch(c, depths);
       c.runner.stack!.goOn(label);
       return;
     }
     c.started = true;
     stacks++;
     this.#binding.substrate.begin(c);
-    this.#switch(c);
+    this.#switch(c, depths);
   }
 
-  #raise(c: Coroutine, error: unknown): void {
-    this.#switch(c);
+  #raise(c: Coroutine, error: unknown, depths: Depths | undefined): void {
+    this.#switch(c, depths);
     if (this.#plan.token(0) !== 0) this.refer(c.event); // to the thrower (C-THROW-3)
     c.bound = undefined;
-    this.entry!.outcome = error; // so that the stub does not take the user's SuspendError for the engine's
+    (this.entry as Call).outcome = error; // so that the stub does not take the user's SuspendError for the engine's
     c.runner.stack!.fail(error);
   }
 
@@ -452,10 +487,11 @@ export class MachineOf extends GuestSide implements Machine {
       this.#die(this.#refusal(this.#explain(trap)));
     } else {
       const target = this.of(this.#plan.to);
-      const moved = this.#moved(target);
+      const depths = this.#binding.depths();
+      const moved = this.#moved(target, depths);
       if (moved) this.#die(moved);
-      else if (c.threw) this.#raise(target, c.thrown);
-      else this.#enter(target, this.#deliver(target, c.first));
+      else if (c.threw) this.#raise(target, c.thrown, depths);
+      else this.#enter(target, this.#deliver(target, c.first), depths);
     }
     this.#drop(c);
   }

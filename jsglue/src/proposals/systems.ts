@@ -62,7 +62,7 @@ export interface Core {
 }
 
 type Imports = Record<string, Suspending | Function>;
-type Operation = (...args: number[]) => number | void | Promise<number>;
+export type Operation = (...args: number[]) => number | void | Promise<number>;
 
 /** The imports of a system, by name: operations that jump, and operations that do not. */
 function imports(

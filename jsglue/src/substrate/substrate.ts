@@ -18,6 +18,11 @@ export interface Substrate {
    * {@link Stack.leave} has returned. `yields` is given if it only yields.
    */
   waits(fn: (...args: any[]) => unknown, yields?: Yields): unknown;
+  /**
+   * Calls `fn`, and runs inside this call the stacks that go on or begin because of it, until none does. Nothing else
+   * can wait meanwhile: other imports that may wait are refused. If this method is missing, stacks go on in a microtask.
+   */
+  inside?<A extends unknown[], T>(fn: (...args: A) => T, args: A): T;
   /** Instantiates a generated module, which lies between a guest and its imports. */
   instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance;
   /** Instantiates a guest. `functions` are its imports that are functions; undefined stands for those that may wait. */
@@ -43,6 +48,13 @@ export type Bare = Pick<Shape, "header" | "bytes" | "options">;
  */
 export type Yields = (task: Call) => string | false;
 
+/** An operation of a guest's own fibers, in {@link Substrate.waits}. */
+export interface Jumping {
+  (...args: number[]): any;
+  /** What is called where no stack can be left. */
+  direct?: (...args: number[]) => any;
+}
+
 /** What runs on a stack: a call of an export, or a fiber that a guest has made. */
 export interface Runner {
   /** The wasm function to call on the stack, with the runner as its argument. */
@@ -51,6 +63,8 @@ export interface Runner {
   stack: Stack | undefined;
   /** Whether its job has ended by an exception, which is the result. */
   readonly threw?: boolean;
+  /** It has been ended, and what {@link trapped} is given does not matter. */
+  readonly dead?: boolean;
   readonly result?: unknown;
   /** Its job has returned. From now on the stack belongs to another. */
   returned(): void;

@@ -13,11 +13,11 @@ import { restore, standsIn } from "../lower/frames.js";
 import { instantiate, link } from "../lower/link.js";
 import { isRewritten, load, loadNow, lower, waitsOf } from "../lower/rewriter.js";
 import { WebAssembly } from "../platform.js";
-import { refuseWith, Waiting, waitTag } from "../lower/waits.js";
+import { refuse, refused, refuseWith, Waiting, waitTag } from "../lower/waits.js";
 import type { Shape } from "../guest/module.js";
 import { isJavaScriptCore } from "./javascriptcore.js";
 import { cells, GIVEN, LAST, NEXT, share, ASKING } from "./cells.js";
-import type { Bare, Runner, Stack, Substrate, Yields } from "./substrate.js";
+import type { Bare, Jumping, Runner, Stack, Substrate, Yields } from "./substrate.js";
 import type { Core } from "../turn/core.js";
 import { enters, hurry, leaves, start, tell, Yielding } from "./yields.js";
 import fiberBytes from "../../lower/fiber.wasm";
@@ -168,7 +168,7 @@ class Unwound implements Stack {
 
   /** Ends it where it waits. Returns a function to call then. */
   over(): () => void {
-    return this.#trapped(needs.deadly());
+    return this.#trapped(this.runner.dead ? undefined : needs.deadly());
   }
 
   #returned(): () => void {
@@ -196,6 +196,7 @@ class Unwound implements Stack {
 let first: Unwound | undefined;
 const others: Unwound[] = [];
 let running = false; // the loop is
+let plainly = false; // it is inside a plain call, so that nothing in it may wait
 
 function ready(stack: Unwound): void {
   if (first) {
@@ -238,14 +239,39 @@ function begin(runner: Runner): void {
 }
 
 function beginHere(runner: Runner): void {
+  const outer = plainly;
+  plainly = false;
   const over = new Unwound(runner).begin();
+  plainly = outer;
   if (over) needs.soon(over);
+}
+
+/** The loop inside a plain call. What waits outside of it is put aside. */
+function inside<A extends unknown[], T>(fn: (...args: A) => T, args: A): T {
+  const outer = first;
+  const queue = others.length > 0 ? others.splice(0) : undefined;
+  const [last, ran, was] = [cells[LAST]!, running, plainly];
+  if (outer) become(undefined);
+  running = plainly = true;
+  try {
+    return fn(...args);
+  } finally {
+    while (first) (first.goesOn ? first.run() : first.slot < 0 ? shift().begin() : shift().over())?.();
+    cells[LAST] = last;
+    running = ran;
+    plainly = was;
+    if (queue) others.push(...queue);
+    if (outer) become(outer);
+  }
 }
 
 function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
   const waiting = new Waiting(
     (...args) => {
-      const result = fn(...args);
+      const { direct } = fn as Jumping;
+      const here = refused();
+      if ((here || plainly) && !direct) refuse();
+      const result = here ? direct!(...args) : fn(...args);
       answer = NONE;
       if (result === LEFT) return 1;
       answer = result;
@@ -297,10 +323,13 @@ export function unwindingNow(given: Needs): Substrate {
     needs = given;
     refuseWith(given.SuspendError);
     const module = lower(fiberBytes, false, undefined, true)!;
-    const none = (): number => 0;
-    shared().lowered.add(none); // without a barrier: it must not count as code of JavaScript's
-    const never = new Waiting(none, none);
-    const linked = { host: { wait: waitTag() }, wait: { never } };
+    let can = 0;
+    const able = new Waiting(
+      () => ((can = Number(!refused())), 0),
+      () => can,
+    );
+    for (const half of [able.begin, able.end]) shared().lowered.add(half); // no barrier: fibers that yield call it
+    const linked = { host: { wait: waitTag() }, wait: { able } };
     fiber = instantiate(module, linked).exports as unknown as FiberModule;
     share(fiber.memory);
     start({ needs, memory: fiber.memory, able: fiber.able, stacks });
@@ -311,6 +340,7 @@ export function unwindingNow(given: Needs): Substrate {
 const substrate: Substrate = {
   begin,
   beginHere,
+  inside,
   waits,
   instance,
   async guest(module, shape, given, functions) {
