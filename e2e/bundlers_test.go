@@ -50,9 +50,10 @@ func TestBundlers(t *testing.T) {
 			"--output-path=."}, "main.js", "."},
 		{"Rollup", []string{node, in("@rollup/wasm-node/dist/bin/rollup"), "--plugin=@rollup/plugin-node-resolve",
 			"--dir=.", "src/main.js"}, "main.js", "."},
-		{"esbuild", []string{esbuild, "--bundle", "--minify", "--splitting", "--format=esm", "--outdir=.", "src/main.js"},
-			"main.js", "."},
-		{"Parcel", []string{node, in("parcel/lib/bin.js"), "build", "--no-cache", "index.html"}, "./src/main.js", "dist"},
+		{"esbuild", []string{esbuild, "--bundle", "--minify", "--splitting", "--format=esm", "--outdir=.",
+			"src/main.js"}, "main.js", "."},
+		{"Parcel", []string{node, in("parcel/lib/bin.js"), "build", "--no-cache", "index.html"},
+			"./src/main.js", "dist"},
 		{"Next", []string{node, in("next/dist/bin/next"), "build"}, "", "out"},
 	} {
 		t.Run(b.name, func(t *testing.T) {

@@ -59,7 +59,9 @@ func indented(text string) (lines []string) {
 // lineOf returns the document's only line that begins so.
 func lineOf(t *testing.T, file, begin string) string {
 	t.Helper()
-	lines := slices.DeleteFunc(indented(read(t, file)), func(line string) bool { return !strings.HasPrefix(line, begin) })
+	lines := slices.DeleteFunc(indented(read(t, file)), func(line string) bool {
+		return !strings.HasPrefix(line, begin)
+	})
 	if len(lines) != 1 {
 		t.Fatalf("%s has %d lines that begin with %q", file, len(lines), begin)
 	}

