@@ -63,3 +63,32 @@ func TestDocsGoErrors(t *testing.T) {
 		t.Errorf("found %d errors", found)
 	}
 }
+
+// In the script tag, too, the stack of an error says which fiber it has ended, and who awaits that.
+func TestScriptTagErrorsHaveCallers(t *testing.T) {
+	const load = `async (fails) => {
+		const { instantiateStreaming, suspending } = fiberfill;
+		const fetch_text = suspending(async () => {
+			await null;
+			throw fails === "frozen" ? Object.freeze(boom) : boom;
+		});
+		const log = () => {};
+		const guest = fetch("/examples/c-fetch/guest.wasm");
+		const { exports } = await instantiateStreaming(guest, { env: { fetch_text, log } });
+		const boom = new TypeError("no such title");
+		async function loads() { return await exports.item.with({ name: "first" })("/item"); }
+		async function page() { await loads(); }
+		const error = await page().catch((error) => error);
+		return [error === boom, error.stack];
+	}`
+	want := regexp.MustCompile(`^TypeError: no such title\n[\s\S]* at async item \(fiber first\)\n` +
+		` +at async loads .*\n +at async page `)
+	for _, fails := range []string{"throws", "frozen"} {
+		var got []any
+		open(t, "bad.html").Eval(t, load, &got, fails)
+		stack, _ := got[1].(string)
+		if got[0] != true || fails == "throws" && !want.MatchString(stack) {
+			t.Errorf("%s: the same error: %v, its stack:\n%v\nwant %s", fails, got[0], got[1], want)
+		}
+	}
+}

@@ -61,43 +61,47 @@ func TestStartVite(t *testing.T) {
 }
 
 func TestStartNode(t *testing.T) {
+	for guest := range startGuests {
+		startNode(t, startProject(t, map[string]string{
+			"main.mjs": example(t, "docs/start.md", "mjs"), "guest.wasm": read(t, "examples/start/"+guest),
+		}))
+	}
+}
+
+// startNode runs the project's main.mjs, whose guest is to count the lines of a text.
+func startNode(t *testing.T, project string) {
+	t.Helper()
 	server := serve(t, func(o *webserver.Options) {
 		o.Files["/"] = fstest.MapFS{"text": {Data: []byte("one\ntwo\nthree\n")}}
 	})
-	for guest := range startGuests {
-		project := startProject(t, map[string]string{
-			"main.mjs": example(t, "docs/start.md", "mjs"), "guest.wasm": read(t, "examples/start/"+guest),
-		})
-		run := exec.Command(npmTool(t, "node"), "main.mjs", server.URL+"/text")
-		run.Dir = project
-		if out, err := run.CombinedOutput(); err != nil || string(out) != "3 lines\n" {
-			t.Errorf("%s: %v: %s", guest, err, out)
-		}
+	run := exec.Command(npmTool(t, "node"), "main.mjs", server.URL+"/text")
+	run.Dir = project
+	if out, err := run.CombinedOutput(); err != nil || string(out) != "3 lines\n" {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
 // The page that is all in Go.
 func TestStartGo(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(program, []byte(example(t, "docs/start.md", "go")), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(t.TempDir(), "program.wasm")
-	build := exec.Command("go", "build", "-o", out, program)
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	if text, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", build.Args, err, text)
-	}
-	wasm, err := os.ReadFile(out)
+	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
+	project := startProject(t, map[string]string{"main.go": example(t, "docs/start.md", "go")})
+	shell(t, project, lineOf(t, "docs/start.md", "go mod init "))
+	// In the place of go get, which would look for the module elsewhere.
+	const module = "github.com/fiberfill/fiberfill"
+	if line := lineOf(t, "docs/start.md", "go get "); line != "go get "+module+"/asyncio" {
+		t.Errorf("it says %q", line)
+	}
+	shell(t, project, "go mod edit -require="+module+"@v0.0.0 -replace="+module+"="+root)
+	for _, begin := range []string{"GOOS=js ", "cp "} {
+		shell(t, project, lineOf(t, "docs/start.md", begin))
+	}
 	page := examples(t, "docs/start.md", "html")[1]
-	startTab(t, fmt.Sprintf("100 calls at once, %d lines each", strings.Count(page, "\n")), fstest.MapFS{
-		"index.html":   {Data: []byte(page)},
-		"program.wasm": {Data: wasm},
-		"wasm_exec.js": {Data: []byte(read(t, "web/dist/demo/wasm_exec.js"))},
-	})
+	startTab(t, fmt.Sprintf("100 calls at once, %d lines each", strings.Count(page, "\n")), layers{fstest.MapFS{
+		"index.html": {Data: []byte(page)},
+	}, os.DirFS(project)})
 }
 
 // startTab opens the page in files and waits for its text.

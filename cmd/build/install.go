@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -16,13 +17,20 @@ type group struct {
 	name    string
 	about   string
 	present func() bool
-	debian  []string // installed by apt-get
-	npm     bool     // or: npm ci
+	debian  []string     // installed by apt-get
+	npm     func() error // or by this
 }
 
 var groups = []group{
 	{name: "npm", about: "the tools that package.json pins: TypeScript, Binaryen, Node 26, Vite, sql.js",
-		present: npmPresent, npm: true},
+		present: func() bool {
+			return npmPresent(".") && exists("node_modules/.bin/node")
+		}, npm: npmCI},
+	{name: "bundlers", about: "the bundlers that the package is tested in", present: func() bool {
+		return npmPresent(bundlersDir)
+	}, npm: func() error { return installApart(bundlersDir) }},
+	{name: "zig", about: "the compiler of the guest in Zig", present: func() bool { return npmPresent(zigDir) },
+		npm: func() error { return installApart(zigDir) }},
 	{name: "llvm", about: "the compiler libraries that TinyGo is built with", present: llvmPresent,
 		debian: []string{"llvm-19-dev", "libclang-19-dev", "lld-19", "clang-19", "gcc", "g++"}},
 	{name: "clang", about: "the compiler of the C guests", present: programs("clang-19", "wasm-ld-19"),
@@ -63,8 +71,8 @@ func install(names ...string) error {
 		g := groups[i]
 		switch {
 		case g.present():
-		case g.npm:
-			if err := npmCI(); err != nil {
+		case g.npm != nil:
+			if err := g.npm(); err != nil {
 				return fmt.Errorf("%s: %w", g.about, err)
 			}
 		default:
@@ -112,22 +120,45 @@ func llvmPresent() bool {
 // because a checkout changes them.)
 const installedLock = "node_modules/.installed-package-lock.json"
 
-func npmPresent() bool {
-	installed, err := os.ReadFile(installedLock)
-	if err != nil || !exists("node_modules/.bin/node") {
+// npmPresent reports whether what the lock file in a folder says is installed there.
+func npmPresent(dir string) bool {
+	installed, err := os.ReadFile(filepath.Join(dir, installedLock))
+	if err != nil {
 		return false
 	}
-	locked, err := os.ReadFile("package-lock.json")
+	locked, err := os.ReadFile(filepath.Join(locks[dir], "package-lock.json"))
 	return err == nil && bytes.Equal(installed, locked)
 }
 
+// locks has the folder of the lock file for each folder that npm installs into.
+var locks = map[string]string{".": ".", bundlersDir: "e2e/testdata/bundlers", zigDir: "cmd/build/zig"}
+
+// These are installed apart from what the build needs, which they would make four times as large.
+const (
+	bundlersDir = ".cache/bundlers"
+	zigDir      = ".cache/zig"
+)
+
 func npmCI() error {
+	// Install scripts must run: the package node fetches its binary in one.
+	return npmInstall(".")
+}
+
+func installApart(dir string) error {
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		if err := copyFile(filepath.Join(dir, name), filepath.Join(locks[dir], name)); err != nil {
+			return err
+		}
+	}
+	return npmInstall(dir, "--ignore-scripts") // what they would build is there already built
+}
+
+func npmInstall(dir string, flags ...string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return errors.New("npm is not on the PATH; install Node.js 20 or newer, which includes it")
 	}
-	// Install scripts must run: the package node fetches its binary in one.
-	if err := shell("npm", "ci"); err != nil {
+	if err := shell("npm", append([]string{"ci", "--prefix=" + dir}, flags...)...); err != nil {
 		return err
 	}
-	return copyFile(installedLock, "package-lock.json")
+	return copyFile(filepath.Join(dir, installedLock), filepath.Join(locks[dir], "package-lock.json"))
 }

@@ -21,7 +21,7 @@ var privateNames = strings.Fields(`
 `)
 
 // letters are in the order that brotli makes least of; so is the n below.
-const letters = "azgdefqhAiPmlnSpsrGRuVwxOMjBCDEFtHIJKUbNcZQyoWLvTXYk"
+const letters = "lnovHdgYqKPNJIBMytjhuQSaFwObzsWEkGrUximpcZCLDeARTXfV"
 
 // shortNames returns the pattern that matches the private names, and the short name of each.
 func shortNames() (pattern string, short map[string]any) {

@@ -18,7 +18,7 @@ func (t tally) String() string {
 
 func testCommand(*flag.FlagSet) func() error {
 	return func() error {
-		if err := install("npm", "browsers"); err != nil {
+		if err := install("npm", "bundlers", "clang", "rust", "zig", "browsers"); err != nil {
 			return err
 		}
 		table, err := newRuleTable()

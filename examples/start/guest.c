@@ -1,4 +1,5 @@
-// Writes at most cap bytes of what url holds to buf, and returns how many there are. Provided by the page.
+// Writes at most cap bytes of what url holds to buf, and returns how many
+// there are. The page provides it.
 __attribute__((import_module("env"), import_name("fetch_text")))
 int fetch_text(const char *url, int url_len, char *buf, int cap);
 
@@ -6,7 +7,8 @@ int fetch_text(const char *url, int url_len, char *buf, int cap);
 __attribute__((export_name("lines")))
 int lines(const char *url, int url_len) {
   char text[4096];
-  int length = fetch_text(url, url_len, text, sizeof text); // waits here; other calls go on
+  // It waits here; other calls go on.
+  int length = fetch_text(url, url_len, text, sizeof text);
   int count = 0;
   for (int i = 0; i < length; i++) count += text[i] == '\n';
   return count;

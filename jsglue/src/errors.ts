@@ -53,7 +53,7 @@ export class FiberError extends Error {
     message: string,
     options: { fiber?: string; cause?: unknown } = {},
   ) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    super(message, options); // of which the platform takes the cause
     if (!SCRIPT_TAG) this.help = linkTo(code);
     if (options.fiber !== undefined) this.fiber = options.fiber;
   }

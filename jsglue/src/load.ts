@@ -23,8 +23,7 @@ export async function load<T>(file: string, chunk: (() => Promise<T>) | undefine
         : beside;
     throw new FiberError(
       "load-failed",
-      `${SCRIPT_TAG ? file : "a chunk of fiberfill"}, which ${who}, cannot be loaded: ` +
-        `${words(error).replace(/\.$/, "")}${advice}`,
+      `${SCRIPT_TAG ? file : "a chunk of fiberfill"}, which ${who}, cannot be loaded${advice} (${words(error)})`,
       { cause: error },
     );
   }

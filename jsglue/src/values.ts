@@ -49,11 +49,8 @@ export function isModule(value: unknown): value is WebAssembly.Module {
 function isBuffer(value: any): value is ArrayBuffer {
   try {
     // The name first: arguments of calls come by here, and what is not a buffer must not cost an exception.
-    const name = value[Symbol.toStringTag];
-    return (
-      (name === "ArrayBuffer" && has(ArrayBuffer, "byteLength", value)) ||
-      (name === "SharedArrayBuffer" && has(SharedArrayBuffer, "byteLength", value))
-    );
+    const name = value[Symbol.toStringTag] as string;
+    return /^(Shared)?ArrayBuffer$/.test(name) && has(Reflect.get(globalThis, name), "byteLength", value);
   } catch {
     return false;
   }

@@ -258,7 +258,7 @@ console.log(JSON.stringify([error.code, error.message]))`,
   assert.equal(code, "load-failed");
   assert.match(
     message,
-    /^a chunk of fiberfill, which guests that import fiberfill\/fibers1 need, cannot be loaded: .*jumps-/,
+    /^a chunk of fiberfill, which guests that import fiberfill\/fibers1 need, cannot be loaded \(.*jumps-/,
   );
 });
 

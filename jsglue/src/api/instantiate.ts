@@ -110,7 +110,7 @@ async function link(
     const text = `an async function has to be marked by fiberfill.suspending: ${list}`;
     throw new FiberError("bad-import", text);
   }
-  const link = new Link(inspector(), module, shape, values, options, machine, false, substrate);
+  const link = new Link(inspector(), module, shape, values, options, machine, substrate);
   const instance = await substrate.guest(module, shape, link.imports, link.functions).catch((error) => {
     const odd = imports.findIndex(
       ({ kind }, i) => kind === "function" && typeof values[i] !== "function" && !isA(values[i], Suspending),
@@ -126,7 +126,7 @@ async function link(
       exports[name] = thunk ? fiberFunction(binding, thunk) : instance.exports[name];
       if (!thunk) return;
       const plain = instance.exports[name] as (...args: any[]) => unknown;
-      const mark = new Suspending(exports[name] as FiberFunction, undefined, false, plain);
+      const mark = new Suspending(exports[name] as FiberFunction, undefined, plain);
       marks.set(exports[name] as object, mark);
       if (link.mayWait || machine) marks.set(plain, mark);
     });

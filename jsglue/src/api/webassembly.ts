@@ -223,7 +223,7 @@ function read(module: WebAssembly.Module, given: any, shape: Shape): [table: any
     const value = from[name];
     (table[module] ??= Object.create(null))[name] = value;
     const fn = kind === "function" ? functions.get(value) : undefined;
-    if (fn) values.push(new Mark(fn as (...args: any[]) => unknown, undefined, true));
+    if (fn) values.push(new Mark(fn as (...args: any[]) => unknown, undefined, undefined, true));
     else if (kind !== "function" || typeof value === "function") values.push(value);
   }
   return values.length === imports.length ? [table, values] : [table];
@@ -299,7 +299,7 @@ function link(module: WebAssembly.Module, given: any): Linked {
   const leaves = ours && (waits || values.some(mayBeLeft) || sharesTable(module));
   const newLink = () => {
     const substrate = ours ? unwindingNow(needs) : jspi;
-    return new Link(inspector(), module, shape, values, options, undefined, true, substrate);
+    return new Link(inspector(), module, shape, values, options, undefined, substrate, true);
   };
   let link = waits ? newLink() : undefined;
   let border: ReturnType<Link["complete"]> | undefined;

@@ -74,7 +74,7 @@ export class Binding {
       resumed: () => {
         const call = running();
         call?.turns?.goesOn();
-        const holder = call ?? (SCRIPT_TAG ? undefined : visiting);
+        const holder = SCRIPT_TAG ? call : (call ?? visiting);
         if (holder) goesOn(holder);
       },
       ended: (call: Call) => {

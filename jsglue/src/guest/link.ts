@@ -66,8 +66,8 @@ export class Link {
     values: unknown[],
     options?: Options,
     machine?: Machine,
-    atOnce = false,
     readonly substrate = jspi,
+    atOnce = false,
   ) {
     this.#binding = new Binding(substrate);
     this.#machine = machine;

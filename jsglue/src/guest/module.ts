@@ -7,6 +7,7 @@
 import { inspector, type Inspector } from "../turn/core.js";
 import { FiberError, words } from "../errors.js";
 import { kindOf } from "../substrate/choose.js";
+import type { Kind } from "../substrate/substrate.js";
 import { isJavaScriptCore } from "../substrate/javascriptcore.js";
 import { shadowStack, type Options } from "./options.js";
 import { WebAssembly } from "../platform.js";
@@ -50,15 +51,9 @@ const shapes = new WeakMap<WebAssembly.Module, Shape>();
  * shadowStack.pointer matter here.
  */
 export async function compile(source: BufferSource, options?: Options): Promise<WebAssembly.Module> {
-  const keeps = kindOf(options) === "unwind";
-  const given = moduleBytes(source);
-  const { pointer } = shadowStack(options);
-  const [shape, bytes] = inspect(inspector(given.length), given, pointer);
-  if (keeps && typeof shape !== "string") shape.bytes = bytes.slice();
-  const module = await platformCompile(bytes);
-  if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
-  shapes.set(module, shape);
-  return module;
+  const kind = kindOf(options);
+  const bytes = moduleBytes(source);
+  return await known(bytes, kind, shadowStack(options)); // so that V8 knows who awaits it
 }
 
 /**
@@ -69,8 +64,8 @@ export async function compileStreaming(
   source: Response | PromiseLike<Response>,
   options?: Options,
 ): Promise<WebAssembly.Module> {
-  const keeps = kindOf(options) === "unwind";
-  const { pointer } = shadowStack(options);
+  const kind = kindOf(options);
+  const chosen = shadowStack(options);
   const response = await source;
   if (!has(Response, "ok", response)) {
     throw new FiberError(
@@ -78,18 +73,19 @@ export async function compileStreaming(
       `compileStreaming takes a Response or a Promise of one, got ${describe(response)}`,
     );
   }
+  const from = response.url || "the server";
   if (!response.ok) {
     throw new FiberError(
       "bad-response",
-      `${response.url || "the server"} answered with status ${`${response.status} ${response.statusText}`.trim()}`,
+      `${from} answered with status ${`${response.status} ${response.statusText}`.trim()}`,
     );
   }
   const type = response.headers.get("content-type") ?? "";
   if (type.trim().toLowerCase() !== "application/wasm") {
     throw new FiberError(
       "wrong-mime-type",
-      `${response.url || "the Response"} has the MIME type ${JSON.stringify(type)}; a server must send wasm ` +
-        `as application/wasm, without parameters`,
+      `${from} sent the MIME type ${JSON.stringify(type)}; a server must send wasm as application/wasm, without ` +
+        "parameters",
     );
   }
   if (response.bodyUsed || response.body?.locked)
@@ -101,13 +97,24 @@ export async function compileStreaming(
   try {
     bytes = new Uint8Array(await copy.arrayBuffer());
   } catch (error) {
-    throw new FiberError("bad-response", `${response.url || "the Response"} broke off: ${words(error)}`, {
+    throw new FiberError("bad-response", `${from} broke off: ${words(error)}`, {
       cause: error,
     });
   }
-  const [shape, edited] = inspect(inspector(bytes.length), bytes, pointer);
-  if (keeps && typeof shape !== "string") shape.bytes = edited.slice();
-  const module = edited.length === bytes.length ? await streamed.catch(notWasm) : await platformCompile(edited);
+  return await known(bytes, kind, chosen, streamed);
+}
+
+/** Makes a module, and keeps what is known of it. `streamed` is what the engine has made of the same bytes. */
+async function known(
+  given: Uint8Array,
+  kind: Kind,
+  { pointer }: Options["shadowStack"] & {},
+  streamed?: Promise<WebAssembly.Module>,
+): Promise<WebAssembly.Module> {
+  const [shape, bytes] = inspect(inspector(given.length), given, pointer);
+  if (kind === "unwind" && typeof shape !== "string") shape.bytes = bytes.slice();
+  const module =
+    streamed && bytes.length === given.length ? await streamed.catch(notWasm) : await platformCompile(bytes);
   if (typeof shape === "string") throw new FiberError("unsupported-module", shape);
   shapes.set(module, shape);
   return module;
@@ -119,8 +126,8 @@ export function shapeOf(module: WebAssembly.Module): Shape {
   if (!shape) {
     throw new FiberError(
       "foreign-module",
-      "this WebAssembly.Module was not compiled by this copy of fiberfill, and does not tell the types of its " +
-        "imports; compile its bytes with fiberfill.compile or compileStreaming, here",
+      "this WebAssembly.Module was not compiled by this copy of fiberfill; compile its bytes with " +
+        "fiberfill.compile or compileStreaming",
     );
   }
   return shape;
@@ -148,9 +155,7 @@ function notWasm(error: unknown): never {
 }
 
 function moduleBytes(source: BufferSource): Uint8Array {
-  if (detached(source))
-    throw new FiberError("bad-argument", "the ArrayBuffer of a module's bytes is detached: it has been transferred");
-  const bytes = viewOf(source);
+  const bytes = detached(source) ? undefined : viewOf(source);
   if (!bytes) throw wrong("a module's bytes are an ArrayBuffer or a view of one", source);
   return bytes;
 }

@@ -12,6 +12,9 @@ import { wrong } from "../values.js";
  */
 export type RegionSource = "allocator" | "grow" | "serial" | "copy";
 
+/** All sources, and none, as in package shadow. */
+export const SOURCES = ["none", "allocator", "grow", "serial", "copy"] as const;
+
 /** Choices for one guest; all of them have a default that suits most modules. */
 export interface Options {
   /**
@@ -53,14 +56,14 @@ export function shadowStack(options: Options | undefined): NonNullable<Options["
   if (size !== undefined && !(Number.isInteger(size) && size >= 1024 && size % 16 === 0 && size <= 0x4000_0000)) {
     throw wrong("shadowStack.size is a number of bytes: a multiple of 16 from 1024 to 1 GiB", size);
   }
-  if (regions !== undefined && !["allocator", "grow", "serial", "copy"].includes(regions)) {
+  if (regions !== undefined && !(SOURCES.indexOf(regions) > 0)) {
     throw wrong('shadowStack.regions is "allocator", "grow", "serial" or "copy"', regions);
   }
   if (
     pointer !== undefined &&
     pointer !== null &&
     typeof pointer !== "string" &&
-    !(Number.isInteger(pointer) && pointer >= 0 && pointer < 2 ** 32)
+    !(typeof pointer === "number" && pointer >>> 0 === pointer)
   ) {
     throw wrong("shadowStack.pointer is the name of an export, the index of a global or null", pointer);
   }

@@ -4,7 +4,7 @@
 import { FiberError } from "../errors.js";
 import type { Inspector } from "../turn/core.js";
 import { numbers } from "./module.js";
-import type { Options, RegionSource } from "./options.js";
+import { SOURCES, type Options, type RegionSource } from "./options.js";
 
 /** How the shadow stacks of a guest's calls are kept. */
 export interface Stacks {
@@ -43,7 +43,6 @@ export const AT_ONCE = 4;
 export const IMPORTED = 8;
 
 // As in package shadow.
-const SOURCES = ["none", "allocator", "grow", "serial", "copy"] as const;
 const BY_NAME = 1; // a reason
 const NOWHERE = 4; // a refusal
 
@@ -60,7 +59,7 @@ export function choose(
   growth: number,
   said: number,
   allocator: number,
-  { regions = undefined as RegionSource | undefined, size = 0 }: Options["shadowStack"] & {},
+  { regions, size = 0 }: Options["shadowStack"] & {},
 ): Plan {
   const wanted = regions ? SOURCES.indexOf(regions) : 0;
   const [source, reason, bytes, malloc, params, wanders, refusal, text, length] = numbers(
@@ -84,7 +83,7 @@ export function choose(
     params,
     wanders: wanders > 0,
     why,
-    told: reason > BY_NAME && (SCRIPT_TAG || !(said & DENIED && said & AT_ONCE)),
+    told: SCRIPT_TAG ? reason > BY_NAME : reason > BY_NAME && !(said & DENIED && said & AT_ONCE),
     hindrance: reason,
   };
 }

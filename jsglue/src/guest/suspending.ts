@@ -15,17 +15,17 @@ export class Suspending {
     readonly fn: (...args: any[]) => unknown,
     /** What is called with the value of its Promise. */
     readonly deliver?: (value: any, ...args: any[]) => unknown,
-    /** It waits whatever fn returns, and cannot be called where it cannot wait, as in JSPI. */
-    readonly always = false,
     /** What is called where the engine cannot suspend the stack. It may answer, but not wait. */
     readonly direct: (...args: any[]) => unknown = fn,
+    /** It waits whatever fn returns, and cannot be called where it cannot wait, as in JSPI. */
+    readonly always = false,
   ) {}
 }
 
 /** An operation of a guest's own fibers after which another one may run. */
 export class Jump extends Suspending {
   constructor(fn: (...args: any[]) => number | void | Promise<number>, refused: (...args: any[]) => unknown) {
-    super(fn, undefined, false, refused);
+    super(fn, undefined, refused);
   }
 }
 

@@ -13,23 +13,21 @@ import { deadly, jspi } from "./jspi.js";
 import type { Kind, Substrate } from "./substrate.js";
 
 // Node 24 has an earlier JSPI, in which guests hang.
-const { v8 = "" } = (globalThis as { process?: { versions?: Record<string, string> } }).process?.versions ?? {};
+const hangs = (): boolean =>
+  (globalThis as { process?: { versions?: Record<string, string> } }).process?.versions?.v8?.startsWith("13.6.") ??
+  false;
 
 /** Whether the engine has the parts of JSPI that fiberfill uses. */
 export function hasJSPI(): boolean {
-  return (
-    typeof WebAssembly === "object" &&
-    "Suspending" in WebAssembly &&
-    "promising" in WebAssembly &&
-    !v8.startsWith("13.6.")
-  );
+  const engine: Partial<typeof WebAssembly> | undefined = WebAssembly;
+  return !!(engine?.Suspending && engine.promising) && (SCRIPT_TAG || !hangs());
 }
 
 // (module (type (struct)) (global exnref (ref.null noexn)))
 const frames = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 3, 1, 95, 0, 6, 6, 1, 105, 0, 208, 116, 11);
 
 /** Whether the engine has the features that fiberfill's own stacks need. */
-export const canUnwind = (): boolean => typeof WebAssembly === "object" && WebAssembly.validate(frames);
+export const canUnwind = (): boolean => !!WebAssembly?.validate(frames);
 
 /** What stacks of our own take from the rest of fiberfill. */
 export const needs = { ask, run, soon, deadly, SuspendError };

@@ -120,7 +120,7 @@ function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssem
 
 export const jspi: Substrate = {
   begin,
-  beginHere: SCRIPT_TAG ? undefined! : beginHere, // the script tag has no promising
+  ...(SCRIPT_TAG ? undefined! : { beginHere }), // the script tag has no promising
   waits: suspendingImport,
   instance,
   // A small module is made at once: that takes some tenths of a millisecond, as does the way to another thread and

@@ -37,7 +37,7 @@ export const later: (fn: () => void) => void = /* @__PURE__ */ (() => {
     setImmediate?: (fn: () => void) => void;
     setTimeout: typeof setTimeout;
   };
-  if (immediate) return (fn) => immediate(fn);
+  if (!SCRIPT_TAG && immediate) return (fn) => immediate(fn); // no page has it
   if (typeof MessageChannel === "undefined") return (fn) => timeout(fn); // in jsdom
   let channel: MessageChannel | undefined;
   const waiting: (() => void)[] = [];

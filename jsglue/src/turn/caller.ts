@@ -12,39 +12,46 @@ import { complete, completeLater, engineStack, isLate } from "../stacktrace.js";
 import { then } from "../values.js";
 import type { Life } from "./life.js";
 
-const resolved = /* @__PURE__ */ Promise.resolve();
-
-// The same error may end fibers that wait for each other, or many that wait for the same.
-const MOST = 10;
-const times = /* @__PURE__ */ new WeakMap<Error, number>();
-
 /** Rejects the Promise of a fiber or an arena that has failed, two microtasks later. `what` is its own line. */
 export function rejectWithCaller(life: Life, error: unknown, what: string): void {
-  const failing = then.call(resolved, () => {
-    if (isA(error, Error)) tellCaller(error, what);
+  const failing = then.call(Promise.resolve(), () => {
+    try {
+      if (isA(error, Error)) (SCRIPT_TAG ? tellShortly : tellCaller)(error, `\n    at async ${what}`);
+    } catch {
+      // Another engine, a frozen error, a Proxy, or a getter of a page's own: it stays as it is.
+    }
     throw error;
   });
   then.call(failing, life.resolve, life.reject);
 }
 
-function tellCaller(error: Error, what: string): void {
+// Matches nothing in the stacks of other engines.
+const CALLERS = / at [^]*?(\n +at async [^]*|$)/;
+
+// The same error may end fibers that wait for each other, or many that wait for the same.
+const MOST = 10;
+const times = /* @__PURE__ */ new WeakMap<Error, number>();
+
+function tellCaller(error: Error, line: string): void {
   const time = times.get(error) ?? 0;
   if (time === MOST) return;
   const stack = engineStack(() => {
     throw new Error();
-  }).split("\n");
-  if (!stack.some((line) => /^ +at /.test(line))) return;
+  });
+  const callers = CALLERS.exec(stack)?.[1];
+  if (callers === undefined) return;
   times.set(error, time + 1);
-  const lines = [`    at async ${what}`, ...stack.filter((line) => /^ +at async /.test(line))];
-  try {
-    // Bun 1.2 crashes if somebody reads the stack of an error whose message is not a string.
-    if (typeof error.message !== "string") return;
-    const cause = isA(error, FiberError) && isA(error.cause, Error) ? error.cause : undefined;
-    const how = isLate(error) || isLate(cause) ? completeLater : complete;
-    how(error, (stack) => [...withFrames(stack.trimEnd().split("\n"), cause), ...lines].join("\n"));
-  } catch {
-    // A Proxy, or a getter of a page's own: it stays as it is.
-  }
+  // Bun 1.2 crashes if somebody reads the stack of an error whose message is not a string.
+  if (typeof error.message !== "string") return;
+  const cause = isA(error, FiberError) && isA(error.cause, Error) ? error.cause : undefined;
+  const how = isLate(error) || isLate(cause) ? completeLater : complete;
+  how(error, (own) => withFrames(own.trimEnd().split("\n"), cause).join("\n") + line + callers);
+}
+
+// The script tag has no room for more. A trap keeps fiberfill's frames; the guest's are in its cause.
+function tellShortly(error: Error, line: string): void {
+  const [, callers] = CALLERS.exec(new Error().stack!)!; // in other engines this throws
+  if (error.stack!.length < 1e4) error.stack += line + callers;
 }
 
 /** The lines of a trap's stack, with fiberfill's frames replaced by the guest's, which its cause has. */

@@ -31,7 +31,7 @@ export function watch(live: () => Task[]): void {
     for (const task of tasks) hand(task);
     if (tasks.length > 0) watch(live);
   }, WHILE);
-  (timer as { unref?(): void }).unref?.(); // a process does not stay alive for this timer
+  if (!SCRIPT_TAG) (timer as { unref?(): void }).unref?.(); // a process does not stay alive for this timer
 }
 
 const told = new WeakSet<Task>(); // calls that others wait behind

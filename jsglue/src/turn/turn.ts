@@ -198,7 +198,7 @@ export function settle(task: Task, threw: boolean, result: unknown): void {
   if (threw) {
     const cancelled = task.cancelledBy(result);
     enter(task, cancelled ? "cancelled" : "failed");
-    if (SCRIPT_TAG || cancelled) task.reject(result);
+    if (cancelled) task.reject(result);
     else rejectWithCaller(task, result, `${task.exportName} (fiber ${task.name})`);
   } else {
     enter(task, "done");
