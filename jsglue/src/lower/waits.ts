@@ -28,7 +28,7 @@ export function refuse(): never {
 }
 
 /** Whether no stack can be left by the import whose begin is called next. */
-export let cannotLeave = false;
+let cannotLeave = false;
 
 /** What the driver calls then. */
 export function note(): void {
