@@ -14,16 +14,19 @@ const ways = {
   compileStreaming: async (_, imports) =>
     WebAssembly.instantiate(await WebAssembly.compileStreaming(await fetch(guest)), imports),
   Module: async (bytes, imports) => new WebAssembly.Instance(new WebAssembly.Module(bytes), imports),
-  copy: async (bytes, imports) => {
-    const module = new WebAssembly.Module(bytes);
-    const copied = () => new WebAssembly.Instance(structuredClone(module), imports);
-    if (platform.Suspending) return copied();
-    // A copy is a module of the platform's, which takes no Suspending if it has no JSPI.
-    check(thrown(copied) instanceof WebAssembly.LinkError, "a copy whose imports may wait is refused");
-    return new WebAssembly.Instance(module, imports);
-  },
+};
+
+// Ways with modules of the platform's. They take no Suspending where there is no JSPI.
+const foreign = {
+  copy: async (bytes, imports) => new WebAssembly.Instance(structuredClone(new WebAssembly.Module(bytes)), imports),
   before: async (_, imports) => WebAssembly.instantiate(await before.module, imports),
 };
+for (const [name, way] of Object.entries(foreign))
+  ways[name] = async (bytes, imports) => {
+    if (platform.Suspending) return way(bytes, imports);
+    check((await rejection(way(bytes, imports))) instanceof WebAssembly.LinkError, `${name} is refused`);
+    return ways.instantiate(bytes, imports);
+  };
 
 async function item(way, bytes, id) {
   const { imports, attach } = host((fn) => new WebAssembly.Suspending(fn));
