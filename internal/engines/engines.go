@@ -50,8 +50,8 @@ var instructions = []string{
 // memories a page has no room.
 var needsNode = []string{"jspi", "npm", "actors_guest"}
 
-// takesLong are files that make hundreds of guests, which JavaScriptCore compiles one by one, or that give the event loop
-// thousands of turns, for which WebKit asks another process. They run in Bun 1.2, which has the same engine.
+// takesLong are files that make hundreds of guests, which JavaScriptCore compiles one by one, or that give the event
+// loop thousands of turns, for which WebKit asks another process. They run in Bun 1.2, which has the same engine.
 var takesLong = []string{"onestack", "proposals_bad"}
 
 // Files returns the paths of the files that run in an engine, from the project's folder.
