@@ -15,8 +15,8 @@ const stuck = 5 * time.Second
 // the other fibers wait, too. Go code runs on one thread here, so if a timer fires while a fiber runs, that fiber
 // blocks. The timer runs while the loop has something to do.
 //
-// It is one of JavaScript's. When a timer of Go's is stopped, the one of JavaScript's behind it stays, and fires when the
-// program has exited: an error that nobody catches.
+// It is one of JavaScript's. When a timer of Go's is stopped, the one of JavaScript's behind it stays, and fires when
+// the program has exited: an error that nobody catches.
 type watch struct {
 	on    bool // the timer runs
 	timer js.Value
