@@ -70,7 +70,7 @@ func inBrowsers(t *testing.T, files func(engines.Engine) []string, plan testPlan
 		plan.LeftOut = engine.LeftOut()
 		plan.Env["FIBERFILL_WIRINGS"] = "100"
 		if engine == engines.WebKit { // it has no cache of compiled modules, and each program has new ones
-			plan.Env["FIBERFILL_WIRINGS"] = "25"
+			plan.Env["FIBERFILL_WIRINGS"] = "10"
 		}
 		for _, file := range files(engine) {
 			name := strings.TrimSuffix(filepath.Base(file), "_test.mjs")

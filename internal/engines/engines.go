@@ -51,8 +51,9 @@ var instructions = []string{
 var needsNode = []string{"jspi", "npm", "actors_guest"}
 
 // takesLong are files that make hundreds of guests, which JavaScriptCore compiles one by one, or that give the event
-// loop thousands of turns, for which WebKit asks another process. They run in Bun 1.2, which has the same engine.
-var takesLong = []string{"onestack", "proposals_bad"}
+// loop thousands of turns, for which WebKit asks another process. They run in Bun 1.2, which has the same engine; of
+// what they test, WebKit has the conformance suite and the page of the scenarios.
+var takesLong = []string{"onestack", "proposals", "proposals_bad", "scenarios"}
 
 // Files returns the paths of the files that run in an engine, from the project's folder.
 func (e Engine) Files() []string {
