@@ -154,7 +154,7 @@ func TestJS(t *testing.T) {
 				`Semaphore and Sleep, or call what blocks in asyncio.Block",
 			"ends":["fulfilled null","fulfilled null"]}`},
 		{"Serve ends with its context and leaves no goroutine", "stop",
-			`{"waited":"rejected stopped","error":"stopped","goroutinesLeft":0}`},
+			`{"waited":"rejected stopped","error":"stopped","goroutinesLeft":0,"timersLeft":[]}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got, want any

@@ -14,9 +14,13 @@ const stuck = 5 * time.Second
 // A watch tells on the console of a fiber that blocks its loop: in Go's own way, on a channel for instance, for which
 // the other fibers wait, too. Go code runs on one thread here, so if a timer fires while a fiber runs, that fiber
 // blocks. The timer runs while the loop has something to do.
+//
+// It is one of JavaScript's. When a timer of Go's is stopped, the one of JavaScript's behind it stays, and fires when
+// the program has exited: an error that nobody catches.
 type watch struct {
-	timer *time.Timer
-	on    bool   // the timer runs
+	on    bool // the timer runs
+	timer js.Value
+	fire  js.Func
 	fiber *Fiber // the one that ran when the timer fired last
 	waits uint32 // its number of waits then
 }
@@ -27,12 +31,13 @@ func (w *watch) begin(l *Loop) {
 	}
 	w.on = true
 	w.fiber = nil
-	if w.timer == nil {
-		w.timer = time.AfterFunc(stuck, func() { w.look(l) })
-	} else {
-		w.timer.Reset(stuck)
+	if w.fire.IsUndefined() {
+		w.fire = js.FuncOf(func(js.Value, []js.Value) any { w.look(l); return nil })
 	}
+	w.start()
 }
+
+func (w *watch) start() { w.timer = js.Global().Call("setTimeout", w.fire, stuck.Milliseconds()) }
 
 func (w *watch) look(l *Loop) {
 	f := l.running
@@ -44,7 +49,7 @@ func (w *watch) look(l *Loop) {
 		if w.fiber = f; f != nil {
 			w.waits = f.waits
 		}
-		w.timer.Reset(stuck)
+		w.start()
 		return
 	}
 	w.on = false
@@ -54,8 +59,12 @@ func (w *watch) look(l *Loop) {
 }
 
 func (w *watch) end() {
-	if w.timer != nil {
-		w.timer.Stop()
+	if w.fire.IsUndefined() {
+		return
 	}
-	w.on = false
+	if w.on {
+		js.Global().Call("clearTimeout", w.timer)
+	}
+	w.fire.Release()
+	*w = watch{}
 }

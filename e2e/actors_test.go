@@ -50,11 +50,7 @@ func TestActors(t *testing.T) {
 		open(t, "actors.html", policy, actorsPage(t)).Eval(t, "actors.scenarios", &got)
 		check(t, got)
 	})
-	t.Run("Firefox", func(t *testing.T) {
-		var got []outcome
-		inFirefox(t, "actors.html", "actors.scenarios", &got, policy, actorsPage(t))
-		check(t, got)
-	})
+	inOthers(t, "actors.html", "actors.scenarios", check, policy, actorsPage(t))
 }
 
 // The sleep test as the demo page shows it.

@@ -52,8 +52,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// The same in Firefox, with only the random scripts that Check plays itself.
-func TestConformanceInFirefox(t *testing.T) {
+// The same in the other browsers, with only the random scripts that Check plays itself.
+func TestConformanceInOthers(t *testing.T) {
 	list := suite(t)
 	for i, s := range conformance.Systems {
 		list = append(list, conformance.Random(s, rand.New(rand.NewPCG(1, uint64(i))), 100))
@@ -63,15 +63,16 @@ func TestConformanceInFirefox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var results []result
-	inFirefox(t, "jspi.html", "jspi.all", &results, policy, player, func(o *webserver.Options) {
+	check := func(t *testing.T, results []result) {
+		j := jspi{}
+		for i, r := range results {
+			j[keys[i]] = r
+		}
+		conformance.Check(t, j, exempt, 1, 0)
+	}
+	inOthers(t, "jspi.html", "jspi.all", check, policy, player, func(o *webserver.Options) {
 		o.Files["/scripts/"] = fstest.MapFS{"all.json": {Data: text}}
 	})
-	j := jspi{}
-	for i, r := range results {
-		j[keys[i]] = r
-	}
-	conformance.Check(t, j, exempt, 1, 0)
 }
 
 // suite returns the scripts of the cases and of the matrix.

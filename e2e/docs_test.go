@@ -29,21 +29,26 @@ func TestReadmePage(t *testing.T) {
 	if !strings.Contains(page, scriptTag) {
 		t.Fatalf("the page does not load %s", scriptTag)
 	}
-	tab := open(t, "index.html", func(o *webserver.Options) {
-		o.Files = map[string]fs.FS{"/": fstest.MapFS{
-			"index.html":   {Data: []byte(strings.Replace(page, scriptTag, "fiberfill.js", 1))},
-			"fiberfill.js": {Data: []byte(read(t, "web/dist/fiberfill.js"))},
-			"guest.wasm":   {Data: []byte(read(t, "examples/c-fetch/guest.wasm"))},
-		}}
+	showsEverywhere(t, "1000 fibers, sum "+sumOfItems(1000), fstest.MapFS{
+		"index.html": {Data: []byte(strings.Replace(page, scriptTag, "/dist/fiberfill.js", 1))},
+		"guest.wasm": {Data: []byte(read(t, "examples/c-fetch/guest.wasm"))},
 	})
-	var got string
-	tab.Eval(t, `async () => {
-		while (!document.body.textContent) await new Promise(requestAnimationFrame);
-		return document.body.textContent;
-	}`, &got)
-	if want := "1000 fibers, sum " + sumOfItems(1000); got != want {
-		t.Errorf("the page says %q, want %q", got, want)
+}
+
+// showsEverywhere checks what text the page in files shows in all browsers.
+func showsEverywhere(t *testing.T, want string, files fs.FS) {
+	shown := func(o *webserver.Options) { o.Files["/shown/"] = files }
+	check := func(t *testing.T, got string) {
+		if got != want {
+			t.Errorf("the page says %q, want %q", got, want)
+		}
 	}
+	t.Run("Chromium", func(t *testing.T) {
+		var got string
+		open(t, "shows.html", shown).Eval(t, "shows.text", &got)
+		check(t, got)
+	})
+	inOthers(t, "shows.html", "shows.text", check, shown)
 }
 
 // sumOfItems adds up the values of the server's first items.
@@ -61,20 +66,10 @@ func TestInstructionsPage(t *testing.T) {
 	if !strings.Contains(page, webassemblyModule) {
 		t.Fatalf("the page does not import %s", webassemblyModule)
 	}
-	tab := open(t, "index.html", func(o *webserver.Options) {
-		o.Files["/"] = fstest.MapFS{
-			"index.html": {Data: []byte(strings.Replace(page, webassemblyModule, "/dist/npm/esm/webassembly.js", 1))},
-			"guest.wasm": {Data: []byte(read(t, "examples/wat-generator/guest.wasm"))},
-		}
+	showsEverywhere(t, "1 + 4 + ... + 100 = 385", fstest.MapFS{
+		"index.html": {Data: []byte(strings.Replace(page, webassemblyModule, "/dist/npm/esm/webassembly.js", 1))},
+		"guest.wasm": {Data: []byte(read(t, "examples/wat-generator/guest.wasm"))},
 	})
-	var got string
-	tab.Eval(t, `async () => {
-		while (!document.body.textContent) await new Promise(requestAnimationFrame);
-		return document.body.textContent;
-	}`, &got)
-	if want := "1 + 4 + ... + 100 = 385"; got != want {
-		t.Errorf("the page says %q, want %q", got, want)
-	}
 }
 
 // Every CDN address in the documents names an existing file of the package, in an existing version.

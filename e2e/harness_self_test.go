@@ -17,11 +17,13 @@ func TestHarnessSeesWhatEscapes(t *testing.T) {
 	}
 }
 
-func TestHarnessSeesWhatEscapesInFirefox(t *testing.T) {
-	var got int
-	err := callInFirefox(t, "raw.html", "raw.letEscape", &got)
-	if err == nil || !strings.Contains(err.Error(), "escaped: Error: nobody listens") {
-		t.Errorf("error = %v, and it returned %d", err, got)
+func TestHarnessSeesWhatEscapesInOthers(t *testing.T) {
+	for _, engine := range others {
+		var got int
+		err := callIn(t, engine, "raw.html", "raw.letEscape", &got)
+		if err == nil || !strings.Contains(err.Error(), "escaped: Error: nobody listens") {
+			t.Errorf("%s: error = %v, and it returned %d", engine, err, got)
+		}
 	}
 }
 

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/fiberfill/fiberfill/internal/browser"
+	"github.com/fiberfill/fiberfill/internal/engines"
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
 // patience is how long one step of a test may take. It only ends a test that hangs; it measures nothing.
-const patience = 90 * time.Second
+const patience = 4 * time.Minute
 
 // tab is a page in Chromium with the server that it came from.
 type tab struct {
@@ -147,22 +148,45 @@ func limit(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.Background(), deadline)
 }
 
-// inFirefox opens a page in a fresh Firefox, calls the named function ("smoke.run") without arguments, and decodes its
-// result into result. The test fails at once if the function throws or rejects, or if anything escapes in the page
-// before it has returned. The page must load report.js, which makes the call.
-func inFirefox(t *testing.T, page, function string, result any, options ...func(*webserver.Options)) {
-	t.Helper()
-	if err := callInFirefox(t, page, function, result, options...); err != nil {
-		t.Fatalf("%s of %s in Firefox: %v", function, page, err)
+// others are the browsers beside Chromium. They have no debugger attached.
+var others = []engines.Engine{engines.Firefox, engines.WebKit}
+
+// inOthers opens a page in each of the others and checks the result of the named function ("smoke.run"), which is
+// called without arguments. The test fails if the function throws or rejects, or if anything escapes in the page before
+// it has returned. The page must load report.js, which makes the call.
+func inOthers[R any](t *testing.T, page, function string, check func(*testing.T, R),
+	options ...func(*webserver.Options)) {
+	for _, engine := range others {
+		t.Run(string(engine), func(t *testing.T) {
+			check(t, in[R](t, engine, page, function, options...))
+		})
 	}
 }
 
-func callInFirefox(t *testing.T, page, function string, result any, options ...func(*webserver.Options)) error {
+// returns is the check for a function that throws if something is wrong.
+func returns(*testing.T, any) {}
+
+// in is inOthers for one of them.
+func in[R any](t *testing.T, engine engines.Engine, page, function string,
+	options ...func(*webserver.Options)) (got R) {
 	t.Helper()
+	if err := callIn(t, engine, page, function, &got, options...); err != nil {
+		t.Fatalf("%s of %s in %s: %v", function, page, engine, err)
+	}
+	return got
+}
+
+func callIn(t *testing.T, engine engines.Engine, page, function string, result any,
+	options ...func(*webserver.Options)) error {
+	t.Helper()
+	open := browser.Firefox
+	if engine == engines.WebKit {
+		open = browser.WebKit
+	}
 	server := serve(t, options...)
 	ctx, cancel := limit(t)
 	defer cancel()
-	body, err := browser.Firefox(ctx, server.URL+"/"+page+"?report="+url.QueryEscape(function), server.Report)
+	body, err := open(ctx, server.URL+"/"+page+"?report="+url.QueryEscape(function), server.Report)
 	if err != nil {
 		return err
 	}

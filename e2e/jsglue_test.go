@@ -50,10 +50,10 @@ func (p testPlan) serve(o *webserver.Options) {
 // run runs the tests in a browser.
 func (p testPlan) run(t *testing.T, engine engines.Engine) {
 	var got testRun
-	if engine == engines.Firefox {
-		inFirefox(t, "tests.html", "tests.run", &got, p.serve)
-	} else {
+	if engine == engines.Chromium {
 		open(t, "tests.html", p.serve).Eval(t, "tests.run", &got)
+	} else {
+		got = in[testRun](t, engine, "tests.html", "tests.run", p.serve)
 	}
 	for _, failure := range got.Failures {
 		t.Error(failure)
@@ -66,8 +66,12 @@ func (p testPlan) run(t *testing.T, engine engines.Engine) {
 
 // inBrowsers runs files of tests in browsers; plan says how.
 func inBrowsers(t *testing.T, files func(engines.Engine) []string, plan testPlan) {
-	for _, engine := range []engines.Engine{engines.Chromium, engines.Firefox} {
+	for _, engine := range engines.Browsers {
 		plan.LeftOut = engine.LeftOut()
+		plan.Env["FIBERFILL_WIRINGS"] = "100"
+		if engine == engines.WebKit { // it has no cache of compiled modules, and each program has new ones
+			plan.Env["FIBERFILL_WIRINGS"] = "10"
+		}
 		for _, file := range files(engine) {
 			name := strings.TrimSuffix(filepath.Base(file), "_test.mjs")
 			t.Run(string(engine)+"/"+name, func(t *testing.T) {
@@ -83,7 +87,7 @@ func inBrowsers(t *testing.T, files func(engines.Engine) []string, plan testPlan
 func TestFibersOnOwnStacks(t *testing.T) {
 	inBrowsers(t, engines.Engine.Files, testPlan{
 		HideJSPI: true,
-		Env:      map[string]string{"FIBERFILL_ROUNDS": "1000", "FIBERFILL_LEGACY": "100", "FIBERFILL_WIRINGS": "100"},
+		Env:      map[string]string{"FIBERFILL_ROUNDS": "1000", "FIBERFILL_LEGACY": "100"},
 	})
 }
 
@@ -93,5 +97,5 @@ func TestInstructions(t *testing.T) {
 	if err != nil || files == nil {
 		t.Fatal("no files: ", err)
 	}
-	inBrowsers(t, func(engines.Engine) []string { return files }, testPlan{})
+	inBrowsers(t, func(engines.Engine) []string { return files }, testPlan{Env: map[string]string{}})
 }

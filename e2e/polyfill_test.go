@@ -25,9 +25,5 @@ func TestPolyfill(t *testing.T) {
 		open(t, "polyfill.html", policy).Eval(t, "polyfill.run", &got)
 		check(t, got)
 	})
-	t.Run("Firefox", func(t *testing.T) {
-		var got result
-		inFirefox(t, "polyfill.html", "polyfill.run", &got, policy)
-		check(t, got)
-	})
+	inOthers(t, "polyfill.html", "polyfill.run", check, policy)
 }

@@ -49,10 +49,6 @@ func TestScenarios(t *testing.T) {
 				check(t, got)
 			})
 		}
-		t.Run("Firefox", func(t *testing.T) {
-			var got []played
-			inFirefox(t, "scenarios.html", "scenarios.all", &got, policy)
-			check(t, got)
-		})
+		inOthers(t, "scenarios.html", "scenarios.all", check, policy)
 	})
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // A page with the script tag runs both guests, and every fiber gets its own answer: the shortest check that the built
-// files work together. It also runs in Firefox, and in both on stacks of fiberfill's own, whose files lie beside the
-// script.
+// files work together. It also runs in the other browsers, and in all on stacks of fiberfill's own, whose files lie
+// beside the script.
 func TestSmoke(t *testing.T) {
 	check := func(t *testing.T, got map[string][]uint64) {
 		t.Helper()
@@ -24,16 +24,8 @@ func TestSmoke(t *testing.T) {
 			check(t, got)
 		})
 	}
-	t.Run("Firefox", func(t *testing.T) {
-		var got map[string][]uint64
-		inFirefox(t, "smoke.html", "smoke.run", &got, policy)
-		check(t, got)
-	})
-	t.Run("Firefox/unwind", func(t *testing.T) {
-		var got map[string][]uint64
-		inFirefox(t, "smoke.html", "smoke.unwound", &got, policy)
-		check(t, got)
-	})
+	inOthers(t, "smoke.html", "smoke.run", check, policy)
+	inOthers(t, "smoke.html", "smoke.unwound", check, policy)
 }
 
 // On stacks of fiberfill's own the browsers tell where a fiber stands, and an error has the frames of who waited.
@@ -59,11 +51,7 @@ func TestFrames(t *testing.T) {
 		open(t, "smoke.html", policy).Eval(t, `smoke.stands`, &got)
 		check(t, got)
 	})
-	t.Run("Firefox", func(t *testing.T) {
-		var got stands
-		inFirefox(t, "smoke.html", "smoke.stands", &got, policy)
-		check(t, got)
-	})
+	inOthers(t, "smoke.html", "smoke.stands", check, policy)
 }
 
 // The counterpart of TestRawJSPIMixesUpTheShadowStack: here every call finds its memory intact.

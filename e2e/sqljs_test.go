@@ -51,11 +51,7 @@ func TestSQLiteOverHTTP(t *testing.T) {
 		open(t, "sqljs.html", policy, withSQLite).Eval(t, `sqljs.run`, &got)
 		check(t, got)
 	})
-	t.Run("Firefox", func(t *testing.T) {
-		var got result
-		inFirefox(t, "sqljs.html", "sqljs.run", &got, policy, withSQLite)
-		check(t, got)
-	})
+	inOthers(t, "sqljs.html", "sqljs.run", check, policy, withSQLite)
 }
 
 // The unchanged page of the example.

@@ -1,11 +1,13 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
@@ -21,20 +23,7 @@ type tried struct {
 // try runs a text in the page.
 func (tab *tab) try(t *testing.T, text string) (got tried) {
 	t.Helper()
-	tab.Eval(t, `async (text) => {
-		const element = (id) => document.getElementById(id);
-		element("source").value = text;
-		const ran = new Promise((resolve) => element("program").addEventListener("ran", resolve, { once: true }));
-		element("run").click();
-		await ran;
-		element("last").click();
-		const shown = (id) => element(id).hidden ? "" : element(id).textContent;
-		return {
-			outcome: shown("outcome"), line: shown("line"), running: shown("running"), saved: shown("saved"),
-			printed: shown("printed"), position: shown("position"), engine: shown("engine"),
-			steps: [...document.querySelectorAll("#lane-events li")].map((step) => step.textContent),
-		};
-	}`, &got, text)
+	tab.Eval(t, "(text) => {\n"+read(t, "e2e/testdata/pages/try.js")+"\nreturn tried(window, text) }", &got, text)
 	return got
 }
 
@@ -58,8 +47,11 @@ func TestTry(t *testing.T) {
 	t.Run("stop", func(t *testing.T) { tryStops(t, tab) })
 }
 
-// Each program that the page offers prints, or traps, as its first lines say.
-func tryPrograms(t *testing.T, tab *tab) {
+// program is one that the page offers. Its first lines say what it prints, and how it traps.
+type program struct{ name, text, prints, outcome string }
+
+func programs(t *testing.T) (list []program) {
+	t.Helper()
 	files, err := filepath.Glob("../web/instructions/programs/*.wat")
 	if err != nil || len(files) < 12 {
 		t.Fatal(len(files), "programs", err)
@@ -73,18 +65,54 @@ func tryPrograms(t *testing.T, tab *tab) {
 		if prints == nil {
 			t.Fatal(file, "does not say what it prints")
 		}
-		got := tab.try(t, string(text))
-		if want := strings.ReplaceAll(string(prints[1]), " ", ", "); got.Printed != want {
-			t.Errorf("%s prints %s, want %s: %s", file, got.Printed, want, got.Outcome)
-		}
-		want := "Ended after "
+		p := program{file, string(text), strings.ReplaceAll(string(prints[1]), " ", ", "), "Ended after "}
 		if traps := regexp.MustCompile(`(?m)^;; Traps: (.*)$`).FindSubmatch(text); traps != nil {
-			want = "RuntimeError: " + string(traps[1])
+			p.outcome = "RuntimeError: " + string(traps[1])
 		}
-		if !strings.HasPrefix(got.Outcome, want) {
-			t.Errorf("%s: %s, want %s", file, got.Outcome, want)
+		list = append(list, p)
+	}
+	return list
+}
+
+func (p program) check(t *testing.T, got tried) {
+	t.Helper()
+	if got.Printed != p.prints {
+		t.Errorf("%s prints %s, want %s: %s", p.name, got.Printed, p.prints, got.Outcome)
+	}
+	if !strings.HasPrefix(got.Outcome, p.outcome) {
+		t.Errorf("%s: %s, want %s", p.name, got.Outcome, p.outcome)
+	}
+}
+
+// Each program that the page offers prints, or traps, as its first lines say.
+func tryPrograms(t *testing.T, tab *tab) {
+	for _, p := range programs(t) {
+		p.check(t, tab.try(t, p.text))
+	}
+}
+
+// So it does in the other browsers.
+func TestTryInOthers(t *testing.T) {
+	list := programs(t)
+	var texts []string
+	for _, p := range list {
+		texts = append(texts, p.text)
+	}
+	data, err := json.Marshal(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(t *testing.T, got []tried) {
+		if len(got) != len(list) {
+			t.Fatalf("%d results of %d programs", len(got), len(list))
+		}
+		for i, p := range list {
+			p.check(t, got[i])
 		}
 	}
+	inOthers(t, "try.html", "tries.all", check, demoPolicy, func(o *webserver.Options) {
+		o.Files["/programs/"] = fstest.MapFS{"all.json": {Data: data}}
+	})
 }
 
 // The steps are the operations of the run, in order, with their values.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fiberfill/fiberfill/internal/engines"
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
@@ -62,8 +63,14 @@ func TestServiceWorker(t *testing.T) {
 		check(t, got)
 	})
 	t.Run("Firefox", func(t *testing.T) {
-		var got result
-		inFirefox(t, "service.html", "service.run", &got, policy, guests)
-		check(t, got)
+		check(t, in[result](t, engines.Firefox, "service.html", "service.run", policy, guests))
+	})
+	// Stacks of fiberfill's own are loaded on demand, too.
+	t.Run("WebKit", func(t *testing.T) {
+		err := callIn(t, engines.WebKit, "service.html", "service.run", new(result), policy, guests)
+		if err == nil || !strings.Contains(err.Error(), "which stacks of its own need, cannot be loaded") ||
+			!strings.Contains(err.Error(), ". A service worker may load nothing on demand; a page or a Web Worker may") {
+			t.Errorf("a guest ended with %v, want load-failed and what to do", err)
+		}
 	})
 }

@@ -348,12 +348,21 @@ export const scenarios = {
   },
 
   async stop(program, server, exited) {
+    const { setTimeout: set, clearTimeout: clear } = globalThis;
+    const timers = new Map(); // how long those take that have neither fired nor been cleared
+    globalThis.setTimeout = (fn, ms) => {
+      const id = set(() => (timers.delete(id), fn()), ms);
+      timers.set(id, ms);
+      return id;
+    };
+    globalThis.clearTimeout = (id) => (timers.delete(id), clear(id));
     const waits = program.text(`${server}/never`);
     await get(`${server}/arrived`);
     program.stop();
     const waited = await outcome(waits);
     await exited;
-    return { waited, ...program.ended };
+    // A timer that fires after the program has exited is an error that nobody catches.
+    return { waited, ...program.ended, timersLeft: [...timers.values()].filter((ms) => ms > 1000) };
   },
 
   // values fetches the items, through Go or, for comparison, plainly.

@@ -37,8 +37,9 @@ var groups = []group{
 		debian: []string{"clang-19", "lld-19"}},
 	{name: "rust", about: "the compiler of the Rust guests", present: rustPresent,
 		debian: []string{"rustc", "libstd-rust-dev-wasm32", "lld-14", "clang-19", "llvm-19"}},
-	{name: "browsers", about: "the browsers of the end-to-end tests", present: programs("chromium", "firefox-esr"),
-		debian: []string{"chromium", "firefox-esr", "fonts-dejavu-core"}},
+	{name: "browsers", about: "the browsers of the end-to-end tests",
+		present: programs("chromium", "firefox-esr", "WebKitWebDriver", "Xvfb"),
+		debian:  []string{"chromium", "firefox-esr", "webkit2gtk-driver", "xvfb", "fonts-dejavu-core"}},
 }
 
 func groupNames() string {

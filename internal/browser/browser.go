@@ -4,10 +4,11 @@
 // each test, and have the tab evaluate functions. Uncaught errors and unhandled rejections of the page are kept until
 // [Tab.Uncaught] returns them, so that a test can fail.
 //
-// [Firefox] opens one page in a fresh Firefox and waits until the page has sent its result to a server of the caller.
-// No debugger is attached, so the page behaves as it does for a user.
+// [Firefox] and [WebKit] open one page in a fresh browser and wait until the page has sent its result to a server of
+// the caller. No debugger is attached, so the page behaves as it does for a user.
 //
-// Both are Debian's packages, chromium and firefox-esr. The variables CHROMIUM and FIREFOX name other executables.
+// They are Debian's packages chromium, firefox-esr and webkit2gtk-driver. The variables CHROMIUM, FIREFOX and
+// WEBKITWEBDRIVER name other executables.
 package browser
 
 import (
@@ -28,7 +29,7 @@ type Browser struct {
 // Start starts a headless Chromium with an empty profile, which is removed at its end. Close ends the browser; so does
 // the end of ctx and, on Linux, any end of this process. If there is no Chromium, the error says what to install.
 func Start(ctx context.Context) (*Browser, error) {
-	path, err := find("CHROMIUM", "chromium", "chromium-browser", "google-chrome")
+	path, err := find("CHROMIUM", "chromium", "chromium", "chromium-browser", "google-chrome")
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +80,9 @@ func flags() []chromedp.ExecAllocatorOption {
 	return append(options, chromedp.Flag("no-sandbox", os.Getuid() == 0))
 }
 
-// find returns the executable that the environment variable names, or else the first of names on the PATH.
-func find(variable string, names ...string) (string, error) {
+// find returns the executable that the environment variable names, or else the first of names on the PATH. Debian's
+// package has it.
+func find(variable, debian string, names ...string) (string, error) {
 	if path := os.Getenv(variable); path != "" {
 		if _, err := exec.LookPath(path); err != nil {
 			return "", fmt.Errorf("browser: %s=%s: %w", variable, path, err)
@@ -94,5 +96,5 @@ func find(variable string, names ...string) (string, error) {
 	}
 	return "", fmt.Errorf("browser: found none of %q on the PATH: install Debian's package %s, or let the variable "+
 		"%s name an executable",
-		names, names[0], variable)
+		names, debian, variable)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,7 +20,16 @@ import (
 
 var chromium *Browser
 
+// openForever is a variable that makes this program open a page, named by the browser and the address, until it is
+// killed.
+const openForever = "OPEN_FOREVER"
+
 func TestMain(m *testing.M) {
+	if name, url, found := strings.Cut(os.Getenv(openForever), " "); found {
+		_, err := reporters[name](context.Background(), url, never)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	b, err := Start(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -226,51 +236,66 @@ func TestChromiumThatIsNotThere(t *testing.T) {
 	}
 }
 
-// profiles lists the leftover profiles of Firefox.
-func profiles(t *testing.T) []string {
-	t.Helper()
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "fiberfill-firefox-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return left
+// A reporter is [Firefox] or [WebKit].
+type reporter func(context.Context, string, func(context.Context) ([]byte, error)) ([]byte, error)
+
+var reporters = map[string]reporter{"Firefox": Firefox, "WebKit": WebKit}
+
+// never is the result of a page that never tells it.
+func never(ctx context.Context) ([]byte, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
 }
 
-func TestFirefox(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir()) // so that only our own profiles are counted
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	agents := make(chan []byte, 1)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/" {
-			agents <- []byte(r.UserAgent())
-		}
-	}))
-	defer server.Close()
-	agent, err := Firefox(ctx, server.URL, func(ctx context.Context) ([]byte, error) {
-		select {
-		case agent := <-agents:
-			return agent, nil
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	})
-	if err != nil || !strings.Contains(string(agent), "Firefox/") {
-		t.Errorf("%q, %v", agent, err)
-	}
-	if left := profiles(t); len(left) != 0 {
-		t.Errorf("left behind: %q", left)
+func TestReporters(t *testing.T) {
+	for name, engine := range map[string]string{"Firefox": "Gecko/", "WebKit": "AppleWebKit/"} {
+		t.Run(name, func(t *testing.T) {
+			tmp := t.TempDir()
+			t.Setenv("TMPDIR", tmp) // so that only our own profiles are counted
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			agents := make(chan []byte, 1)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				switch r.URL.Path {
+				case "/":
+					fmt.Fprint(w, `<script>fetch("/agent", { method: "POST", body: navigator.userAgent })</script>`)
+				case "/agent":
+					agent, _ := io.ReadAll(r.Body)
+					agents <- agent
+				}
+			}))
+			defer server.Close()
+			agent, err := reporters[name](ctx, server.URL, func(ctx context.Context) ([]byte, error) {
+				select {
+				case agent := <-agents:
+					return agent, nil
+				case <-ctx.Done():
+					return nil, context.Cause(ctx)
+				}
+			})
+			if err != nil || !strings.Contains(string(agent), engine) {
+				t.Errorf("%q, %v", agent, err)
+			}
+			left, err := os.ReadDir(tmp)
+			if err != nil || len(left) != 0 {
+				t.Errorf("left behind: %q, %v", left, err)
+			}
+		})
 	}
 }
 
-func TestFirefoxThatEndsEarly(t *testing.T) {
-	t.Setenv("FIREFOX", "false") // the program that fails at once
-	_, err := Firefox(t.Context(), "about:blank", func(ctx context.Context) ([]byte, error) {
-		<-ctx.Done()
-		return nil, context.Cause(ctx)
-	})
-	if err == nil || !strings.Contains(err.Error(), "Firefox ended before") {
-		t.Errorf("error = %v", err)
+func TestReportersThatEndEarly(t *testing.T) {
+	for variable, name := range map[string]string{
+		"FIREFOX": "Firefox", "WEBKITWEBDRIVER": "WebKit", "XVFB": "WebKit",
+	} {
+		t.Run(variable, func(t *testing.T) {
+			t.Setenv(variable, "false") // the program that fails at once
+			_, err := reporters[name](t.Context(), "about:blank", never)
+			if err == nil || !strings.Contains(err.Error(), "false ended before") {
+				t.Errorf("error = %v", err)
+			}
+		})
 	}
 }
 

@@ -1,14 +1,10 @@
 package browser
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"time"
 )
 
 // Preferences that keep a fresh Firefox from opening pages of its own and from contacting its maker's servers.
@@ -30,7 +26,7 @@ user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
 // when ctx does, or when Firefox exits early. When the function Firefox returns, the browser has exited and its profile
 // is removed.
 func Firefox(ctx context.Context, url string, result func(context.Context) ([]byte, error)) ([]byte, error) {
-	path, err := find("FIREFOX", "firefox-esr", "firefox")
+	path, err := find("FIREFOX", "firefox-esr", "firefox-esr", "firefox")
 	if err != nil {
 		return nil, err
 	}
@@ -43,25 +39,11 @@ func Firefox(ctx context.Context, url string, result func(context.Context) ([]by
 		return nil, err
 	}
 
-	ctx, stop := context.WithCancelCause(ctx)
-	var output bytes.Buffer
-	firefox := exec.CommandContext(ctx, path, "--headless", "--no-remote", "--profile", profile, url)
-	firefox.Env = append(os.Environ(), "MOZ_CRASHREPORTER_DISABLE=1")
-	firefox.Stdout, firefox.Stderr = &output, &output
-	firefox.WaitDelay = 5 * time.Second // its child processes outlive it, and hold its output open
-	if err := firefox.Start(); err != nil {
-		stop(nil)
-		return nil, fmt.Errorf("browser: start Firefox: %w", err)
+	ctx, stop, err := start(ctx, func(c *exec.Cmd) { c.Env = append(os.Environ(), "MOZ_CRASHREPORTER_DISABLE=1") },
+		path, "--headless", "--no-remote", "--profile", profile, url)
+	if err != nil {
+		return nil, err
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		err := firefox.Wait()
-		stop(fmt.Errorf("browser: Firefox ended before the page told its result: %v\n%s", err, output.Bytes()))
-	}()
-	defer func() {
-		stop(errors.New("browser: Firefox is no longer needed"))
-		<-ended
-	}()
+	defer stop()
 	return result(ctx)
 }

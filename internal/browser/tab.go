@@ -35,7 +35,7 @@ type exception struct {
 	text string
 }
 
-// ErrCrashed is wrapped by the errors of a [Tab] whose page's process has ended.
+// ErrCrashed is wrapped by the errors of a [Tab], and of [WebKit], when the page's process has ended.
 var ErrCrashed = errors.New("the tab crashed")
 
 // Open opens url in a new tab. It returns when the page has loaded, including its module scripts but not their

@@ -70,6 +70,23 @@ const frontEnds = {
   },
 };
 
+// JavaScriptCore cannot call what grow has put into a table (Bun 1.2, WebKitGTK 2.50).
+const growFills = (() => {
+  const { table, f, call } = new plain.Instance(
+    new plain.Module(
+      assemble(`(module (table (export "table") 0 funcref) (func (export "f"))
+        (func (export "call") (call_indirect (i32.const 0))))`),
+    ),
+  ).exports;
+  table.grow(1, f);
+  try {
+    call();
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
 const exported = `(table $t (export "table") 10 20 funcref)`;
 const imported = `(import "env" "table" (table $t 10 20 funcref))`;
 const own = `(tag $ask (export "tag") (param i32) (result i32))`;
@@ -97,7 +114,7 @@ for (const [name, { text, refused, env, run }] of Object.entries(frontEnds)) {
     const { f, other } = between(exports.own);
     exports.table.set(2, f);
     assert.equal(exports.table.grow(1, f), 10);
-    if (process.versions.bun) exports.table.set(10, f); // Bun 1.2 cannot call what grow has put there
+    if (!growFills) exports.table.set(10, f);
     await guards(exports, 2);
     await guards(exports, 10);
     assert.equal(exports.table.get(2), f); // it is the same function to JavaScript

@@ -3,6 +3,8 @@
 // once are here by name, or by seed. Run over web/dist/npm in Node 26.
 //
 // Where JSPI is hidden from fiberfill (without_jspi.mjs), its stacks are its own, and raw JSPI is still the platform's.
+// Where there is none, or one that does not work, nothing says which calls that overlap raw JSPI would get right: there
+// the calls of programs have to be right that make them one after another.
 //
 // FIBERFILL_SEED is the seed of the first program, FIBERFILL_WIRINGS the number of programs.
 
@@ -25,9 +27,10 @@ const namespace = (platform) => ({
   promising: (fn) => platform.promising(fn),
   instantiate: (module, imports) => new platform.Instance(new platform.Module(module), imports),
 });
-const platform = { ...globalThis[Symbol.for("fiberfill.test.jspi")] };
+const hidden = globalThis[Symbol.for("fiberfill.test.jspi")];
+const platform = { ...hidden };
 for (const name of Object.getOwnPropertyNames(WebAssembly)) platform[name] ??= WebAssembly[name];
-const raw = namespace(platform);
+const raw = (hasJSPI || hidden?.promising) && namespace(platform);
 const unwinds = !hasJSPI;
 
 const compared = "calls that raw JSPI gets right are right on fiberfill/webassembly, serial ones always";
@@ -37,13 +40,13 @@ test(`${COUNT} programs from seed ${SEED}: ${compared}`, async () => {
     // On stacks of fiberfill's own, promising takes only exports: others are refused when they would wait.
     if (unwinds && made.entries.some(({ f }) => f === 3)) continue;
     const modules = made.instances.map((_, i) => bytes(made, i));
-    const theirs = await play(made, raw, modules);
+    const theirs = raw && (await play(made, raw, modules));
     const calls = await play(made, namespace(ours), modules);
     calls.forEach((call, i) => {
-      const wanted = !made.overlapped || (theirs[i] && right(theirs[i]));
+      const wanted = !made.overlapped || (theirs?.[i] && right(theirs[i]));
       if (wanted && !right(call)) assert.fail(`seed ${seed}, call ${i}: ${JSON.stringify(call)}`);
     });
-    if (!made.overlapped) assert.ok(theirs.every(right), `seed ${seed}: raw JSPI gets a serial call wrong`);
+    if (theirs && !made.overlapped) assert.ok(theirs.every(right), `seed ${seed}: raw JSPI gets a serial call wrong`);
   }
   assert.deepEqual(fibers(), []);
 });
@@ -162,10 +165,7 @@ const wirings = {
 };
 
 for (const [what, wire] of Object.entries(wirings)) {
-  for (const [whose, one] of [
-    ["raw JSPI", platform],
-    ["fiberfill/webassembly", ours],
-  ]) {
+  for (const [whose, one] of [...(raw ? [["raw JSPI", platform]] : []), ["fiberfill/webassembly", ours]]) {
     test(`${what}: serial calls keep their frames beside plain ones: on ${whose}`, async () => {
       const pending = [];
       const make = (text, imports) => new one.Instance(new one.Module(assemble(text)), imports);

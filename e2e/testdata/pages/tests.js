@@ -1,11 +1,16 @@
 // Tests of jsglue that Node runs, in a browser. /plan/plan.json says which.
 
 // What Node has as globals, as far as tests use it.
-globalThis.setImmediate = (fn, ...args) => {
+{
+  // One channel for all: in WebKit another process makes them.
   const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => (port1.close(), fn(...args));
-  port2.postMessage(0);
-};
+  const waiting = [];
+  port1.onmessage = () => waiting.shift()();
+  globalThis.setImmediate = (fn, ...args) => {
+    waiting.push(() => fn(...args));
+    port2.postMessage(0);
+  };
+}
 {
   let listeners = [];
   addEventListener("unhandledrejection", (event) => {

@@ -34,7 +34,8 @@ interface Line {
 
 const V8 = /^ *at (?:(.*) \()?wasm:\/\/wasm\/(?:(.*)-)?[\da-f]+:(wasm-function\[\d+\])/;
 const SPIDER_MONKEY = /^(.*?)@.*:(wasm-function\[\d+\]):0x/;
-const JAVASCRIPT_CORE = /^(?:(.*)\.)?wasm-function\[(.*)\]@\[wasm code\]/;
+const JAVASCRIPT_CORE = /^(.*)@(.*):(wasm-function\[\d+\])$/; // Safari 26
+const EARLIER = /^(?:(.*)\.)?(wasm-function\[(.*)\])@\[wasm code\]/; // Safari 18
 
 /** Reads a line of a stack's text; undefined: the line is no function of wasm, or the engine does not name it. */
 function read(line: string): Line | undefined {
@@ -46,11 +47,13 @@ function read(line: string): Line | undefined {
   }
   found = SPIDER_MONKEY.exec(line);
   if (found) return { text, name: found[1] || found[2]! };
-  found = JAVASCRIPT_CORE.exec(line);
-  if (!found) return undefined;
-  const [, module, name = ""] = found;
-  if (/^\d+$/.test(name)) return { text, name: `wasm-function[${name}]` };
-  return { text, name: module === undefined || module === "<?>" ? name : `${module}.${name}` };
+  let module, name, index;
+  if ((found = JAVASCRIPT_CORE.exec(line))) [, name, module, index] = found;
+  else if ((found = EARLIER.exec(line))) [, module, index, name] = found;
+  else return undefined;
+  // A function without a name has its number, or no name at all if others have names.
+  if (!name || name === "(null)" || /^\d+$/.test(name)) return { text, name: index! };
+  return { text, name: !module || module === "<?>" ? name : `${module}.${name}` };
 }
 
 /** The functions of frames from this one outwards; undefined if the engine does not name them. */
