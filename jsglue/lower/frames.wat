@@ -23,7 +23,13 @@
       (field $switches (mut (ref null $tags)))
       (field $native (mut i32))
       (field $last (mut (ref null $frame))))))
-    (type $cont (sub (struct (field $stack (mut (ref null $stack)))))))
+    (type $cont (sub (struct (field $stack (mut (ref null $stack))))))
+    (type $realm (struct
+      (field $current (mut (ref null $stack)))
+      (field $captured (mut (ref null $stack)))
+      (field $peer (mut (ref null $stack)))
+      (field $outcome (mut i32))
+      (field $why (mut i32)))))
 
   ;; The innermost frame of a continuation; null if it has been used up.
   (func (export "leaf") (param $k (ref null $cont)) (result (ref null $frame))

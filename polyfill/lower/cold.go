@@ -103,7 +103,7 @@ func (c *coldEmitter) leaveBehind() {
 		e.get(mine)
 		e.Raw("\xd0\x71") // ref.null none
 		e.structSet(typeFrame, 0)
-		e.global(e.l.hidden(globalCurrent))
+		e.realmGet(realmCurrent)
 		e.get(mine)
 		e.structSet(typeStack, stackLast)
 		e.end()
@@ -368,10 +368,11 @@ func (c *coldEmitter) coldSite(in *ins) {
 	if isResume(in.op) {
 		e.get(c.site)
 		e.iff()
-		e.global(l.hidden(globalCaptured))
+		e.realmGet(realmCaptured)
 		e.set(e.taken())
+		e.realm()
 		e.Raw("\xd0\x71") // ref.null none
-		e.Op(wasm.OpGlobalSet, l.hidden(globalCaptured))
+		e.structSet(typeRealm, realmCaptured)
 		e.end()
 	}
 	e.Raw("\x41\x00") // i32.const 0

@@ -34,19 +34,15 @@ const driverFuncs = 4
 
 const (
 	globalState = iota
-	globalOutcome
-	globalCaptured
 	globalExn
 	globalFrames
-	globalCurrent
-	globalWhy
-	globalPeer
 	globalDepth
 	globalNested
 	globalDeepest
 	globalWait
 	globalBelow
 	globalGround
+	globalRealm
 	driverGlobals // how many there are
 )
 

@@ -38,8 +38,8 @@ func TestDriver(t *testing.T) {
 			types[string(shared.Text(e.Name))] = shared.Globals[e.Index]
 		}
 	}
-	names := []string{"state", "outcome", "captured", "exn", "frames", "current",
-		"why", "peer", "depth", "nested", "deepest", "wait", "below", "ground"}
+	names := []string{"state", "exn", "frames", "depth", "nested",
+		"deepest", "wait", "below", "ground", "realm"}
 	for _, i := range m.Imports {
 		if i.Kind != wasm.KindGlobal {
 			continue

@@ -64,6 +64,7 @@ func (e *emitter) i32(v uint32) {
 func (e *emitter) get(local uint32)     { e.Op(wasm.OpLocalGet, local) }
 func (e *emitter) set(local uint32)     { e.Op(wasm.OpLocalSet, local) }
 func (e *emitter) global(index uint32)  { e.Op(wasm.OpGlobalGet, index) }
+func (e *emitter) realm()               { e.global(e.l.hidden(globalRealm)) }
 func (e *emitter) call(function uint32) { e.Op(wasm.OpCall, function) }
 
 // block opens a block without parameters, if opens an if that has taken its condition.
@@ -239,6 +240,12 @@ func (e *emitter) structSet(t, field uint32) {
 	e.Raw("\xfb\x05")
 	e.U32(t)
 	e.U32(field)
+}
+
+// realmGet pushes a field of the state that all lowered modules share.
+func (e *emitter) realmGet(field uint32) {
+	e.realm()
+	e.structGet(typeRealm, field)
 }
 
 func (e *emitter) structNew(t uint32) {

@@ -147,14 +147,13 @@ func (e *emitter) hang(frame uint32, leaf, again bool) {
 
 // target pushes the stack whose frames are being saved.
 func (e *emitter) target() {
-	captured := e.l.hidden(globalCaptured)
-	e.global(captured)
+	e.realmGet(realmCaptured)
 	e.Byte(wasm.OpRefIsNull)
 	e.Raw("\x04\x63") // if (result (ref null …))
 	e.S32(typeStack)
-	e.global(e.l.hidden(globalCurrent))
+	e.realmGet(realmCurrent)
 	e.Byte(wasm.OpElse)
-	e.global(captured)
+	e.realmGet(realmCaptured)
 	e.Byte(wasm.OpEnd)
 }
 

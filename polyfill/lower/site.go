@@ -112,13 +112,13 @@ func (e *emitter) answer(in *ins) {
 	if len(list) == 0 {
 		return
 	}
-	e.global(e.l.hidden(globalOutcome))
+	e.realmGet(realmOutcome)
 	e.iff()
 	if len(list) > 1 {
 		for range list {
 			e.block()
 		}
-		e.global(e.l.hidden(globalOutcome))
+		e.realmGet(realmOutcome)
 		e.i32(1)
 		e.Byte(wasm.OpI32Sub)
 		e.Op(wasm.OpBrTable, uint32(len(list)-1))
