@@ -26,8 +26,8 @@
       (field $suspends (mut (ref null $tags)))       ;; running: the tags of (on $tag $label), in order
       (field $switches (mut (ref null $tags)))       ;; running: the tags of (on $tag switch)
       (field $native (mut i32))                      ;; running: 1 if it has an activation of $run to itself
-      ;; While its frames are being saved, the one saved last: who saves the next becomes its caller. Null: there is
-      ;; only the leaf. Running: a frame that nobody needs any more, which the next leaf may use; or null.
+      ;; While its frames are being saved, the one saved last: who saves the next becomes its caller. Else the leaf
+      ;; that was saved last, or null: the next leaf may use it again.
       (field $last (mut (ref null $frame))))))
     ;; A reference to a continuation, good for one use: what every type (cont $ft) becomes a subtype of.
     (type $cont (sub (struct (field $stack (mut (ref null $stack))))))

@@ -22,6 +22,10 @@ const (
 	driverSwitch
 	driverResume
 	driverResumeThrow
+	driverSpare
+	driverSpareLeaf
+	driverHang
+	driverHangLeaf
 	driverBegin
 	driverMayWait
 	driverLeave

@@ -3,8 +3,8 @@
 ;;     driver.wat -o driver.wasm
 ;;
 ;; The driver: what runs saved frames. Package lower puts it into every module that it lowers (driver.go), and all of
-;; them work on one state (jsglue/lower/driver.wat says what each part of it is). The package's comment says what the states
-;; of a stack are; this is the only code that changes them, beside sites.
+;; them work on one state (jsglue/lower/driver.wat says what each part of it is). The package's comment says what the
+;; states of a stack are; this is the only code that changes them, beside sites.
 (module $driver
   ;; Every lowered module begins with this group, so that its types are the same types to the engine.
   (rec
@@ -27,8 +27,8 @@
       (field $suspends (mut (ref null $tags)))       ;; running: the tags of (on $tag $label), in order
       (field $switches (mut (ref null $tags)))       ;; running: the tags of (on $tag switch)
       (field $native (mut i32))                      ;; running: 1 if it has an activation of $run to itself
-      ;; While its frames are being saved, the one saved last: who saves the next becomes its caller. Null: there is
-      ;; only the leaf. Running: a frame that nobody needs any more, which the next leaf may use; or null.
+      ;; While its frames are being saved, the one saved last: who saves the next becomes its caller. Else the leaf
+      ;; that was saved last, or null: the next leaf may use it again.
       (field $last (mut (ref null $frame))))))
     ;; A reference to a continuation, good for one use: what every type (cont $ft) becomes a subtype of.
     (type $cont (sub (struct (field $stack (mut (ref null $stack))))))
@@ -57,6 +57,9 @@
 
   ;; bits of $site
   ;; 1: the call lies in a try_table; 2: the frame is a stack
+  ;; 1 alone: the function has returned, and nobody needs the frame any more. It stays linked to its caller's. Who
+  ;; leaves the stack next finds it in its place, and uses it again with the link that it has: a program that goes on
+  ;; and leaves in a loop makes no frames, and writes no links.
 
   ;; Writing a reference costs a nanosecond or more, reading one next to nothing. So what is the same already is not
   ;; written, and what nobody will look at before it is written again is not cleared, unless it would keep something
@@ -142,7 +145,8 @@
           (if (ref.eq (array.get $tags (local.get $tags) (local.get $i)) (local.get $tag)) (then
             (struct.set $realm $peer (global.get $realm) (call $take (local.get $k)))
             (call $capture (local.get $s))
-            (struct.set $realm $why (global.get $realm) (i32.or (i32.shl (local.get $natives) (i32.const 2)) (i32.const 1)))
+            (struct.set $realm $why (global.get $realm)
+              (i32.or (i32.shl (local.get $natives) (i32.const 2)) (i32.const 1)))
             (global.set $state (i32.const 1))
             (return (ref.as_non_null (local.get $s)))))
           (local.set $i (i32.add (local.get $i) (i32.const 1)))
@@ -209,7 +213,8 @@
 
   ;; Returns the stack that has been captured: the one that has been resumed, unless $captured says another.
   (func $taken (param $s (ref null $stack)) (result (ref null $stack))
-    (if (i32.or (global.get $state) (ref.is_null (struct.get $realm $captured (global.get $realm)))) (then (return (local.get $s))))
+    (if (i32.or (global.get $state) (ref.is_null (struct.get $realm $captured (global.get $realm))))
+      (then (return (local.get $s))))
     (local.set $s (struct.get $realm $captured (global.get $realm)))
     (struct.set $realm $captured (global.get $realm) (ref.null none))
     (local.get $s))
@@ -217,13 +222,43 @@
   ;; Notes whose frames are to be saved. Where something is left of what an overflow has cut short, it is cleared.
   (func $capture (param $s (ref null $stack))
     (if (ref.eq (local.get $s) (struct.get $realm $current (global.get $realm)))
-      (then (if (i32.eqz (ref.is_null (struct.get $realm $captured (global.get $realm)))) (then (struct.set $realm $captured (global.get $realm) (ref.null none)))))
+      (then (if (i32.eqz (ref.is_null (struct.get $realm $captured (global.get $realm))))
+        (then (struct.set $realm $captured (global.get $realm) (ref.null none)))))
       (else (struct.set $realm $captured (global.get $realm) (local.get $s)))))
 
   ;; While frames are being saved: returns the stack that they belong to.
   (func $target (result (ref null $stack))
     (if (result (ref null $stack)) (ref.is_null (struct.get $realm $captured (global.get $realm)))
-      (then (struct.get $realm $current (global.get $realm))) (else (struct.get $realm $captured (global.get $realm)))))
+      (then (struct.get $realm $current (global.get $realm)))
+      (else (struct.get $realm $captured (global.get $realm)))))
+
+  ;; A frame that may be used again for the one that is saved next, or null; "spareLeaf": for the leaf.
+  (func (export "spare") (result (ref null $frame))
+    (call $ifDone (struct.get $frame $caller (struct.get $stack $last (call $target)))))
+  (func (export "spareLeaf") (result (ref null $frame))
+    (call $ifDone (struct.get $stack $last (call $target))))
+  (func $ifDone (param $f (ref null $frame)) (result (ref null $frame))
+    (block $no
+      (br_if $no (i32.ne (struct.get $frame $site (br_on_null $no (local.get $f))) (i32.const 1)))
+      (return (local.get $f)))
+    (ref.null none))
+
+  ;; Links a frame that has been saved to the one before it; "hangLeaf": the leaf, to its stack.
+  (func (export "hang") (param $f (ref $frame))
+    (local $t (ref null $stack)) (local $last (ref null $frame))
+    (local.set $t (call $target))
+    (local.set $last (struct.get $stack $last (local.get $t)))
+    (if (i32.eqz (ref.eq (struct.get $frame $caller (local.get $last)) (local.get $f)))
+      (then (struct.set $frame $caller (local.get $last) (local.get $f))))
+    (struct.set $stack $last (local.get $t) (local.get $f)))
+  (func (export "hangLeaf") (param $f (ref $frame))
+    (local $t (ref null $stack))
+    (local.set $t (call $target))
+    (if (i32.eqz (ref.eq (struct.get $stack $leaf (local.get $t)) (local.get $f)))
+      (then (struct.set $stack $leaf (local.get $t) (local.get $f))))
+    (if (i32.eqz (ref.eq (struct.get $stack $last (local.get $t)) (local.get $f)))
+      (then (struct.set $stack $last (local.get $t) (local.get $f)))))
+
   ;; Returns how many stacks from this one outwards have an activation of $run; traps if there are too many stacks.
   (func $natives (param $s (ref null $stack)) (result i32)
     (local $n i32) (local $all i32)
@@ -259,6 +294,7 @@
     (local $f (ref null $frame)) (local $next (ref null $frame)) (local $last (ref null $frame))
     (local $t (ref null $stack)) (local $c (ref null $stack))
     (local $why i32)
+    (local $done (ref null $frame)) ;; the one that has returned last
     (local $throws i32) ;; 1: the frame that runs was entered to throw
     (local.set $f (struct.get $stack $leaf (local.get $s)))
     (loop $enter
@@ -274,7 +310,8 @@
           (struct.set $realm $outcome (global.get $realm) (i32.const 0))
           (return (ref.null none))))
         (struct.set $realm $outcome (global.get $realm) (i32.const 0))
-        (local.set $f (struct.get $frame $caller (local.get $f)))
+        (local.set $f (struct.get $frame $caller (local.get $t)))
+        (struct.set $frame $caller (local.get $t) (ref.null none))
         (br $enter)))
       (local.set $next (struct.get $frame $caller (local.get $f)))
       (if (i32.eqz (ref.is_null (local.get $x))) (then
@@ -290,17 +327,19 @@
       (block $caught (result exnref)
         (try_table (catch_all_ref $caught)
           (call_ref $reenter (ref.as_non_null (local.get $f)) (struct.get $frame $reenter (local.get $f))))
-        (local.set $f (local.get $next))
         (local.set $throws (i32.const 0))
-        (br_if $enter (i32.eqz (global.get $state)))
+        (if (i32.eqz (global.get $state)) (then
+          (struct.set $frame $site (local.get $f) (i32.const 1))
+          (local.set $done (local.get $f))
+          (local.set $f (local.get $next))
+          (br $enter)))
+        (local.set $f (local.get $next))
         ;; frames have been saved: those below follow
         (local.set $c (struct.get $realm $captured (global.get $realm)))
         (local.set $t (if (result (ref null $stack)) (ref.is_null (local.get $c))
-          (then (struct.get $realm $current (global.get $realm))) (else (local.get $c))))
+          (then (struct.get $realm $current (global.get $realm)))
+          (else (local.get $c))))
         (local.set $last (struct.get $stack $last (local.get $t)))
-        (if (ref.is_null (local.get $last))
-          (then (local.set $last (struct.get $stack $leaf (local.get $t)))) ;; only the leaf
-          (else (struct.set $stack $last (local.get $t) (ref.null none))))
         (if (i32.eqz (ref.eq (local.get $f) (struct.get $frame $caller (local.get $last))))
           (then (struct.set $frame $caller (local.get $last) (local.get $f))))
         (local.set $why (struct.get $realm $why (global.get $realm)))
@@ -310,13 +349,18 @@
           (struct.set $stack $last (local.get $t) (local.get $s))
           (return (ref.null none))))
         (global.set $state (i32.const 0))
-        (if (i32.eqz (ref.is_null (local.get $c))) (then (struct.set $realm $captured (global.get $realm) (ref.null none))))
+        (if (i32.eqz (ref.is_null (local.get $c)))
+          (then (struct.set $realm $captured (global.get $realm) (ref.null none))))
         (if (i32.eq (local.get $why) (i32.const 2)) (then
+          (struct.set $stack $last (local.get $t) (ref.null none))
           (local.set $f (struct.get $stack $leaf (local.get $t)))
           (local.set $x (global.get $exn)) ;; of a resume_throw
           (if (i32.eqz (ref.is_null (local.get $x))) (then (global.set $exn (ref.null noexn))))
           (br $enter)))
-        (if (i32.eqz (ref.eq (struct.get $stack $inner (local.get $t)) (struct.get $realm $current (global.get $realm))))
+        (if (i32.eqz (ref.eq (local.get $last) (struct.get $stack $leaf (local.get $t))))
+          (then (struct.set $stack $last (local.get $t) (struct.get $stack $leaf (local.get $t)))))
+        (if (i32.eqz
+            (ref.eq (struct.get $stack $inner (local.get $t)) (struct.get $realm $current (global.get $realm))))
           (then (struct.set $stack $inner (local.get $t) (struct.get $realm $current (global.get $realm)))))
         (struct.set $stack $native (local.get $t) (i32.const 0))
         (if (local.get $why) (then
@@ -343,7 +387,8 @@
         (local.set $f (struct.get $stack $caller (local.get $t)))
         (struct.set $realm $current (global.get $realm) (struct.get $stack $parent (local.get $t)))
         (call $detach (local.get $t))
-        (if (i32.eqz (ref.eq (local.get $t) (local.get $first))) (then (struct.set $realm $captured (global.get $realm) (local.get $t))))
+        (if (i32.eqz (ref.eq (local.get $t) (local.get $first)))
+          (then (struct.set $realm $captured (global.get $realm) (local.get $t))))
         (br_if $enter (i32.eqz (ref.eq (local.get $t) (local.get $s))))
         (return (if (result (ref null $stack)) (ref.eq (local.get $t) (local.get $first))
           (then (local.get $t)) (else (ref.null none)))))
@@ -358,6 +403,11 @@
       (global.set $below (if (result (ref null $frame)) (local.get $throws)
         (then (ref.null none)) (else (local.get $next))))
       (local.set $throws (i32.const 0))
+      ;; what has returned before must not keep alive what the exception drops
+      (local.set $done (call $ifDone (local.get $done)))
+      (if (i32.eqz (ref.is_null (local.get $done))) (then
+        (struct.set $frame $caller (local.get $done) (ref.null none))
+        (local.set $done (ref.null none))))
       (local.set $f (local.get $next))
       (br $enter))
     (unreachable))

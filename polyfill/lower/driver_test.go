@@ -18,7 +18,8 @@ func TestDriver(t *testing.T) {
 	if m.ImportedFuncs != driverFuncs || len(m.Globals) != driverGlobals || m.ImportedGlobals != driverGlobals {
 		t.Errorf("it imports %d functions and %d of %d globals", m.ImportedFuncs, m.ImportedGlobals, len(m.Globals))
 	}
-	entries := []string{"new", "bind", "suspend", "switch", "resume", "resume_throw", "begin", "mayWait", "leave"}
+	entries := []string{"new", "bind", "suspend", "switch", "resume", "resume_throw",
+		"spare", "spareLeaf", "hang", "hangLeaf", "begin", "mayWait", "leave"}
 	for k, want := range entries {
 		if name := string(m.Text(m.Exports[k].Name)); name != want {
 			t.Errorf("its function %d is %s, want %s", k, name, want)

@@ -169,6 +169,13 @@ func (e *emitter) fromRegister(reg uint32, t validate.Type) {
 		}
 	default:
 		e.global(reg)
+		if e.l.continuation(h) {
+			e.call(e.l.received(h))
+			if !t.Nullable() {
+				e.Byte(wasm.OpRefAsNonNull)
+			}
+			break
+		}
 		e.Byte(wasm.PrefixGC)
 		e.Byte(0x16) // ref.cast
 		if t.Nullable() {

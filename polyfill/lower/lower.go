@@ -84,6 +84,8 @@ type lowering struct {
 	conts      []contFunc
 	startTypes []validate.Heap
 	starters   []uint32
+	recvTypes  []validate.Heap
+	receivers  []uint32
 	dummies    []dummyFunc
 	globals    []string
 	needTag    bool

@@ -20,7 +20,6 @@ const (
 // Fields of typeStack, behind those that every frame begins with.
 const (
 	stackLeaf = 3
-	stackLast = 9
 )
 
 // Fields of typeRealm that guests use themselves.
