@@ -23,7 +23,13 @@
       (field $switches (mut (ref null $tags)))
       (field $native (mut i32))
       (field $last (mut (ref null $frame))))))
-    (type $cont (sub (struct (field $stack (mut (ref null $stack)))))))
+    (type $cont (sub (struct (field $stack (mut (ref null $stack))))))
+    (type $realm (struct
+      (field $current (mut (ref null $stack)))
+      (field $captured (mut (ref null $stack)))
+      (field $peer (mut (ref null $stack)))
+      (field $outcome (mut i32))
+      (field $why (mut i32)))))
 
   ;; The innermost frame of a continuation; null if it has been used up.
   (func (export "leaf") (param $k (ref null $cont)) (result (ref null $frame))
@@ -35,9 +41,12 @@
   (func (export "caller") (param $f (ref $frame)) (result (ref null $frame))
     (struct.get $frame $caller (local.get $f)))
 
-  ;; Whether it is a function's that has been left: no stack, and none that has not begun, whose site is 0.
+  ;; Whether it is a function's that has been left, and may have returned since: no stack, and none that has not begun,
+  ;; whose site is 0.
   (func (export "isOwn") (param $f (ref $frame)) (result i32)
-    (i32.ge_u (struct.get $frame $site (local.get $f)) (i32.const 4)))
+    (local $site i32)
+    (local.set $site (struct.get $frame $site (local.get $f)))
+    (i32.and (i32.ne (local.get $site) (i32.const 0)) (i32.eqz (i32.and (local.get $site) (i32.const 2)))))
 
   ;; Enters the function of a frame with one that is none of its own: it traps before it does anything.
   (func (export "enter") (param $f (ref $frame))

@@ -1,5 +1,5 @@
-// A stack keeps a frame that nobody needs any more for the next function that suspends (polyfill/lower/cold.go,
-// leaveBehind). Run over web/dist/npm.
+// A frame that nobody needs any more stays in its place, for whoever leaves the stack next (polyfill/lower/driver.wat,
+// bits of $site). Run over web/dist/npm.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -71,14 +71,14 @@ func (l *lowering) barriers() []byte {
 
 // The driver's globals that a barrier uses, which come first in its module.
 const (
-	barrierCurrent = iota
+	barrierRealm = iota
 	barrierTold
 	barrierGlobals // how many there are
 )
 
 // barrierImports writes the imports of these globals.
 func (l *lowering) barrierImports(w *wasm.Writer) {
-	w.Raw("\x0f" + Namespace + "\x07current\x03\x63\x04\x01")
+	w.Raw("\x0f" + Namespace + "\x05realm\x03\x64\x06\x00")
 	w.Raw("\x0f" + Namespace + "\x04told\x03\x63")
 	w.S32(l.funcType(nil, nil))
 	w.Byte(mut)
@@ -90,19 +90,25 @@ type barred struct {
 	typ    uint32 // its index
 }
 
-// barrier writes one of these functions. It puts the driver's global current back however the call ends, except by a
+// barrier writes one of these functions. It puts the stack that is current back however the call ends, except by a
 // trap. Before the call it tells JavaScript what JavaScript has to know.
 func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
-	const current, told = barrierCurrent, barrierTold
+	const realm, told = barrierRealm, barrierTold
 	e := l.helper(len(params))
 	saved := e.first
+	restore := func() {
+		e.global(realm)
+		e.get(saved)
+		e.structSet(typeRealm, realmCurrent)
+	}
 	push := func() {
 		for i := range params {
 			e.get(uint32(i))
 		}
 		call(e)
 	}
-	e.global(current)
+	e.global(realm)
+	e.structGet(typeRealm, realmCurrent)
 	e.Raw("\x22") // local.tee
 	e.U32(saved)
 	e.Byte(wasm.OpRefIsNull)
@@ -117,18 +123,17 @@ func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
 	e.global(told)
 	e.Op(wasm.OpCallRef, l.funcType(nil, nil))
 	e.end()
+	e.global(realm)
 	e.Raw("\xd0\x71") // ref.null none
-	e.Op(wasm.OpGlobalSet, current)
+	e.structSet(typeRealm, realmCurrent)
 	e.Raw("\x02\x69\x1f\x40\x01\x03\x00") // block (result exnref), try_table (catch_all_ref 0)
 	push()
-	e.get(saved)
-	e.Op(wasm.OpGlobalSet, current)
+	restore()
 	e.Byte(wasm.OpReturn)
 	e.Byte(wasm.OpEnd)
 	e.Byte(wasm.OpUnreachable)
 	e.Byte(wasm.OpEnd)
-	e.get(saved)
-	e.Op(wasm.OpGlobalSet, current)
+	restore()
 	e.Byte(wasm.OpThrowRef)
 	var w wasm.Writer
 	w.Raw("\x01\x01\x63\x04") // one local, a stack

@@ -61,7 +61,6 @@ func (l *lowering) cold(s *source, self uint32) []byte {
 	e.open[0] = e.depth
 	c.sequence(0, len(s.ins)-1, func() {})
 	e.end()
-	c.leaveBehind()
 	e.toRegisters(s.results)
 	e.Byte(wasm.OpReturn)
 	for i := len(c.tails) - 1; i >= 0; i-- {
@@ -88,26 +87,6 @@ func (c *coldEmitter) mine(n int) uint32 {
 	local := c.local(validate.RefNull(c.l.layouts[n].heap))
 	c.kept = append(c.kept, kept{n, local})
 	return local
-}
-
-// leaveBehind gives the frame that the function was entered with to the stack, if a leaf may use it: a function that
-// suspends each time that it is called allocates no frames. The frame must keep nothing else alive.
-func (c *coldEmitter) leaveBehind() {
-	e := &c.emitter
-	for _, n := range c.s.leafFrames {
-		mine := c.mine(n)
-		e.get(mine)
-		e.Byte(wasm.OpRefIsNull)
-		e.Byte(wasm.OpI32Eqz)
-		e.iff()
-		e.get(mine)
-		e.Raw("\xd0\x71") // ref.null none
-		e.structSet(typeFrame, 0)
-		e.global(e.l.hidden(globalCurrent))
-		e.get(mine)
-		e.structSet(typeStack, stackLast)
-		e.end()
-	}
 }
 
 // restore writes the frame's fields into locals and temps, by the site that it was saved at.
@@ -368,10 +347,11 @@ func (c *coldEmitter) coldSite(in *ins) {
 	if isResume(in.op) {
 		e.get(c.site)
 		e.iff()
-		e.global(l.hidden(globalCaptured))
+		e.realmGet(realmCaptured)
 		e.set(e.taken())
+		e.realm()
 		e.Raw("\xd0\x71") // ref.null none
-		e.Op(wasm.OpGlobalSet, l.hidden(globalCaptured))
+		e.structSet(typeRealm, realmCaptured)
 		e.end()
 	}
 	e.Raw("\x41\x00") // i32.const 0

@@ -263,7 +263,7 @@ func (l *lowering) loader(n int) uint32 {
 	l.layouts[n].load = f
 	e := l.helper(0)
 	frame := e.local(own)
-	e.global(l.hidden(globalCurrent))
+	e.realmGet(realmCurrent)
 	e.structGet(typeStack, stackLeaf)
 	e.Raw("\xfb\x16") // ref.cast
 	e.S32(l.layouts[n].index)

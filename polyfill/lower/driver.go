@@ -22,6 +22,10 @@ const (
 	driverSwitch
 	driverResume
 	driverResumeThrow
+	driverSpare
+	driverSpareLeaf
+	driverHang
+	driverHangLeaf
 	driverBegin
 	driverMayWait
 	driverLeave
@@ -34,19 +38,15 @@ const driverFuncs = 4
 
 const (
 	globalState = iota
-	globalOutcome
-	globalCaptured
 	globalExn
 	globalFrames
-	globalCurrent
-	globalWhy
-	globalPeer
 	globalDepth
 	globalNested
 	globalDeepest
 	globalWait
 	globalBelow
 	globalGround
+	globalRealm
 	driverGlobals // how many there are
 )
 

@@ -18,7 +18,8 @@ func TestDriver(t *testing.T) {
 	if m.ImportedFuncs != driverFuncs || len(m.Globals) != driverGlobals || m.ImportedGlobals != driverGlobals {
 		t.Errorf("it imports %d functions and %d of %d globals", m.ImportedFuncs, m.ImportedGlobals, len(m.Globals))
 	}
-	entries := []string{"new", "bind", "suspend", "switch", "resume", "resume_throw", "begin", "mayWait", "leave"}
+	entries := []string{"new", "bind", "suspend", "switch", "resume", "resume_throw",
+		"spare", "spareLeaf", "hang", "hangLeaf", "begin", "mayWait", "leave"}
 	for k, want := range entries {
 		if name := string(m.Text(m.Exports[k].Name)); name != want {
 			t.Errorf("its function %d is %s, want %s", k, name, want)
@@ -38,8 +39,8 @@ func TestDriver(t *testing.T) {
 			types[string(shared.Text(e.Name))] = shared.Globals[e.Index]
 		}
 	}
-	names := []string{"state", "outcome", "captured", "exn", "frames", "current",
-		"why", "peer", "depth", "nested", "deepest", "wait", "below", "ground"}
+	names := []string{"state", "exn", "frames", "depth", "nested",
+		"deepest", "wait", "below", "ground", "realm"}
 	for _, i := range m.Imports {
 		if i.Kind != wasm.KindGlobal {
 			continue

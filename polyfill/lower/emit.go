@@ -64,6 +64,7 @@ func (e *emitter) i32(v uint32) {
 func (e *emitter) get(local uint32)     { e.Op(wasm.OpLocalGet, local) }
 func (e *emitter) set(local uint32)     { e.Op(wasm.OpLocalSet, local) }
 func (e *emitter) global(index uint32)  { e.Op(wasm.OpGlobalGet, index) }
+func (e *emitter) realm()               { e.global(e.l.hidden(globalRealm)) }
 func (e *emitter) call(function uint32) { e.Op(wasm.OpCall, function) }
 
 // block opens a block without parameters, if opens an if that has taken its condition.
@@ -168,6 +169,13 @@ func (e *emitter) fromRegister(reg uint32, t validate.Type) {
 		}
 	default:
 		e.global(reg)
+		if e.l.continuation(h) {
+			e.call(e.l.received(h))
+			if !t.Nullable() {
+				e.Byte(wasm.OpRefAsNonNull)
+			}
+			break
+		}
 		e.Byte(wasm.PrefixGC)
 		e.Byte(0x16) // ref.cast
 		if t.Nullable() {
@@ -239,6 +247,12 @@ func (e *emitter) structSet(t, field uint32) {
 	e.Raw("\xfb\x05")
 	e.U32(t)
 	e.U32(field)
+}
+
+// realmGet pushes a field of the state that all lowered modules share.
+func (e *emitter) realmGet(field uint32) {
+	e.realm()
+	e.structGet(typeRealm, field)
 }
 
 func (e *emitter) structNew(t uint32) {

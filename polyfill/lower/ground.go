@@ -7,16 +7,16 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 // The function becomes a prologue, and its code becomes another function, which the guest's other functions call:
 //
 //	(func $f (param i32) (result i32)
-//	  (if (ref.is_null (global.get $current)) (then        ;; JavaScript has called it, and there is ground
+//	  (if (ref.is_null (struct.get $current …)) (then      ;; JavaScript has called it, and there is ground
 //	    … the parameters to registers
 //	    (call $begin (ref.func $f_ground))                 ;; calls it, through JavaScript
 //	    … the results from registers
 //	    (return)))
 //	  (call $f_code (local.get 0)))
 //	(func $f_ground
-//	  (global.set $current (global.get $ground))           ;; nothing can be suspended here, but resumed
+//	  (struct.set $current … (global.get $ground))         ;; nothing can be suspended here, but resumed
 //	  … the parameters from registers, (call $f_code), the results to registers
-//	  (global.set $current (ref.null none)))
+//	  (struct.set $current … (ref.null none)))
 //
 // A barrier hides the ground from JavaScript as it hides stacks, so an export that JavaScript calls begins with a frame
 // of its own. JSPI suspends no frame of JavaScript: an instance has no ground if an import may suspend in that way
@@ -57,17 +57,19 @@ func (l *lowering) grounded(f uint32, code []byte) []byte {
 	params, results := l.m.Params(f), l.m.Results(f)
 	ground := l.reserve(l.funcType(nil, nil))
 	e := l.helper(0)
+	e.realm()
 	e.global(l.hidden(globalGround))
-	e.Op(wasm.OpGlobalSet, l.hidden(globalCurrent))
+	e.structSet(typeRealm, realmCurrent)
 	e.fromRegisters(params)
 	e.call(at)
 	e.toRegisters(results)
+	e.realm()
 	e.Raw("\xd0\x71") // ref.null none
-	e.Op(wasm.OpGlobalSet, l.hidden(globalCurrent))
+	e.structSet(typeRealm, realmCurrent)
 	l.complete(ground, e.function(nil))
 
 	e = l.helper(len(params))
-	e.global(l.hidden(globalCurrent))
+	e.realmGet(realmCurrent)
 	e.Byte(wasm.OpRefIsNull)
 	e.global(l.hidden(globalGround))
 	e.Byte(wasm.OpRefIsNull)

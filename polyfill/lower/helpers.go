@@ -25,10 +25,10 @@ func (l *lowering) complete(f uint32, body []byte) {
 // helper begins a function with so many parameters that contains no code of the guest.
 func (l *lowering) helper(params int) *emitter { return &emitter{l: l, first: uint32(params)} }
 
-// saver returns the function that makes a frame of this layout and hangs it in: its parameters are the fields, the site
-// and the cold function. The leaf, of a function that suspends, belongs to the stack that is to be captured, and takes
-// the frame that the stack has no more use for, if there is one; every other frame is the caller of the one that was
-// saved before.
+// saver returns the function that makes a frame of this layout and links it: its parameters are the fields, the site
+// and the cold function. The leaf, of a function that suspends, belongs to the stack that is to be captured. Every
+// other frame is the caller of the one that was saved before. A frame that lies in its place already, and that nobody
+// needs any more, is used again.
 func (l *lowering) saver(n int, leaf bool) uint32 {
 	if f := l.layouts[n].save[at(leaf)]; f != 0 {
 		return f
@@ -39,25 +39,21 @@ func (l *lowering) saver(n int, leaf bool) uint32 {
 	count := uint32(len(fields))
 	e := l.helper(len(fields) + 2)
 	frame := e.local(validate.RefNull(l.layouts[n].heap))
-	if leaf {
-		e.target()
-		e.structGet(typeStack, stackLast)
-		e.Raw("\xfb\x14") // ref.test
-		e.S32(l.layouts[n].index)
-		e.iff()
-		e.target()
-		e.structGet(typeStack, stackLast)
-		e.Raw("\xfb\x16") // ref.cast
-		e.S32(l.layouts[n].index)
-		e.set(frame)
-		e.get(frame)
-		e.get(count + 1)
-		e.structSet(typeFrame, 1)
-		e.rewrite(frame, n)
-		e.hang(frame, true, false)
-		e.Byte(wasm.OpReturn)
-		e.end()
-	}
+	e.Raw("\x02\x63") // block (result (ref null $frame))
+	e.S32(typeFrame)
+	e.call(l.entry(driverSpare + at(leaf)))
+	e.Raw("\xfb\x19\x01\x00") // br_on_cast_fail 0 (ref null $frame)
+	e.S32(typeFrame)
+	e.S32(l.layouts[n].index)
+	e.set(frame)
+	e.get(frame)
+	e.get(count + 1)
+	e.structSet(typeFrame, 1)
+	e.rewrite(frame, n)
+	e.hang(frame, leaf)
+	e.Byte(wasm.OpReturn)
+	e.Byte(wasm.OpEnd)
+	e.Byte(wasm.OpDrop)
 	e.Raw("\xd0\x71") // ref.null none: no caller yet
 	e.get(count + 1)
 	e.get(count)
@@ -70,11 +66,12 @@ func (l *lowering) saver(n int, leaf bool) uint32 {
 	e.i32(1)
 	e.Byte(wasm.OpI32Add)
 	e.Op(wasm.OpGlobalSet, l.hidden(globalFrames))
-	e.hang(frame, leaf, false)
+	e.hang(frame, leaf)
 	l.complete(f, e.function(nil))
 	return f
 }
 
+// at is 1 for the leaf: of two functions, the one for the leaf comes second.
 func at(leaf bool) int {
 	if leaf {
 		return 1
@@ -95,67 +92,11 @@ func (e *emitter) rewrite(frame uint32, n int) {
 	}
 }
 
-// hang links the frame in a local to the frame before it. A frame that is used again may already have the right link:
-// then nothing is written, since a write costs time. What the stack has noted of a frame for the leaf is cleared: from
-// now on it notes there what was saved last.
-// Why: RATIONALE.md, "Why does the driver keep so little in globals?".
-func (e *emitter) hang(frame uint32, leaf, again bool) {
-	t := e.local(validate.RefNull(e.l.stack))
-	e.target()
-	e.set(t)
-	if !leaf {
-		e.get(t)
-		e.structGet(typeStack, stackLast)
-		e.Byte(wasm.OpRefIsNull)
-		e.Raw("\x04\x63") // if (result (ref null …))
-		e.S32(typeFrame)
-		e.get(t)
-		e.structGet(typeStack, stackLeaf)
-		e.Byte(wasm.OpElse)
-		e.get(t)
-		e.structGet(typeStack, stackLast)
-		e.Byte(wasm.OpEnd)
-		e.get(frame)
-		e.structSet(typeFrame, 0)
-		e.get(t)
-		e.get(frame)
-		e.structSet(typeStack, stackLast)
-		return
-	}
-	e.get(t)
-	e.structGet(typeStack, stackLast)
-	e.Byte(wasm.OpRefIsNull)
-	e.Byte(wasm.OpI32Eqz)
-	e.iff()
-	e.get(t)
-	e.Raw("\xd0\x71") // ref.null none
-	e.structSet(typeStack, stackLast)
-	e.end()
-	if again {
-		e.get(t)
-		e.structGet(typeStack, stackLeaf)
-		e.get(frame)
-		e.Byte(wasm.OpRefEq)
-		e.iff()
-		e.Byte(wasm.OpReturn)
-		e.end()
-	}
-	e.get(t)
+// hang links the frame in a local to the one that was saved before.
+func (e *emitter) hang(frame uint32, leaf bool) {
 	e.get(frame)
-	e.structSet(typeStack, stackLeaf)
-}
-
-// target pushes the stack whose frames are being saved.
-func (e *emitter) target() {
-	captured := e.l.hidden(globalCaptured)
-	e.global(captured)
-	e.Byte(wasm.OpRefIsNull)
-	e.Raw("\x04\x63") // if (result (ref null …))
-	e.S32(typeStack)
-	e.global(e.l.hidden(globalCurrent))
-	e.Byte(wasm.OpElse)
-	e.global(captured)
-	e.Byte(wasm.OpEnd)
+	e.Byte(wasm.OpRefAsNonNull)
+	e.call(e.l.entry(driverHang + at(leaf)))
 }
 
 // saverType returns the type of a saver, with further parameters in the binary format.
@@ -202,7 +143,7 @@ func (l *lowering) resaver(n int, leaf bool) uint32 {
 	e.Byte(wasm.OpReturn)
 	e.end()
 	e.rewrite(frame, n)
-	e.hang(frame, leaf, true)
+	e.hang(frame, leaf)
 	l.complete(f, e.function(nil))
 	return f
 }
@@ -230,6 +171,41 @@ func (l *lowering) newCont(id validate.Heap) uint32 {
 	e.wrap(id)
 	l.complete(f, e.function(nil))
 	return f
+}
+
+// received returns the function that makes a reference to a continuation of what a register holds: a reference, or the
+// stack that has executed a switch. A register is an old object, and to write a reference to a new one into it costs
+// 6 ns: so the reference is made here.
+func (l *lowering) received(id validate.Heap) uint32 {
+	for i, t := range l.recvTypes {
+		if t == id {
+			return l.receivers[i]
+		}
+	}
+	f := l.reserve(l.funcType([]validate.Type{validate.RefNull(validate.HeapAny)}, []validate.Type{validate.RefNull(id)}))
+	l.recvTypes = append(l.recvTypes, id)
+	l.receivers = append(l.receivers, f)
+	e := l.helper(1)
+	e.Raw("\x02\x6e") // block (result anyref)
+	e.get(0)
+	e.Raw("\xfb\x19\x01\x00\x6e") // br_on_cast_fail 0 anyref (ref $stack)
+	e.S32(typeStack)
+	if id == validate.HeapCont {
+		e.structNew(typeCont)
+	} else {
+		e.wrap(id)
+	}
+	e.Byte(wasm.OpReturn)
+	e.Byte(wasm.OpEnd)
+	e.Raw("\xfb\x17") // ref.cast (ref null …)
+	l.heap(&e.Writer, id)
+	l.complete(f, e.function(nil))
+	return f
+}
+
+// continuation reports whether references to this type are references to continuations.
+func (l *lowering) continuation(h validate.Heap) bool {
+	return h == validate.HeapCont || h.Defined() && l.t.Def(h).Form == validate.FormCont
 }
 
 // A contFunc is a function that does cont.new or cont.bind.

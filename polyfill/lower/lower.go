@@ -50,7 +50,7 @@ const Namespace = "fiberfill:lower"
 const Section = "fiberfill.lower"
 
 // Version is the version of the agreement between lowered modules and the driver.
-const Version = 4
+const Version = 5
 
 // A lowering is one module on its way.
 type lowering struct {
@@ -84,6 +84,8 @@ type lowering struct {
 	conts      []contFunc
 	startTypes []validate.Heap
 	starters   []uint32
+	recvTypes  []validate.Heap
+	receivers  []uint32
 	dummies    []dummyFunc
 	globals    []string
 	needTag    bool

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"slices"
-
 	"github.com/fiberfill/fiberfill/internal/wasm"
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
@@ -19,13 +17,11 @@ func (e *emitter) perform(in *ins) {
 	case wasm.OpSwitch:
 		from := l.m.TypeIDs[in.x]
 		params := l.t.Params(l.t.FuncOf(from))
-		last := params[len(params)-1]
 		k := e.takeCont(from)
 		e.toRegisters(params[:len(params)-1])
 		e.get(k)
 		e.global(l.tag(in.y))
-		e.call(l.entry(driverSwitch))
-		e.wrap(last.Heap())
+		e.call(l.entry(driverSwitch)) // its result becomes a reference where it is read: see received
 		regs := l.assign(params)
 		e.Op(wasm.OpGlobalSet, regs[len(regs)-1])
 	case wasm.OpResume:
@@ -112,13 +108,13 @@ func (e *emitter) answer(in *ins) {
 	if len(list) == 0 {
 		return
 	}
-	e.global(e.l.hidden(globalOutcome))
+	e.realmGet(realmOutcome)
 	e.iff()
 	if len(list) > 1 {
 		for range list {
 			e.block()
 		}
-		e.global(e.l.hidden(globalOutcome))
+		e.realmGet(realmOutcome)
 		e.i32(1)
 		e.Byte(wasm.OpI32Sub)
 		e.Op(wasm.OpBrTable, uint32(len(list)-1))
@@ -200,9 +196,6 @@ func (e *emitter) left(in *ins, own []validate.Type, leaf bool) {
 	} else {
 		e.call(l.saver(n, leaf))
 		e.dummies(s.results)
-		if leaf && !slices.Contains(s.leafFrames, n) {
-			s.leafFrames = append(s.leafFrames, n)
-		}
 	}
 	e.Byte(wasm.OpReturn)
 }

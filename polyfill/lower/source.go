@@ -21,7 +21,6 @@ type source struct {
 	layouts    []int32    // for each of those the layout of its frame, plus one; 0: not known yet
 	loops      int32      // how many there are
 	lastOpened int32      // the first site in the construct with sites that begins last
-	leafFrames []int      // the layouts of frames that it saves as a leaf
 
 	bits    []uint32 // arena of what liveness works with
 	places  []place
@@ -35,7 +34,7 @@ type source struct {
 func (s *source) reset() {
 	s.ins, s.types, s.labels, s.catches = s.ins[:0], s.types[:0], s.labels[:0], s.catches[:0]
 	s.handlers, s.locals, s.sites, s.layouts = s.handlers[:0], s.locals[:0], s.sites[:0], s.layouts[:0]
-	s.origins, s.pushed, s.leafFrames = s.origins[:0], s.pushed[:0], s.leafFrames[:0]
+	s.origins, s.pushed = s.origins[:0], s.pushed[:0]
 	s.loops, s.lastOpened = 0, 0
 }
 

@@ -13,13 +13,20 @@ const (
 	typeTags
 	typeStack
 	typeCont
+	typeRealm
 	baseTypes // how many there are
 )
 
 // Fields of typeStack, behind those that every frame begins with.
 const (
 	stackLeaf = 3
-	stackLast = 9
+)
+
+// Fields of typeRealm that guests use themselves.
+const (
+	realmCurrent  = 0
+	realmCaptured = 1
+	realmOutcome  = 3
 )
 
 const (
@@ -33,14 +40,15 @@ const (
 const frameFields = "\x63\x00\x01" + "\x64\x01\x01" + "\x7f\x01"
 
 // baseGroup is the group in the binary format.
-const baseGroup = "\x4e\x06" +
+const baseGroup = "\x4e\x07" +
 	"\x50\x00\x5f\x03" + frameFields +
 	"\x60\x01\x64\x00\x00" +
 	"\x5f\x01\x7f\x01" +
 	"\x5e\x64\x02\x00" +
 	"\x4f\x01\x00\x5f\x0a" + frameFields + "\x63\x00\x01" + "\x63\x04\x01" + "\x63\x04\x01" +
 	"\x63\x03\x01" + "\x63\x03\x01" + "\x7f\x01" + "\x63\x00\x01" +
-	"\x50\x00\x5f\x01\x63\x04\x01"
+	"\x50\x00\x5f\x01\x63\x04\x01" +
+	"\x5f\x05" + "\x63\x04\x01" + "\x63\x04\x01" + "\x63\x04\x01" + "\x7f\x01" + "\x7f\x01"
 
 // A typeList is the types that are added behind the guest's own, each once.
 type typeList struct {

@@ -7,7 +7,7 @@ import { WebAssembly } from "../platform.js";
 import type { Guarded } from "./tables.js";
 
 /** What polyfill/lower and the driver agree on. */
-export const VERSION = 4;
+export const VERSION = 5;
 
 /** Exports of driver.wat that are used here; lowered modules import most of the others. */
 export interface Driver extends WebAssembly.Exports {
@@ -16,7 +16,10 @@ export interface Driver extends WebAssembly.Exports {
   reset(depth: number): void;
   boom(): never;
   state: WebAssembly.Global;
-  current: WebAssembly.Global;
+  /** What changes at each switch. */
+  realm: WebAssembly.Global;
+  /** Puts a stack, or null, into the place of the one that is current, and returns that one. */
+  exchange(stack: object | null): object | null;
   /** The frame to which the frame that has thrown or trapped last would have returned; null if that is not known. */
   below: WebAssembly.Global;
   /** A function that barriers call before they call JavaScript; null: none. */

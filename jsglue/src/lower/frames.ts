@@ -59,9 +59,8 @@ function read(line: string): Line | undefined {
 /** The functions of frames from this one outwards; undefined if the engine does not name them. */
 function functions(frame: object | null): Line[] | undefined {
   const { caller, enter, isOwn } = frames();
-  const { current, state } = shared().driver;
-  const running = current.value;
-  current.value = null; // no stack has entered these frames
+  const { exchange, state } = shared().driver;
+  const running = exchange(null); // no stack has entered these frames
   let list: Line[] | undefined = [];
   for (let at = frame; at && list; at = caller(at)) {
     if (!isOwn(at)) continue;
@@ -79,7 +78,7 @@ function functions(frame: object | null): Line[] | undefined {
     if (line) list.push(line);
     else list = undefined;
   }
-  current.value = running;
+  exchange(running);
   return list;
 }
 

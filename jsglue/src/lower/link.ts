@@ -208,7 +208,7 @@ function guard(module: WebAssembly.Module, places: number[], values: unknown[], 
   try {
     barriers = new WebAssembly.Instance(barriersOf(module), {
       i: Object.assign(Object.create(null), functions),
-      [NAMESPACE]: { current: driver.current, told: driver.told },
+      [NAMESPACE]: { realm: driver.realm, told: driver.told },
     });
   } catch {
     return more; // an import is not what it should be: the engine will say so of the module itself

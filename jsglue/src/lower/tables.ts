@@ -42,7 +42,7 @@ function guarded(table: WebAssembly.Table, value: unknown): unknown {
   for (const module of guards) {
     let exports: WebAssembly.Exports;
     try {
-      const imports = { i: { f: value as any }, [NAMESPACE]: { current: driver.current, told: driver.told } };
+      const imports = { i: { f: value as any }, [NAMESPACE]: { realm: driver.realm, told: driver.told } };
       ({ exports } = new WebAssembly.Instance(module, imports));
     } catch {
       return value; // not a function of a wasm module: the engine will say so
