@@ -1,5 +1,5 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as guard.wat -o guard.wasm
+;;   wasm-as --enable-bulk-memory guard.wat -o guard.wasm
 ;;
 ;; Whether the guard of a region is as package internal/shadow has written it: for yield.wat, which has another memory.
 (module

@@ -63,9 +63,9 @@
 // with null allowed, since code that goes on inside has none.
 //
 // A frame has the live locals (a walk backwards over the code finds them) and the operands, each in a field of its own
-// type. Frames of the same form share a type and the functions that write them. A frame whose function has returned stays
-// linked in its place. Who is left there next uses it again, if it has the same form: a generator in a loop allocates no
-// frames.
+// type. Frames of the same form share a type and the functions that write them. A frame whose function has returned
+// stays linked in its place. Who is left there next uses it again, if it has the same form: a generator in a loop
+// allocates no frames.
 //
 // The functions that are not changed are copied, with the new indices. The hot copy costs a load and a branch a site,
 // the cold copy only size. Compact code costs a dispatch at the entry and in each loop with sites, and half the size.
@@ -78,7 +78,7 @@
 // So the driver knows no types, and nothing is allocated.
 //
 // What a lowered module calls of the driver (driver.wat) is part of the module, because a call into another module
-// costs as much as ten within one. The modules share its state: a structure, and some globals, which the driver imports.
+// costs as much as ten within one. The modules share its state, a structure and some globals, which the driver imports.
 //
 // # Continuations
 //
