@@ -50,6 +50,40 @@ const odd = assemble(`(module
       (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
     (local.get $sum)))`);
 
+// A guest with a shadow stack.
+const deep = assemble(`(module
+  (import "fiberfill" "yield" (func $yield))
+  (import "env" "look" (func $look))
+  (memory (export "memory") 2)
+  (global $__stack_pointer (export "__stack_pointer") (mut i32) (i32.const 65536))
+
+  ;; Yields n times, and returns how often the stack was not as it had been.
+  (func $keeps (export "keeps") (param $id i32) (param $n i32) (result i32)
+    (local $at i32) (local $wrong i32)
+    (global.set $__stack_pointer (local.tee $at (i32.sub (global.get $__stack_pointer) (i32.const 16))))
+    (i32.store (local.get $at) (local.get $id))
+    (loop $again
+      (call $yield)
+      (if (i32.or (i32.ne (i32.load (local.get $at)) (local.get $id))
+        (i32.ne (global.get $__stack_pointer) (local.get $at)))
+        (then (local.set $wrong (i32.add (local.get $wrong) (i32.const 1)))))
+      (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (global.set $__stack_pointer (i32.add (local.get $at) (i32.const 16)))
+    (local.get $wrong))
+
+  ;; The same, and in between calls look.
+  (func (export "looks") (param $id i32) (param $n i32) (result i32)
+    (local $wrong i32)
+    (local.set $wrong (call $keeps (local.get $id) (local.get $n)))
+    (call $look)
+    (i32.add (local.get $wrong) (call $keeps (local.get $id) (local.get $n))))
+
+  ;; Yields, writes so far below its frame, and yields again.
+  (func (export "spills") (param $below i32) (result i32)
+    (drop (call $keeps (i32.const 99) (i32.const 5)))
+    (i32.store (i32.sub (global.get $__stack_pointer) (local.get $below)) (i32.const 7))
+    (call $keeps (i32.const 99) (i32.const 5))))`);
+
 const kinds = hasJSPI ? ["jspi", "unwind"] : ["unwind"];
 
 async function guest(stacks, look) {
@@ -151,6 +185,30 @@ for (const stacks of kinds) {
   test(`${stacks}: a yield that has another type yields as well`, async () => {
     const { exports } = await fiberfill.instantiate(odd, {}, { stacks });
     assert.deepEqual(await Promise.all([exports.f(5), exports.f(5)]), [0, 0]);
+  });
+
+  test(`${stacks}: a fiber's shadow stack is its own while it yields`, async () => {
+    const { exports } = await fiberfill.instantiate(deep, { env: { look() {} } }, { stacks });
+    assert.deepEqual(await Promise.all([1, 2, 3].map((id) => exports.keeps(id, 50))), [0, 0, 0]);
+    assert.deepEqual(await Promise.all([1, 2, 3].map((id) => exports.looks(id, 20))), [0, 0, 0]);
+  });
+
+  test(`${stacks}: a fiber that has written to its guard ends at its next yield, and no other`, async () => {
+    const options = { stacks, shadowStack: { size: 4096 } };
+    const { exports } = await fiberfill.instantiate(deep, { env: { look() {} } }, options);
+    const others = [exports.keeps(1, 30), exports.keeps(2, 30)];
+    const spills = exports.spills(4090); // its region is the lowest: nobody's is below
+    await assert.rejects(spills, { code: "region-overflow" });
+    assert.deepEqual(await Promise.all(others), [0, 0]);
+  });
+
+  test(`${stacks}: a yield below JavaScript's frames does nothing, and the fibers go on`, async () => {
+    const plain = [];
+    const look = () => plain.push(instance.exports.keeps(9, 3));
+    const { instance, exports } = await fiberfill.instantiate(deep, { env: { look } }, { stacks });
+    const all = [exports.looks(1, 10), exports.keeps(2, 40), exports.looks(3, 40)];
+    assert.deepEqual(await Promise.all(all), [0, 0, 0]);
+    assert.deepEqual(plain, [0, 0]);
   });
 
   test(`${stacks}: of two guests that yield in turn each goes on`, async () => {
