@@ -18,8 +18,8 @@ var exemptPlainly = map[string]string{
 		"parked: a plain call is the root of the chain, and goes on inside its own operation",
 }
 
-// TestConformanceOnOwnStacks plays the suite on stacks of fiberfill's own: by calls of fiberfill's exports, and by plain
-// calls, which return at once.
+// TestConformanceOnOwnStacks plays the suite on stacks of fiberfill's own: by calls of fiberfill's exports, and by
+// plain calls, which return at once.
 func TestConformanceOnOwnStacks(t *testing.T) {
 	seed := withoutHost()
 	list := suite(t)
@@ -42,7 +42,8 @@ func TestConformanceOnOwnStacks(t *testing.T) {
 				if err := os.WriteFile(file, text, 0o644); err != nil {
 					t.Fatal(err)
 				}
-				if out, err := exec.Command(program, "testdata/conformance.mjs", file, way).CombinedOutput(); err != nil {
+				out, err := exec.Command(program, "testdata/conformance.mjs", file, way).CombinedOutput()
+				if err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
 				played, err := os.ReadFile(file + ".out")

@@ -69,7 +69,8 @@ func TestServiceWorker(t *testing.T) {
 	t.Run("WebKit", func(t *testing.T) {
 		err := callIn(t, engines.WebKit, "service.html", "service.run", new(result), policy, guests)
 		if err == nil || !strings.Contains(err.Error(), "which stacks of its own need, cannot be loaded") ||
-			!strings.Contains(err.Error(), ". A service worker may load nothing on demand; a page or a Web Worker may") {
+			!strings.Contains(err.Error(),
+				". A service worker may load nothing on demand; a page or a Web Worker may") {
 			t.Errorf("a guest ended with %v, want load-failed and what to do", err)
 		}
 	})

@@ -45,7 +45,8 @@ func TestBenchContestants(t *testing.T) {
 		contestants []string
 		want        []string
 	}{
-		{costs(operations...), []string{"fiberfill", "unwound", "plain", "go", "native go", "native wazero"}, operations},
+		{costs(operations...),
+			[]string{"fiberfill", "unwound", "plain", "go", "native go", "native wazero"}, operations},
 		{costs("pull"), []string{"go", "native go"}, []string{"pull"}},
 		{`"workload":"alive","limit":2000`, []string{"native go"}, []string{"alive", "alive-bytes", "alive-gb"}},
 		{`"workload":"switch","sizes":[1,10],"steps":100,"samples":1,"warmup":0`, append(all, "ring"),

@@ -40,7 +40,8 @@ func WebKit(ctx context.Context, url string, result func(context.Context) ([]byt
 	var program *exec.Cmd
 	ctx, stopDriver, err := start(ctx, func(c *exec.Cmd) {
 		program = c
-		c.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_DATA_HOME="+home,
+		c.Env = append(os.Environ(),
+			"HOME="+home, "XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_DATA_HOME="+home,
 			"DISPLAY="+display, "GDK_BACKEND=x11",
 			"GST_REGISTRY_DISABLE=yes", "GST_PLUGIN_SYSTEM_PATH=") // no search for plugins of audio and video
 	}, path, "--host=127.0.0.1", "--port=0")

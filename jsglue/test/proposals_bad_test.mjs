@@ -24,7 +24,8 @@ describe("what operations refuse, in the same words as on wazero", () => {
         const [operation, ...args] = step.split(" ");
         if (operation === "put") {
           const [at, tag, types, named] = args.map(BigInt);
-          const ref = named - BigInt(plainly && i > 0 && named > 0n); // plain calls take no number before the fiber does
+          // plain calls take no number before the fiber does
+          const ref = named - BigInt(plainly && i > 0 && named > 0n);
           const view = new DataView(g.instance.exports.memory.buffer, Number(at));
           view.setUint32(4, Number(BigInt.asUintN(32, tag)), true);
           view.setUint32(8, Number(types), true);

@@ -1,4 +1,5 @@
-// The suites of guests with fibers of their own once more: every call of an export is a plain one, on stacks of our own.
+// The suites of guests with fibers of their own once more: every call of an export is a plain one, on stacks of our
+// own.
 
 import { callPlainly } from "./proposals_guest.mjs";
 

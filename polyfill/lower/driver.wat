@@ -43,7 +43,8 @@
   (import "fiberfill:lower" "outermost" (func $host_outermost (param i32 funcref))) ;; calls it, or $reset after a trap
   (import "fiberfill:lower" "room" (func $host_room (result i32)))  ;; whether there is room for more frames
   (import "fiberfill:lower" "trap" (func $host_trap (param i32 (ref null $tag)))) ;; traps with a message
-  (import "fiberfill:lower" "refuse" (func $host_refuse)) ;; an import would have to wait, and cannot: throws, or begin does
+  ;; An import would have to wait, and cannot: throws, or begin does.
+  (import "fiberfill:lower" "refuse" (func $host_refuse))
   (import "fiberfill:lower" "state" (global $state (mut i32)))
   (import "fiberfill:lower" "exn" (global $exn (mut exnref)))
   (import "fiberfill:lower" "frames" (global $frames (mut i32)))

@@ -182,7 +182,8 @@ func (l *lowering) received(id validate.Heap) uint32 {
 			return l.receivers[i]
 		}
 	}
-	f := l.reserve(l.funcType([]validate.Type{validate.RefNull(validate.HeapAny)}, []validate.Type{validate.RefNull(id)}))
+	params := []validate.Type{validate.RefNull(validate.HeapAny)}
+	f := l.reserve(l.funcType(params, []validate.Type{validate.RefNull(id)}))
 	l.recvTypes = append(l.recvTypes, id)
 	l.receivers = append(l.receivers, f)
 	e := l.helper(1)

@@ -7,7 +7,8 @@
 //
 // To the scheduler all this is one fiber, the call of an export (the entry): it runs from the first jump to the last.
 // When one of the guest's fibers waits for an import, the entry waits, and later that fiber's stack goes on. Another
-// entry begins when this one is over. On stacks of our own an operation of a plain call is an entry of its own (plain.ts).
+// entry begins when this one is over. On stacks of our own an operation of a plain call is an entry of its own
+// (plain.ts).
 //
 // Ends. When a fiber's function returns or throws, its parent goes on. A trap ends the live chain and the entry: every
 // stack is resumed with an error that wasm cannot catch. The stacks that a retire ends are resumed with it, too, the

@@ -20,7 +20,8 @@ export interface Substrate {
   waits(fn: (...args: any[]) => unknown, yields?: Yields): unknown;
   /**
    * Calls `fn`, and runs inside this call the stacks that go on or begin because of it, until none does. Nothing else
-   * can wait meanwhile: other imports that may wait are refused. If this method is missing, stacks go on in a microtask.
+   * can wait meanwhile: other imports that may wait are refused. If this method is missing, stacks go on in a
+   * microtask.
    */
   inside?<A extends unknown[], T>(fn: (...args: A) => T, args: A): T;
   /** Instantiates a generated module, which lies between a guest and its imports. */
