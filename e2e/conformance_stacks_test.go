@@ -37,6 +37,9 @@ func TestConformanceOnOwnStacks(t *testing.T) {
 		"Bun 1.2": "../node_modules/bun12/bin/bun.exe",
 	} {
 		for way, exempt := range map[string]map[string]string{"promised": exempt, "plain": exemptPlainly} {
+			if way == "promised" && name != "Node" {
+				continue // the slower way, in which the engines differ less: their own tests of jsglue go it, too
+			}
 			t.Run(name+", "+way+" calls", func(t *testing.T) {
 				file := filepath.Join(t.TempDir(), "scripts.json")
 				if err := os.WriteFile(file, text, 0o644); err != nil {

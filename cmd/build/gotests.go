@@ -14,7 +14,7 @@ import (
 // and the whole output of failed tests. It calls seen with every test that ended.
 func goTests(seen func(goEvent)) (tally, error) {
 	// One package at a time: the tests that measure time in a browser must not share the machine with others.
-	return goTest(seen, nil, "-p", "1", "-timeout", "25m", "./...")
+	return goTest(seen, nil, "-p", "1", "-timeout", "40m", "./...")
 }
 
 // wasmTests is like goTests, but compiles the packages of the column go to wasm and runs them in Node. Other packages

@@ -66,7 +66,7 @@ func rulesCommand(*flag.FlagSet) func() error {
 		return runTests([]runner{
 			{"build", func() (tally, error) { return checked(demo) }},
 			{"go test", func() (tally, error) {
-				return goTest(table.native, nil, slices.Concat([]string{"-p", "1", "-timeout", "25m"}, native)...)
+				return goTest(table.native, nil, slices.Concat([]string{"-p", "1", "-timeout", "40m"}, native)...)
 			}},
 			{"in wasm", func() (tally, error) { return wasmTests(table.wasm) }},
 			{"node --test", func() (tally, error) {
