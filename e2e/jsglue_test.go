@@ -69,9 +69,6 @@ func inBrowsers(t *testing.T, files func(engines.Engine) []string, plan testPlan
 	for _, engine := range engines.Browsers {
 		plan.LeftOut = engine.LeftOut()
 		plan.Env["FIBERFILL_WIRINGS"] = "100"
-		if engine == engines.WebKit { // it has no cache of compiled modules, and each program has new ones
-			plan.Env["FIBERFILL_WIRINGS"] = "10"
-		}
 		for _, file := range files(engine) {
 			name := strings.TrimSuffix(filepath.Base(file), "_test.mjs")
 			t.Run(string(engine)+"/"+name, func(t *testing.T) {

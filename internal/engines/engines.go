@@ -54,7 +54,11 @@ var needsNode = []string{"jspi", "npm", "actors_guest"}
 // takesLong are files that make hundreds of guests, which JavaScriptCore compiles one by one, or that give the event
 // loop thousands of turns, for which WebKit asks another process. They run in Bun 1.2, which has the same engine; of
 // what they test, WebKit has the conformance suite and the page of the scenarios.
-var takesLong = []string{"onestack", "proposals", "proposals_bad", "scenarios"}
+var takesLong = []string{"onestack", "proposals", "proposals_bad", "scenarios", "wirings", plainly}
+
+// plainly plays the files of guests with fibers of their own once more. Where JavaScriptCore compiles each of these
+// guests, it takes ten minutes; e2e plays the conformance suite in the same way in Bun 1.2.
+const plainly = "proposals_plain"
 
 // Files returns the paths of the files that run in an engine, from the project's folder.
 func (e Engine) Files() []string {
@@ -66,6 +70,8 @@ func (e Engine) Files() []string {
 		names = without(fibers, needsNode...)
 	case WebKit:
 		names = without(fibers, slices.Concat(takesLong, needsNode)...)
+	case Bun12:
+		names = without(slices.Concat(fibers, instructions), plainly)
 	default:
 		names = slices.Concat(fibers, instructions)
 	}
