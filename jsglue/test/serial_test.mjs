@@ -142,12 +142,10 @@ test("a call that an import makes and does not wait for begins after the call of
 test("a call ends, told, if the one that it began inside goes on first", async () => {
   let inner;
   let end;
-  let innermostWaits;
-  const waits = new Promise((resolve) => (innermostWaits = resolve));
   const how = {
-    1: (exports) => ((inner = exports.keep(2, 100)), waits), // it waits for something else
+    1: (exports) => ((inner = exports.keep(2, 100)), turns(3)), // it waits for something else
     2: (exports) => exports.keep(3, 100),
-    3: () => new Promise((resolve) => ((end = resolve), innermostWaits())),
+    3: () => new Promise((resolve) => (end = resolve)),
   };
   const { keep } = await instance(how);
   const outer = keep(1, 16);
