@@ -38,7 +38,7 @@ func TestConformanceOnOwnStacks(t *testing.T) {
 	} {
 		for way, exempt := range map[string]map[string]string{"promised": exempt, "plain": exemptPlainly} {
 			if way == "promised" && name != "Node" {
-				continue // the slower way, in which the engines differ less: their own tests of jsglue go it, too
+				continue // jsglue's tests of guests with fibers of their own go this way in the other engines
 			}
 			t.Run(name+", "+way+" calls", func(t *testing.T) {
 				file := filepath.Join(t.TempDir(), "scripts.json")

@@ -141,11 +141,12 @@ test("a call that an import makes and does not wait for begins after the call of
 
 test("a call ends, told, if the one that it began inside goes on first", async () => {
   let inner;
-  let end;
+  let begins;
+  const third = new Promise((resolve) => (begins = resolve));
   const how = {
     1: (exports) => ((inner = exports.keep(2, 100)), turns(3)), // it waits for something else
-    2: (exports) => exports.keep(3, 100),
-    3: () => new Promise((resolve) => (end = resolve)),
+    2: (exports) => exports.keep(3, 100), // which begins when the outer call is over
+    3: () => new Promise((end) => begins({ end })),
   };
   const { keep } = await instance(how);
   const outer = keep(1, 16);
@@ -154,7 +155,7 @@ test("a call ends, told, if the one that it began inside goes on first", async (
     code: "deadlock",
     message: /^fiber keep#\d+ was called while fiber keep#\d+ waited, and keep#\d+ goes on before it is over/,
   });
-  end();
+  (await third).end();
   assert.equal(await keep(4, 60000), 4);
   assert.deepEqual(fiberfill.fibers(), []);
 });
