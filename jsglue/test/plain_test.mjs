@@ -114,7 +114,7 @@ test("what waits in a fiber of a plain call is refused, by name; what answers is
   none(g);
 });
 
-test("one at a time: beside a call that has entered fibers and waits it is refused; a queued one comes later", async () => {
+test("one at a time: beside a call that has entered fibers and waits, it is refused; a queued one waits", async () => {
   const g = await guest("fibers1");
   const { sum } = g.instance.exports;
   const queued = g.exports.sum(5);

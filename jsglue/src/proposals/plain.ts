@@ -1,7 +1,7 @@
 // A plain call of an export, on stacks of our own. It is no fiber and has no continuation: its frames lie on the
 // engine's stack, and stay there. When it issues an operation that enters a fiber, fibers run inside the operation, in
-// a loop of the substrate's, until one of them goes on with the plain call: then the operation returns. So nothing of it
-// takes a microtask, and it does not matter who has called: JavaScript, a table, or an import of any guest.
+// a loop of the substrate's, until one of them goes on with the plain call: then the operation returns. So nothing of
+// it takes a microtask, and it does not matter who has called: JavaScript, a table, or an import of any guest.
 //
 // To the machine the plain call is the root of a chain, as the call of an entry is; the entry lasts as long as the
 // operation. The one thing that cannot be done is to leave the root: what would have to wait is refused, in the plain
