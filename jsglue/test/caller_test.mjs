@@ -23,6 +23,33 @@ function callers({ stack }) {
 }
 
 for (const stacks of ["jspi", "unwind"]) {
+  test(`${stacks}: J-EXP-5: promises settle in the order in which fibers end, however they end`, async () => {
+    const gates = [];
+    const { title } = await guest((i) => new Promise((resolve, reject) => (gates[i] = { resolve, reject })), {
+      stacks,
+    });
+    const names = ["a", "fails", "b", "cancelled", "fails, too", "c", "d"];
+    const settled = [];
+    const fibers = names.map((name, i) => title.with({ name })(i));
+    const settlements = fibers.map((fiber) => {
+      const end = () => settled.push(fiber.name);
+      return fiber.then(end, end);
+    });
+    while (gates.length < names.length) await new Promise(setImmediate);
+    for (const [i, name] of names.entries()) {
+      if (name === "cancelled") fibers[i].cancel();
+      else if (name.startsWith("fails")) gates[i].reject(new Error("no"));
+      else gates[i].resolve();
+    }
+    const ended = [];
+    const stop = fiberfill.observe(({ name, state }) => /done|failed|cancelled/.test(state) && ended.push(name));
+    await Promise.all(settlements);
+    stop();
+    assert.deepEqual(settled, ended);
+    assert.equal(ended.length, names.length);
+    assert.notEqual(ended.at(-1), "fails, too", "one that fails is not the last");
+  });
+
   test(`${stacks}: an error names the fiber, its export, and the lines that wait for it`, async () => {
     const boom = new TypeError("no such title");
     const { title, breaks } = await guest((v) => v && Promise.reject(boom), { stacks });

@@ -9,7 +9,7 @@
 import { FiberError, words } from "../errors.js";
 import { checkSignal } from "./exports.js";
 import type { Fiber } from "./fiber.js";
-import { rejectWithCaller } from "../turn/caller.js";
+import { settleInOrder } from "../turn/caller.js";
 import { Cancellable, Life, refuseCircle } from "../turn/life.js";
 import { then, wrong } from "../values.js";
 
@@ -146,11 +146,10 @@ class Scope extends Life {
     const errors = new Set(this.#threw ? [this.#outcome] : []);
     // Whoever handles a failure keeps it. But once the arena is ending, nobody may be listening any more.
     for (const { by, error, late } of this.#failures) if (late || !by.asked) errors.add(error);
-    if (errors.size === 0) return this.resolve(this.#outcome);
+    if (errors.size === 0) return settleInOrder(this, false, this.#outcome);
     const [first, ...others] = errors;
     if (others.length > 0) attach(first, others);
-    if (SCRIPT_TAG || this.cancelledBy(first)) this.reject(first);
-    else rejectWithCaller(this, first, "arena (fiberfill)");
+    settleInOrder(this, true, first, SCRIPT_TAG || this.cancelledBy(first) ? undefined : "arena (fiberfill)");
   }
 }
 

@@ -12,17 +12,28 @@ import { complete, completeLater, engineStack, isLate } from "../stacktrace.js";
 import { then } from "../values.js";
 import type { Life } from "./life.js";
 
-/** Rejects the Promise of a fiber or an arena that has failed, two microtasks later. `what` is its own line. */
-export function rejectWithCaller(life: Life, error: unknown, what: string): void {
-  const failing = then.call(Promise.resolve(), () => {
+let failing = 0; // how many Promises are settled later
+
+/**
+ * Settles the Promise of a fiber or an arena. One that has failed says `what` it was, and is rejected two microtasks
+ * later; what comes meanwhile is settled behind it: Promises settle in the order of the calls of this function.
+ */
+export function settleInOrder(life: Life, threw: boolean, outcome: unknown, what?: string): void {
+  const now = (): void => (threw ? life.reject : life.resolve)(outcome);
+  if (!what && failing === 0) return now();
+  failing++;
+  const settling = then.call(Promise.resolve(), () => {
+    if (!what) return;
     try {
-      if (isA(error, Error)) (SCRIPT_TAG ? tellShortly : tellCaller)(error, `\n    at async ${what}`);
+      if (isA(outcome, Error)) (SCRIPT_TAG ? tellShortly : tellCaller)(outcome, `\n    at async ${what}`);
     } catch {
       // Another engine, a frozen error, a Proxy, or a getter of a page's own: it stays as it is.
     }
-    throw error;
+    throw outcome;
   });
-  then.call(failing, life.resolve, life.reject);
+  // V8 finds the Promise behind this one by life.resolve, and only if there is one.
+  const settled = then.call(settling, what ? life.resolve : now, life.reject);
+  then.call(settled, () => failing--);
 }
 
 // Matches nothing in the stacks of other engines.

@@ -9,7 +9,7 @@ import { idle, read, recent } from "./clock.js";
 import { INDEX, IDLE, TURN_OVER } from "./core.js";
 import { FiberError } from "../errors.js";
 import type { Fiber } from "../api/fiber.js";
-import { rejectWithCaller } from "./caller.js";
+import { settleInOrder } from "./caller.js";
 import { watch } from "./leaks.js";
 import { enter } from "./observe.js";
 import { tell } from "./tell.js";
@@ -195,13 +195,7 @@ export function settle(task: Task, threw: boolean, result: unknown): void {
   task.waitsFor = undefined;
   task.on = undefined;
   task.awaited = undefined;
-  if (threw) {
-    const cancelled = task.cancelledBy(result);
-    enter(task, cancelled ? "cancelled" : "failed");
-    if (cancelled) task.reject(result);
-    else rejectWithCaller(task, result, `${task.exportName} (fiber ${task.name})`);
-  } else {
-    enter(task, "done");
-    task.resolve(result);
-  }
+  const cancelled = threw && task.cancelledBy(result);
+  enter(task, !threw ? "done" : cancelled ? "cancelled" : "failed");
+  settleInOrder(task, threw, result, threw && !cancelled ? `${task.exportName} (fiber ${task.name})` : undefined);
 }
