@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,8 @@ func runNode(node string, seen func(nodeEvent), files []string, flags ...string)
 	}
 	defer os.RemoveAll(dir)
 	ends := filepath.Join(dir, "ends.json")
-	c := exec.Command(node, slices.Concat([]string{"--test",
+	// On two cores, Node would run one file at a time.
+	c := exec.Command(node, slices.Concat([]string{"--test", fmt.Sprint("--test-concurrency=", runtime.NumCPU()),
 		"--test-reporter=spec", "--test-reporter-destination=stdout",
 		"--test-reporter=./cmd/build/reporter.mjs", "--test-reporter-destination=" + ends}, flags, files)...)
 	c.Stderr = os.Stderr

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/fiberfill/fiberfill/internal/engines"
 )
@@ -56,6 +57,7 @@ func runTests(runners []runner) error {
 	var failures []error
 	var lines string
 	for _, r := range runners {
+		start := time.Now()
 		t, err := r.run()
 		if err == nil && t.failed > 0 {
 			err = errors.New("tests failed")
@@ -64,7 +66,7 @@ func runTests(runners []runner) error {
 			failures = append(failures, fmt.Errorf("%s: %w", r.name, err))
 			t.failed = max(t.failed, 1)
 		}
-		lines += fmt.Sprintf("%-12s %s\n", r.name, t)
+		lines += fmt.Sprintf("%-12s %s, in %.0f s\n", r.name, t, time.Since(start).Seconds())
 		total.passed += t.passed
 		total.failed += t.failed
 		total.skipped += t.skipped
