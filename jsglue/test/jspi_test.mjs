@@ -279,10 +279,10 @@ test("a call can be cancelled: it is a fiber", async () => {
   requests[0].value(1); // nobody waits for it any more
 });
 
-test("calls at once are bounded: further ones wait", async () => {
+test("on the engine's stacks, calls at once are bounded: further ones wait", async () => {
   const { requests, call } = await guest();
   const calls = Array.from({ length: 4100 }, (_, id) => call("item", id % 100));
-  assert.equal(requests.length, 4000);
+  assert.equal(requests.length, hasJSPI ? 4000 : 4100);
   let sum = 0;
   const all = Promise.all(calls.map((c) => c.then((v) => (sum += v))));
   for (let i = 0; i < calls.length;) {

@@ -7,7 +7,7 @@ import { isSuspending } from "../substrate/javascriptcore.js";
 import { Link } from "../guest/link.js";
 import { ready } from "../turn/turn.js";
 import { compile, compileStreaming, shapeOf } from "../guest/module.js";
-import { substrateOf } from "../substrate/choose.js";
+import { kindOf, substrateOf } from "../substrate/choose.js";
 import type { Options } from "../guest/options.js";
 import type { Stacks } from "../guest/stacks.js";
 import { WebAssembly } from "../platform.js";
@@ -70,7 +70,7 @@ async function link(
 ): Promise<Instantiated> {
   const shape = shapeOf(module);
   const substrate = await substrateOf(options, shape);
-  ready();
+  ready(kindOf(options));
   const imports = WebAssembly.Module.imports(module);
   // Each once, as the platform does: it may be a getter.
   const read = imports.map(({ module, name }) => given?.[module]?.[name]);

@@ -293,7 +293,7 @@ function link(module: WebAssembly.Module, given: any): Linked {
   const all = platform.Module.exports(module);
   if (!values) return plain(table, (instance) => hide(instance, all, shape.own));
   const waits = values.some((value) => value instanceof Mark);
-  if (waits) ready();
+  if (waits) ready(ours ? "unwind" : "jspi");
   const keeps = keepsStacks(module);
   const options = { shadowStack: keeps ? { pointer: null } : shape.chosen! };
   const leaves = ours && (waits || values.some(mayBeLeft) || sharesTable(module));
@@ -307,7 +307,7 @@ function link(module: WebAssembly.Module, given: any): Linked {
     const { exports } = instance; // including those that hide removes
     // Most instances of a page have nothing to do with fibers, so the border is made when promising is first called.
     const complete = () => {
-      ready();
+      ready(ours ? "unwind" : "jspi");
       if (border) return border;
       border = (link ??= newLink()).complete({ exports });
       return border;

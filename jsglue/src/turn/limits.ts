@@ -3,7 +3,7 @@
 
 import { INDEX } from "./core.js";
 import { FiberError } from "../errors.js";
-import { ask, settings } from "./scheduler.js";
+import { limit, settings } from "./scheduler.js";
 import { schedule } from "./turn.js";
 import { shown, wrong } from "../values.js";
 
@@ -19,7 +19,8 @@ export interface Limits {
  * Sets how many fibers of this page are started at once (soft, 1,000 by default), and up to how many if nothing would
  * move otherwise (hard, 4,000 by default). The others wait unstarted, in order. May be called at any time; fibers that
  * have started stay started. Chromium ends a tab that has some 20,000 stacks, Node a process that has some 32,000;
- * neither can be caught. Returns both as they are now; without an argument nothing changes. Throws a FiberError with
+ * neither can be caught. Until limits are set, the hard one is not in force while all guests are on stacks of
+ * fiberfill's own. Returns both as they are now; without an argument nothing changes. Throws a FiberError with
  * the code "bad-argument" unless both are whole numbers and 1 <= soft <= hard.
  */
 export function limits(chosen: { soft?: number | undefined; hard?: number | undefined } = settings): Limits {
@@ -38,7 +39,7 @@ export function limits(chosen: { soft?: number | undefined; hard?: number | unde
   if (chosen !== settings) {
     settings.soft = soft;
     settings.hard = hard;
-    ask((core) => (core.limit(soft, hard), 0));
+    limit();
     schedule();
   }
   return { soft, hard };

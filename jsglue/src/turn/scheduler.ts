@@ -2,7 +2,7 @@
 // core is a bug in fiberfill and the end of every fiber. From then on every call answers as if nothing were ready.
 
 import { BUDGET } from "./budget.js";
-import { IDLE, newCore, type Core } from "./core.js";
+import { IDLE, INDEX, newCore, type Core } from "./core.js";
 import { FiberError, words } from "../errors.js";
 
 let core: Core | undefined;
@@ -11,8 +11,11 @@ let ended: (error: FiberError) => void;
 /** The default soft limit: how many fibers are started at once. */
 export const SOFT = 1000;
 
-/** What the scheduler is made with. A change is also told to the core. */
-export const settings = { soft: SOFT, hard: 4000, log: false };
+/**
+ * What the scheduler is made with. A change is also told to the core. The hard limit is not `inForce` until there is a
+ * guest on the engine's stacks, of which it bears no more, or somebody has set the limits.
+ */
+export const settings = { soft: SOFT, hard: 4000, inForce: false, log: false };
 
 /** Why no fiber can go on any more: set when the core has trapped. */
 export let broken: FiberError | undefined;
@@ -22,8 +25,14 @@ export function make(fatal: (error: FiberError) => void): void {
   if (core) return;
   ended = fatal;
   core = newCore();
-  core.init(BUDGET, settings.soft, settings.hard);
+  core.init(BUDGET, settings.soft, settings.inForce ? settings.hard : INDEX);
   if (settings.log) core.log_start();
+}
+
+/** Puts the limits in force, as they are set. */
+export function limit(): void {
+  settings.inForce = true;
+  ask((core) => (core.limit(settings.soft, settings.hard), 0));
 }
 
 function fail(error: unknown): number {

@@ -13,8 +13,8 @@ import { settleInOrder } from "./caller.js";
 import { watch } from "./leaks.js";
 import { enter } from "./observe.js";
 import { tell } from "./tell.js";
-import { ask, broken, finished, make, notified, settings, waited, wanted } from "./scheduler.js";
-import type { Stack } from "../substrate/substrate.js";
+import { ask, broken, finished, limit, make, notified, settings, waited, wanted } from "./scheduler.js";
+import type { Kind, Stack } from "../substrate/substrate.js";
 import type { Task } from "./task.js";
 
 const tasks: (Task | undefined)[] = []; // by the index of the reference
@@ -48,12 +48,13 @@ function liveTasks(): Task[] {
   return [...tasks.filter((task) => task !== undefined), ...deferred];
 }
 
-/** Makes the scheduler, unless there is one already. After that, fibers can be made. */
-export function ready(): void {
+/** Makes the scheduler, unless there is one already. After that, fibers can be made, on stacks of this kind. */
+export function ready(stacks: Kind): void {
   make((error) => {
     current = undefined;
     for (const task of tasks) if (task) settle(task, true, error);
   });
+  if (stacks === "jspi" && !settings.inForce) limit();
 }
 
 // --- turns
