@@ -64,19 +64,21 @@ func (p testPlan) run(t *testing.T, engine engines.Engine) {
 	t.Logf("%d tests passed, %d left out", got.Passed, got.LeftOut)
 }
 
-// inBrowsers runs files of tests in browsers; plan says how.
+// inBrowsers runs files of tests in all browsers at the same time; plan says how.
 func inBrowsers(t *testing.T, files func(engines.Engine) []string, plan testPlan) {
+	plan.Env["FIBERFILL_WIRINGS"] = "100"
 	for _, engine := range engines.Browsers {
-		plan.LeftOut = engine.LeftOut()
-		plan.Env["FIBERFILL_WIRINGS"] = "100"
-		for _, file := range files(engine) {
-			name := strings.TrimSuffix(filepath.Base(file), "_test.mjs")
-			t.Run(string(engine)+"/"+name, func(t *testing.T) {
-				plan := plan
-				plan.File = "/" + filepath.ToSlash(file)
-				plan.run(t, engine)
-			})
-		}
+		t.Run(string(engine), func(t *testing.T) {
+			t.Parallel()
+			plan := plan
+			plan.LeftOut = engine.LeftOut()
+			for _, file := range files(engine) {
+				t.Run(strings.TrimSuffix(filepath.Base(file), "_test.mjs"), func(t *testing.T) {
+					plan.File = "/" + filepath.ToSlash(file)
+					plan.run(t, engine)
+				})
+			}
+		})
 	}
 }
 
