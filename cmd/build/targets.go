@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/fiberfill/fiberfill/internal/shadow"
 )
 
 // target is one bundle: its sources, its output, and its budget.
@@ -124,10 +127,15 @@ func buildInto(dir string, t target) error {
 	if err != nil {
 		return err
 	}
+	whys, err := json.Marshal(shadow.Whys())
+	if err != nil {
+		return err
+	}
 	define := map[string]string{
 		"SCRIPT_TAG": fmt.Sprint(t.format == api.FormatIIFE),
 		"SPLIT":      fmt.Sprint(split),
 		"VERSION":    version,
+		"WHYS":       string(whys),
 	}
 	var banner map[string]string
 	if t.format == api.FormatCommonJS {

@@ -32,6 +32,10 @@ const (
 // String is a clause to follow "its stacks cannot be kept apart: ".
 func (w Why) String() string { return whys[w] }
 
+// Whys returns the clauses of all reasons, from ByName on. The core, which pages load, tells numbers only; the build
+// tool puts the clauses into the scripts, where they take half the room.
+func Whys() []string { return whys[ByName:] }
+
 var whys = [...]string{
 	ByName:   "that was asked for",
 	Unclear:  "which global points to its stack is not clear",

@@ -17,13 +17,8 @@ const (
 	imported
 )
 
-// plan is what choose tells: a shadow.Plan, and where the text of its Why is.
-var plan struct {
-	source, why, size, allocator, params, wanders, refusal int32
-
-	text   *byte
-	length int32
-}
+// plan is what choose tells: a shadow.Plan.
+var plan struct{ source, why, size, allocator, params, wanders, refusal int32 }
 
 // choose plans for the module that inspect has read, or whose header it has read; what it cannot tell of a header is
 // told: the pointer and the growth. size may be 0, allocator negative. It returns where plan is.
@@ -43,8 +38,6 @@ func choose(pointer, growth, bits, wanted int32, size uint32, allocator int32) u
 		plan.wanders = 1
 	}
 	plan.refusal = int32(p.Refusal)
-	text := p.Why.String()
-	plan.text, plan.length = unsafe.StringData(text), int32(len(text))
 	return uint32(uintptr(unsafe.Pointer(&plan)))
 }
 

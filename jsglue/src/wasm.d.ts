@@ -7,6 +7,9 @@ declare module "*.wasm" {
 // Whether this is the script tag, which has no fiberfill/webassembly: what only that needs is left out there.
 declare const SCRIPT_TAG: boolean;
 
+// What each Why of package shadow says, from ByName on.
+declare const WHYS: readonly string[];
+
 // fiberfill's version: that of the npm package.
 declare const VERSION: string;
 

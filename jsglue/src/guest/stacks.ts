@@ -62,11 +62,11 @@ export function choose(
   { regions, size = 0 }: Options["shadowStack"] & {},
 ): Plan {
   const wanted = regions ? SOURCES.indexOf(regions) : 0;
-  const [source, reason, bytes, malloc, params, wanders, refusal, text, length] = numbers(
+  const [source, reason, bytes, malloc, params, wanders, refusal] = numbers(
     core,
     core.choose(pointer, growth, said, wanted, size, allocator),
   );
-  const why = reason > 0 ? String.fromCharCode(...new Uint8Array(core.memory.buffer, text, length)) : undefined;
+  const why = WHYS[reason - 1];
   if (refusal > 0) {
     const texts = [
       "shadowStack.allocator takes i32s (size), (size, align) or (0, 0, align, size), and returns one",
