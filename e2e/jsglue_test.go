@@ -86,7 +86,7 @@ func inBrowsers(t *testing.T, files func(engines.Engine) []string, plan testPlan
 func TestFibersOnOwnStacks(t *testing.T) {
 	inBrowsers(t, engines.Engine.Files, testPlan{
 		HideJSPI: true,
-		Env:      map[string]string{"FIBERFILL_ROUNDS": "1000", "FIBERFILL_LEGACY": "100"},
+		Env:      map[string]string{"FIBERFILL_ROUNDS": "300", "FIBERFILL_LEGACY": "50"},
 	})
 }
 

@@ -67,9 +67,9 @@ func (e Engine) Files() []string {
 	switch e {
 	case Hidden:
 		names = fibers
-	case Chromium, Firefox:
+	case Firefox:
 		names = without(without(fibers, needsNode...), plainly)
-	case WebKit:
+	case Chromium, WebKit:
 		names = without(fibers, slices.Concat(takesLong, needsNode)...)
 	case Bun12:
 		names = without(slices.Concat(fibers, instructions), plainly)
