@@ -84,6 +84,7 @@ func inBrowsers(t *testing.T, files func(engines.Engine) []string, plan testPlan
 
 // Fibers on stacks of fiberfill's own do in browsers without JSPI what they do in Node: the same tests.
 func TestFibersOnOwnStacks(t *testing.T) {
+	t.Parallel() // the browser that takes longest leaves a core free
 	inBrowsers(t, engines.Engine.Files, testPlan{
 		HideJSPI: true,
 		Env:      map[string]string{"FIBERFILL_ROUNDS": "300", "FIBERFILL_LEGACY": "50"},
@@ -92,6 +93,7 @@ func TestFibersOnOwnStacks(t *testing.T) {
 
 // The stack-switching instructions do in browsers what they do in Node: the same tests.
 func TestInstructions(t *testing.T) {
+	t.Parallel() // the browser that takes longest leaves a core free
 	files, err := fs.Glob(os.DirFS(".."), "jsglue/test/instructions_*_test.mjs")
 	if err != nil || files == nil {
 		t.Fatal("no files: ", err)
