@@ -64,8 +64,10 @@ func (p testPlan) run(t *testing.T, engine engines.Engine) {
 	t.Logf("%d tests passed, %d left out", got.Passed, got.LeftOut)
 }
 
-// inBrowsers runs files of tests in all browsers at the same time; plan says how.
+// inBrowsers runs files of tests in all browsers at the same time, when the tests that measure time are over; plan says
+// how.
 func inBrowsers(t *testing.T, files func(engines.Engine) []string, plan testPlan) {
+	t.Parallel()
 	plan.Env["FIBERFILL_WIRINGS"] = "100"
 	for _, engine := range engines.Browsers {
 		t.Run(string(engine), func(t *testing.T) {
@@ -84,16 +86,14 @@ func inBrowsers(t *testing.T, files func(engines.Engine) []string, plan testPlan
 
 // Fibers on stacks of fiberfill's own do in browsers without JSPI what they do in Node: the same tests.
 func TestFibersOnOwnStacks(t *testing.T) {
-	t.Parallel() // the browser that takes longest leaves a core free
 	inBrowsers(t, engines.Engine.Files, testPlan{
 		HideJSPI: true,
-		Env:      map[string]string{"FIBERFILL_ROUNDS": "300", "FIBERFILL_LEGACY": "50"},
+		Env:      map[string]string{"FIBERFILL_ROUNDS": "1000", "FIBERFILL_LEGACY": "100"},
 	})
 }
 
 // The stack-switching instructions do in browsers what they do in Node: the same tests.
 func TestInstructions(t *testing.T) {
-	t.Parallel() // the browser that takes longest leaves a core free
 	files, err := fs.Glob(os.DirFS(".."), "jsglue/test/instructions_*_test.mjs")
 	if err != nil || files == nil {
 		t.Fatal("no files: ", err)

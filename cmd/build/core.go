@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/fiberfill/fiberfill/internal/wasm"
@@ -20,11 +20,12 @@ const checkUsage = "rebuild into a temporary file and fail if the committed one 
 func coreCommand(flags *flag.FlagSet) func() error {
 	check := flags.Bool("check", false, checkUsage)
 	return func() error {
-		return errors.Join(
-			rebuild(binary{"jsglue/core/core.wasm", compileTinygo("./jsglue/core", "s")}, *check),
-			rebuild(binary{"jsglue/proposals/proposals.wasm", compileTinygo("./jsglue/proposals", "z")}, *check),
-			rebuild(binary{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors", "2")}, *check),
-			rebuild(binary{"jsglue/lower/lower.wasm", compileRewriter}, *check))
+		return rebuildAll([]binary{
+			{"jsglue/core/core.wasm", compileTinygo("./jsglue/core", "s")},
+			{"jsglue/proposals/proposals.wasm", compileTinygo("./jsglue/proposals", "z")},
+			{"jsglue/actors/actors.wasm", compileTinygo("./jsglue/actors", "2")},
+			{"jsglue/lower/lower.wasm", compileRewriter},
+		}, *check)
 	}
 }
 
@@ -32,6 +33,16 @@ func coreCommand(flags *flag.FlagSet) func() error {
 type binary struct {
 	path string
 	make func(out string) error
+}
+
+// rebuildAll rebuilds binaries: with check, as many at once as there are cores; without, in order, since some are made
+// from others.
+func rebuildAll(list []binary, check bool) error {
+	atOnce := 1
+	if check {
+		atOnce = runtime.NumCPU()
+	}
+	return each(list, atOnce, func(b binary) error { return rebuild(b, check) })
 }
 
 // rebuild builds a binary. With check it leaves the committed file alone and fails if the two differ.

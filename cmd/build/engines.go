@@ -46,34 +46,24 @@ func unwoundTests(e engines.Engine) (tally, error) {
 
 // bunTests runs the files in Bun 1.2, each in a process of its own, as many at once as there are cores. The report of a
 // file is printed when its tests have ended.
-func bunTests(files, without []string) (tally, error) {
-	var (
-		total    tally
-		failures []error
-		mutex    sync.Mutex // of both, and of the output
-		runs     sync.WaitGroup
-	)
-	places := make(chan struct{}, runtime.NumCPU())
-	for _, file := range files {
-		places <- struct{}{}
-		runs.Go(func() {
-			c := exec.Command("node_modules/bun12/bin/bun.exe", "test", "--preload", "./jsglue/test/bun_runner.mjs",
-				"--timeout", "600000", "-t", "^(?!.*(?:"+strings.Join(without, "|")+"))", "./"+file)
-			report, err := c.CombinedOutput()
-			<-places
-			mutex.Lock()
-			defer mutex.Unlock()
-			os.Stdout.Write(report)
-			t, counted := countBunSummary(string(report))
-			total.passed += t.passed
-			total.failed += t.failed
-			if err = errors.Join(err, counted); err != nil {
-				failures = append(failures, fmt.Errorf("%s: %w", file, err))
-			}
-		})
-	}
-	runs.Wait()
-	return total, errors.Join(failures...)
+func bunTests(files, without []string) (total tally, err error) {
+	var mutex sync.Mutex // of total and the output
+	err = each(files, runtime.NumCPU(), func(file string) error {
+		c := exec.Command("node_modules/bun12/bin/bun.exe", "test", "--preload", "./jsglue/test/bun_runner.mjs",
+			"--timeout", "600000", "-t", "^(?!.*(?:"+strings.Join(without, "|")+"))", "./"+file)
+		report, err := c.CombinedOutput()
+		t, counted := countBunSummary(string(report))
+		mutex.Lock()
+		defer mutex.Unlock()
+		os.Stdout.Write(report)
+		total.passed += t.passed
+		total.failed += t.failed
+		if err = errors.Join(err, counted); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		return nil
+	})
+	return total, err
 }
 
 var bunSummary = regexp.MustCompile(`(?m)^\s*(\d+) (pass|fail|error)s?$`)

@@ -67,11 +67,7 @@ func guestsCommand(flags *flag.FlagSet) func() error {
 	check := flags.Bool("check", false, checkUsage)
 	return func() error {
 		list, err := guests()
-		failed := []error{err}
-		for _, g := range list {
-			failed = append(failed, rebuild(g, *check))
-		}
-		return errors.Join(failed...)
+		return errors.Join(err, rebuildAll(list, *check))
 	}
 }
 

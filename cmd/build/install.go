@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // group is a set of external tools that some command needs.
@@ -60,9 +61,13 @@ func installCommand(flags *flag.FlagSet) func() error {
 	}
 }
 
+var installing sync.Mutex // recipes that run at the same time need the same
+
 // install installs the named groups that are missing. It installs Debian packages only as root, with apt-get; otherwise
 // the error says what to install.
 func install(names ...string) error {
+	installing.Lock()
+	defer installing.Unlock()
 	var debian []string
 	for _, name := range names {
 		i := slices.IndexFunc(groups, func(g group) bool { return g.name == name })

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // enterRoot changes to the root of the repository, so that every path in this tool is relative to it.
@@ -78,6 +79,22 @@ func sources(suffix string) ([]string, error) {
 		return nil
 	})
 	return files, err
+}
+
+// each calls do for every item, for so many at once, and returns all errors.
+func each[T any](items []T, atOnce int, do func(T) error) error {
+	errs := make([]error, len(items))
+	places := make(chan struct{}, atOnce)
+	var calls sync.WaitGroup
+	for i, item := range items {
+		places <- struct{}{}
+		calls.Go(func() {
+			errs[i] = do(item)
+			<-places
+		})
+	}
+	calls.Wait()
+	return errors.Join(errs...)
 }
 
 // writeFile writes a generated file and the folders above it.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 )
 
 // TinyGo comes as a Go module, which has a checksum, and is built here against Debian's LLVM 19; its releases are large
@@ -17,12 +18,16 @@ const (
 	tinygoChecksum = "h1:Hp1Frc4zQALL88t49XraSZEwkIYEjMOmmurlmsTigzE="
 )
 
+var buildingTinygo sync.Mutex
+
 // tinygo returns the TINYGOROOT of a TinyGo that is ready to use. If need be it builds TinyGo first, which takes about
 // a minute and 1.5 GB, once.
 func tinygo() (root string, err error) {
 	if err := install("llvm"); err != nil {
 		return "", err
 	}
+	buildingTinygo.Lock()
+	defer buildingTinygo.Unlock()
 	root, err = filepath.Abs(".cache/tinygo-" + tinygoVersion)
 	if err != nil || exists(filepath.Join(root, "bin", "tinygo")) {
 		return root, err

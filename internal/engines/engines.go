@@ -56,9 +56,8 @@ var needsNode = []string{"jspi", "npm", "actors_guest"}
 // what they test, WebKit has the conformance suite and the page of the scenarios.
 var takesLong = []string{"onestack", "proposals", "proposals_bad", "scenarios", "wirings", plainly}
 
-// plainly plays the files of guests with fibers of their own once more, by plain calls. Node 22, 24 and 26 run it. It
-// takes a minute in a browser, and ten where JavaScriptCore compiles each of these guests; e2e plays the conformance
-// suite in the same way in Bun 1.2.
+// plainly plays the files of guests with fibers of their own once more. Where JavaScriptCore compiles each of these
+// guests, it takes ten minutes; e2e plays the conformance suite in the same way in Bun 1.2.
 const plainly = "proposals_plain"
 
 // Files returns the paths of the files that run in an engine, from the project's folder.
@@ -67,9 +66,9 @@ func (e Engine) Files() []string {
 	switch e {
 	case Hidden:
 		names = fibers
-	case Firefox:
-		names = without(without(fibers, needsNode...), plainly)
-	case Chromium, WebKit:
+	case Chromium, Firefox:
+		names = without(fibers, needsNode...)
+	case WebKit:
 		names = without(fibers, slices.Concat(takesLong, needsNode)...)
 	case Bun12:
 		names = without(slices.Concat(fibers, instructions), plainly)

@@ -32,8 +32,8 @@ const (
 // String is a clause to follow "its stacks cannot be kept apart: ".
 func (w Why) String() string { return whys[w] }
 
-// Whys returns the clauses of all reasons, from ByName on. The core, which pages load, tells numbers only; the build
-// tool puts the clauses into the scripts, where they take half the room.
+// Whys returns the clauses of all reasons, from ByName on. The core, which pages load, tells numbers only. The build
+// tool puts the clauses into the scripts: in the core they take 150 bytes more of the script tag in brotli.
 func Whys() []string { return whys[ByName:] }
 
 var whys = [...]string{

@@ -279,7 +279,7 @@ test("a call can be cancelled: it is a fiber", async () => {
   requests[0].value(1); // nobody waits for it any more
 });
 
-test("on the engine's stacks, calls at once are bounded: further ones wait", async () => {
+test("on the engine's stacks calls at once are bounded, and further ones wait; on ours all begin", async () => {
   const { requests, call } = await guest();
   const calls = Array.from({ length: 4100 }, (_, id) => call("item", id % 100));
   assert.equal(requests.length, hasJSPI ? 4000 : 4100);

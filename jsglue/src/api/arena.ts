@@ -9,8 +9,8 @@
 import { FiberError, words } from "../errors.js";
 import { checkSignal } from "./exports.js";
 import type { Fiber } from "./fiber.js";
-import { settleInOrder } from "../turn/caller.js";
 import { Cancellable, Life, refuseCircle } from "../turn/life.js";
+import { settleInOrder } from "../turn/settle.js";
 import { then, wrong } from "../values.js";
 
 /** Options of {@link arena}, {@link all} and {@link race}. */

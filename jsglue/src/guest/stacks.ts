@@ -43,7 +43,7 @@ export const AT_ONCE = 4;
 export const IMPORTED = 8;
 
 // As in package shadow.
-const BY_NAME = 1; // a reason
+const BY_NAME = 1; // the first reason
 const NOWHERE = 4; // a refusal
 
 const NAME = "name its stack pointer by shadowStack: { pointer }";
@@ -66,7 +66,7 @@ export function choose(
     core,
     core.choose(pointer, growth, said, wanted, size, allocator),
   );
-  const why = WHYS[reason - 1];
+  const why = WHYS[reason - BY_NAME];
   if (refusal > 0) {
     const texts = [
       "shadowStack.allocator takes i32s (size), (size, align) or (0, 0, align, size), and returns one",

@@ -2,38 +2,21 @@
 // function.
 //
 // Nothing is kept when a fiber is made. V8 (Chromium, Node) finds those lines from the Promise that the running
-// microtask is going to settle. So a fiber that has failed is rejected by way of one more Promise, and while that is
-// made to reject, V8 is asked for a stack. If V8 knows of nobody who awaits the fiber, as when an arena does, the
-// fiber's own line is added alone; the arena rejects in the same way. Other engines tell nothing; there the stack stays
-// as it is.
+// microtask is going to settle. So a fiber that has failed is rejected by way of one more Promise (settle.ts), and while
+// that is made to reject, V8 is asked for a stack. If V8 knows of nobody who awaits the fiber, as when an arena does,
+// the fiber's own line is added alone; the arena rejects in the same way. Other engines tell nothing; there the stack
+// stays as it is.
 
 import { FiberError, isA } from "../errors.js";
 import { complete, completeLater, engineStack, isLate } from "../stacktrace.js";
-import { then } from "../values.js";
-import type { Life } from "./life.js";
 
-let failing = 0; // how many Promises are settled later
-
-/**
- * Settles the Promise of a fiber or an arena. One that has failed says `what` it was, and is rejected two microtasks
- * later; what comes meanwhile is settled behind it: Promises settle in the order of the calls of this function.
- */
-export function settleInOrder(life: Life, threw: boolean, outcome: unknown, what?: string): void {
-  const now = (): void => (threw ? life.reject : life.resolve)(outcome);
-  if (!what && failing === 0) return now();
-  failing++;
-  const settling = then.call(Promise.resolve(), () => {
-    if (!what) return;
-    try {
-      if (isA(outcome, Error)) (SCRIPT_TAG ? tellShortly : tellCaller)(outcome, `\n    at async ${what}`);
-    } catch {
-      // Another engine, a frozen error, a Proxy, or a getter of a page's own: it stays as it is.
-    }
-    throw outcome;
-  });
-  // V8 finds the Promise behind this one by life.resolve, and only if there is one.
-  const settled = then.call(settling, what ? life.resolve : now, life.reject);
-  then.call(settled, () => failing--);
+/** Completes the stack of an error that ends a fiber or an arena. `what` is its own line. */
+export function addCaller(error: unknown, what: string): void {
+  try {
+    if (isA(error, Error)) (SCRIPT_TAG ? tellShortly : tellCaller)(error, `\n    at async ${what}`);
+  } catch {
+    // Another engine, a frozen error, a Proxy, or a getter of a page's own: it stays as it is.
+  }
 }
 
 // Matches nothing in the stacks of other engines.

@@ -9,11 +9,11 @@ import { idle, read, recent } from "./clock.js";
 import { INDEX, IDLE, TURN_OVER } from "./core.js";
 import { FiberError } from "../errors.js";
 import type { Fiber } from "../api/fiber.js";
-import { settleInOrder } from "./caller.js";
 import { watch } from "./leaks.js";
 import { enter } from "./observe.js";
 import { tell } from "./tell.js";
 import { ask, broken, finished, limit, make, notified, settings, waited, wanted } from "./scheduler.js";
+import { settleInOrder } from "./settle.js";
 import type { Kind, Stack } from "../substrate/substrate.js";
 import type { Task } from "./task.js";
 

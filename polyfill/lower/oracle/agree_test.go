@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -27,18 +29,23 @@ func TestProgramsAgree(t *testing.T) {
 		want = n
 	}
 	first, _ := strconv.ParseUint(os.Getenv("FIBERFILL_SEED"), 10, 64)
-	next := regressions
-	for operations := 0; operations < want; {
-		seeds := next
-		for len(seeds) < 200 {
-			seeds = append(seeds, first)
-			first++
-		}
-		next = nil
-		operations += agree(t, seeds)
-		if t.Failed() {
-			return
-		}
+	if len(regressions) > 0 {
+		agree(t, regressions)
+	}
+	parts := runtime.NumCPU()
+	for part := range parts {
+		t.Run(fmt.Sprintf("part %d of %d", part+1, parts), func(t *testing.T) {
+			t.Parallel()
+			seed := first + uint64(part)
+			for operations := 0; operations < (want+parts-1)/parts && !t.Failed(); {
+				seeds := make([]uint64, 200)
+				for i := range seeds {
+					seeds[i] = seed
+					seed += uint64(parts)
+				}
+				operations += agree(t, seeds)
+			}
+		})
 	}
 }
 
