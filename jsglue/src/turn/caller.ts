@@ -2,10 +2,10 @@
 // function.
 //
 // Nothing is kept when a fiber is made. V8 (Chromium, Node) finds those lines from the Promise that the running
-// microtask is going to settle. So a fiber that has failed is rejected by way of one more Promise (settle.ts), and while
-// that is made to reject, V8 is asked for a stack. If V8 knows of nobody who awaits the fiber, as when an arena does,
-// the fiber's own line is added alone; the arena rejects in the same way. Other engines tell nothing; there the stack
-// stays as it is.
+// microtask is going to settle. So a fiber that has failed is rejected by way of one more Promise (settle.ts), and
+// while that is made to reject, V8 is asked for a stack. If V8 knows of nobody who awaits the fiber, as when an arena
+// does, the fiber's own line is added alone; the arena rejects in the same way. Other engines tell nothing; there the
+// stack stays as it is.
 
 import { FiberError, isA } from "../errors.js";
 import { complete, completeLater, engineStack, isLate } from "../stacktrace.js";

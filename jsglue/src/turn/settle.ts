@@ -1,5 +1,5 @@
-// How the Promises of fibers and arenas settle: in the order in which they end (J-EXP-5), although one that has failed is
-// rejected two microtasks later, which it takes to find out who awaits it (caller.ts). What ends meanwhile settles
+// How the Promises of fibers and arenas settle: in the order in which they end (J-EXP-5), although one that has failed
+// is rejected two microtasks later, which it takes to find out who awaits it (caller.ts). What ends meanwhile settles
 // behind it, by as many microtasks. When nothing has failed, a Promise settles at once.
 
 import { then } from "../values.js";
