@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,7 @@ type testRun struct {
 	Failures        []string
 }
 
-// serve serves the plan, the tests at the places from which they import each other, the package, and Binaryen.
+// serve serves the plan, the tests at the places from which they import each other, the package, and the assembler.
 func (p testPlan) serve(o *webserver.Options) {
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -40,11 +41,11 @@ func (p testPlan) serve(o *webserver.Options) {
 		"/guest/testdata/": "../guest/testdata",
 		"/asyncio/actors/": "../asyncio/actors",
 		"/docs/":           "../docs",
-		"/binaryen/":       "../node_modules/binaryen",
 		"/jspm/":           "../node_modules/@jspm/core/nodelibs/browser",
 	} {
 		o.Files[path] = os.DirFS(folder)
 	}
+	o.Handlers = map[string]http.Handler{"POST /assemble": &assembling}
 }
 
 // run runs the tests in a browser.

@@ -13,7 +13,7 @@
 //	POST /report                                  hands its body to [Server.Report]; how a page in a browser without
 //	                                              a debugger attached tells its result
 //
-// Everything else is looked up in the file trees of [Options.Files].
+// Everything else is up to [Options.Handlers], or is looked up in the file trees of [Options.Files].
 package webserver
 
 import (
@@ -31,6 +31,9 @@ type Options struct {
 	// Files maps a URL path prefix to the tree served below it: "/" or, with both slashes, "/examples/". The longest
 	// prefix wins.
 	Files map[string]fs.FS
+
+	// Handlers are more routes, by the pattern of [http.ServeMux].
+	Handlers map[string]http.Handler
 
 	// ContentSecurityPolicy is sent with every file when it is not empty. (A policy in a <meta> tag would not govern
 	// workers.)
@@ -66,6 +69,9 @@ func Start(ctx context.Context, opt Options) (*Server, error) {
 	mux.HandleFunc("POST /release", s.release)
 	mux.HandleFunc("GET /stats", s.stats)
 	mux.HandleFunc("POST /report", s.report)
+	for pattern, handler := range opt.Handlers {
+		mux.Handle(pattern, handler)
+	}
 	for prefix, tree := range opt.Files {
 		if prefix == "" || prefix[0] != '/' || prefix[len(prefix)-1] != '/' {
 			return nil, fmt.Errorf("webserver: files prefix %q does not begin and end with a slash", prefix)
