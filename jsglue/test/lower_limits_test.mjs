@@ -169,10 +169,25 @@ test("more frames than the heap has room for end in an error, not with the proce
   assert.match(stdout, /^(true too many frames are saved.*\n){2}$/);
 });
 
-test("functions with 3,000 blocks in each other are rewritten", () => {
-  const depth = 3_000;
+function nested(depth) {
   const inside = [0xd2, 0, 0xe0, 1, 0xe3, 1, 0]; // (ref.func 0) (cont.new 1) (resume 1)
   const body = [...Array(depth).fill([0x02, 0x40]).flat(), ...inside, ...Array(depth).fill(0x0b)];
-  const bytes = module({ types: [func(), cont(0)], functions: [[0], [0, ...body]], start: 1, exports: [["f", 0]] });
-  new lowering.Instance(new lowering.Module(bytes));
+  return module({ types: [func(), cont(0)], functions: [[0], [0, ...body]], start: 1, exports: [["f", 0]] });
+}
+
+test("functions with 3,000 blocks in each other are rewritten", () => {
+  new lowering.Instance(new lowering.Module(nested(3_000)));
+});
+
+test("functions with more blocks in each other than the stack has room for are refused", () => {
+  assert.throws(
+    () => new lowering.Module(nested(200_000)),
+    (error) => {
+      assert.ok(error instanceof globalThis.WebAssembly.CompileError);
+      assert.match(error.message, /^fiberfill: cannot lower this module, blocks .* nest deeper .*--stack-size/);
+      assert.ok(error.cause);
+      return true;
+    },
+  );
+  new lowering.Instance(new lowering.Module(nested(10)));
 });

@@ -81,12 +81,19 @@ function fromServer(url: URL): Uint8Array {
 
 function missing(from: unknown, error: unknown): never {
   const remedy = "; serve fiberfill-lower.wasm beside the script that imports fiberfill/webassembly";
-  throw new (WebAssembly.CompileError as any)(
-    `fiberfill cannot load its rewriter, which this module needs, from ${from}: ${words(error)}` +
+  refuse(
+    `the rewriter, which this module needs, cannot be loaded from ${from}: ${words(error)}` +
       (from instanceof URL ? remedy : ""),
-    { cause: error },
+    error,
   );
 }
+
+function refuse(sentence: string, cause?: unknown): never {
+  throw new (WebAssembly.CompileError as any)(`fiberfill: ${sentence}`, cause && { cause });
+}
+
+/** The rewriter recurses into blocks, on the engine's stack. Firefox alone has InternalError. */
+const isStackOverflow = (error: unknown) => error instanceof RangeError || (error as Error).name === "InternalError";
 
 const LARGE = 8e6; // bytes
 const SECONDS = 0.3; // a megabyte takes about that long
@@ -152,7 +159,17 @@ function rewrite(
     const at = rewriter.marks(marks.length) >>> 0;
     new Uint8Array(rewriter.memory.buffer).set(marks, at);
   }
-  const outcome = how(rewriter);
+  let outcome;
+  try {
+    outcome = how(rewriter);
+  } catch (error) {
+    if (!isStackOverflow(error)) throw error;
+    refuse(
+      "cannot lower this module, blocks with calls that may suspend nest deeper in it than the stack allows; " +
+        "a larger stack (Node's --stack-size) or smaller functions help",
+      error,
+    );
+  }
   const output = rewriter.output() >>> 0;
   const result = new Uint8Array(rewriter.memory.buffer, output, rewriter.output_len());
   switch (outcome) {
@@ -161,9 +178,7 @@ function rewrite(
     case INVALID:
     case REFUSED: {
       const sentence = new TextDecoder().decode(result);
-      throw new WebAssembly.CompileError(
-        `fiberfill: ${outcome === REFUSED ? "cannot lower this module, " : ""}${sentence}`,
-      );
+      refuse(outcome === REFUSED ? "cannot lower this module, " + sentence : sentence);
     }
   }
   return undefined;
