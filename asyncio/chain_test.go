@@ -240,3 +240,19 @@ func BenchmarkYield(b *testing.B) {
 		s.Yield(0)
 	}
 }
+
+// A guest's own operation may switch to a fiber that waits. Once it has run, that wait is over.
+func TestYieldOfAFiberThatWasSwitchedTo(t *testing.T) {
+	s := new(Scheduler)
+	s.Init(DefaultBudget, 3, 3)
+	waits, switches, last := s.Spawn(), s.Spawn(), s.Spawn()
+	want(t, "Turn", s.Turn(0), waits)
+	want(t, "Wait", s.Wait(0), switches)
+	if leaf, trap := s.Machine.Replace(switches, waits); leaf != waits || trap != polyfill.OK {
+		t.Fatalf("Replace() = %#x, %q", leaf, trap)
+	}
+	want(t, "Yield", s.Yield(0), last)
+	if s.Notify(waits, 2) {
+		t.Error("a yield was notified")
+	}
+}

@@ -16,7 +16,9 @@ func TestScheduler(t *testing.T) {
 	schedtest.Run(t, func(*testing.T) schedtest.Unused { return new(plain) })
 }
 
-// Comparing the scheduler with itself shows nothing, but Differential also judges the log.
+// A scheduler that keeps a log names the same fibers as one that keeps none, and takes the short way of Yield.
 func TestRandomOperations(t *testing.T) {
-	schedtest.Differential(t, new(plain), new(plain), 100_000)
+	for range 10 {
+		schedtest.Differential(t, new(plain), new(plain), 20_000)
+	}
 }

@@ -212,6 +212,24 @@ func (m *Machine) detach(i uint32) (parent uint32) {
 	return parent
 }
 
+// Exchange detaches the active fiber and enters t, and reports whether it did. It does nothing unless the root is the
+// parent of the active fiber and t is suspended and carries no other. It is for a scheduler that has fibers take turns.
+func (m *Machine) Exchange(t Fiber) bool {
+	i := uint32(t) & indexMask
+	from, to := &m.slots[m.active], &m.slots[i]
+	if from.parent != 0 || to.state != Suspended || to.leaf != i || to.generation != t.generation() {
+		return false
+	}
+	from.leaf = m.active
+	from.state = Suspended
+	to.parent = 0
+	to.token++ // as in attach
+	to.state = Active
+	to.started = true
+	m.active = i
+	return true
+}
+
 // Replace detaches s and enters t in its place: t takes over the parent of s, which is neither woken nor told
 // (A-SWITCH-2, B-SWITCH-4). It returns the leaf of t, which runs now. If s and t are the same fiber nothing moves and
 // the active fiber is returned (A-SWITCH-6, B-SWITCH-6).

@@ -83,13 +83,19 @@ func (p *wasmParts) moveToEnd(script []byte) []byte {
 	return []byte(text)
 }
 
-// embedWasm is the esbuild plugin that turns the import of a .wasm file into its bytes.
-func embedWasm(parts *wasmParts) api.Plugin {
+// embedWasm is the esbuild plugin that turns the import of a .wasm file into its bytes. If names are shortened, those
+// of its exports are, too.
+func embedWasm(parts *wasmParts, short map[string]string) api.Plugin {
 	return api.Plugin{Name: "embed-wasm", Setup: func(b api.PluginBuild) {
 		b.OnLoad(api.OnLoadOptions{Filter: `\.wasm$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
 			wasm, err := os.ReadFile(args.Path)
 			if err != nil {
 				return api.OnLoadResult{}, err
+			}
+			if short != nil {
+				if wasm, err = renameExports(wasm, short); err != nil {
+					return api.OnLoadResult{}, fmt.Errorf("%s: %w", args.Path, err)
+				}
 			}
 			root, err := os.Getwd()
 			if err != nil {

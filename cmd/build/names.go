@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -11,27 +12,52 @@ import (
 // and a letter; the same in all of them, because they share objects. The npm package keeps the names, for people who
 // debug through it.
 //
-// A name must not be of the public interface, nor of an import or export of wasm, nor in a string (that is tested), nor
-// an export of a file that is loaded on demand, nor of the platform.
+// Exports of the core are among them: the scripts have it with short names, too. Otherwise a name must not be of an
+// import or export of wasm, nor of the public interface, nor in a string (that is tested), nor an export of a file that
+// is loaded on demand, nor of the platform.
 var privateNames = strings.Fields(`
 	abroad after alone awaited away binding calling cancelledBy claim controller copied copies cursor death deep
-	defers encoded entry exportName firm give given held high hindrance inOrder innermost intact interrupt lent
-	lifeOf lose lost mayWait offer overflow overrun pushed reference region saved shape sound spoilt stackPointer
-	stays substrate swallowed takes tenant thrown thunk trapped turns under unlisten wanders
+	defers encoded entry exportName expose finish firm give given held high hindrance inOrder innermost inspect
+	intact interrupt lent lifeOf log_start lose lost mayWait mend notify offer overflow overrun pushed reference
+	region saved shape size_like_own sound spoilt stackPointer stays substrate swallowed takes tenant thrown thunk
+	trampolines trapped turns under unlisten wanders wanted
 `)
 
 // letters are in the order that brotli makes least of; so is the n below.
-const letters = "lnovHdgYqKPNJIBMytjhuQSaFwObzsWEkGrUximpcZCLDeARTXfV"
+const letters = "deIgkiPSzaVnMTbGqJtOBWFwDjpUYlmXHRxvCZshQuoLKEcyfArN"
 
-// shortNames returns the pattern that matches the private names, and the short name of each.
-func shortNames() (pattern string, short map[string]any) {
-	short = make(map[string]any, len(privateNames))
+// shortNames returns the short name of each private name.
+func shortNames() map[string]string {
+	short := make(map[string]string, len(privateNames))
+	for i, name := range privateNames {
+		short[name] = letters[i%len(letters) : i%len(letters)+1]
+		if i >= len(letters) {
+			short[name] = "n" + short[name]
+		}
+	}
+	return short
+}
+
+// Minifiers choose the names of variables by how often each letter occurs. So that they do not depend on the letters
+// above, scripts have stand-ins until they are minified.
+var standIn = regexp.MustCompile(`QQ(\d\d)QQ`)
+
+// standIns returns the pattern that matches the private names, and the stand-in of each.
+func standIns() (pattern string, cache map[string]any) {
+	cache = make(map[string]any, len(privateNames))
 	quoted := make([]string, len(privateNames))
 	for i, name := range privateNames {
-		if short[name] = letters[i%len(letters) : i%len(letters)+1]; i >= len(letters) {
-			short[name] = fmt.Sprint("n", short[name])
-		}
+		cache[name] = fmt.Sprintf("QQ%02dQQ", i)
 		quoted[i] = regexp.QuoteMeta(name)
 	}
-	return "^(" + strings.Join(quoted, "|") + ")$", short
+	return "^(" + strings.Join(quoted, "|") + ")$", cache
+}
+
+// shorten puts the short names in place of the stand-ins.
+func shorten(script []byte) []byte {
+	short := shortNames()
+	return standIn.ReplaceAllFunc(script, func(found []byte) []byte {
+		i, _ := strconv.Atoi(string(found[2:4]))
+		return []byte(short[privateNames[i]])
+	})
 }

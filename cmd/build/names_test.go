@@ -22,9 +22,9 @@ func TestPrivateNames(t *testing.T) {
 	if most := 2 * len(letters); len(privateNames) > most {
 		t.Fatalf("%d names, and there are short ones for %d", len(privateNames), most)
 	}
-	_, short := shortNames()
+	short := shortNames()
 	names := slices.Sorted(maps.Keys(short))
-	taken := map[any]string{}
+	taken := map[string]string{}
 	for _, name := range names {
 		if other, is := taken[short[name]]; is {
 			t.Errorf("%s and %s are both %s", name, other, short[name])
@@ -41,12 +41,16 @@ func TestPrivateNames(t *testing.T) {
 			if strings.Contains(path, "actors") {
 				continue
 			}
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			core := filepath.Base(filepath.Dir(path)) == "core" // renameExports gives it the short names
 			text, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, found := range wasmName.FindAllStringSubmatch(string(text), -1) {
-				if slices.Contains(privateNames, found[1]+found[2]) {
+				if slices.Contains(privateNames, found[1]+found[2]) && !(core && found[2] != "") {
 					t.Errorf("%s: %s is of an import or export", path, found[0])
 				}
 			}

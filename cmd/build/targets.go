@@ -143,9 +143,10 @@ func buildInto(dir string, t target) error {
 		define["import.meta.url"] = "FIBERFILL_URL"
 		banner = map[string]string{"js": `const FIBERFILL_URL = require("url").pathToFileURL(__filename).href;`}
 	}
-	pattern, short := "", map[string]any(nil)
+	pattern, cache, short := "", map[string]any(nil), map[string]string(nil)
 	if t.shorten {
-		pattern, short = shortNames()
+		pattern, cache = standIns()
+		short = shortNames()
 	}
 	result := api.Build(api.BuildOptions{
 		EntryPoints: append([]string{t.entry}, t.also...),
@@ -166,11 +167,11 @@ func buildInto(dir string, t target) error {
 		MinifySyntax:      t.minify,
 		MinifyIdentifiers: t.minify,
 		MangleProps:       pattern,
-		MangleCache:       short,
+		MangleCache:       cache,
 		LegalComments:     api.LegalCommentsNone,
 		Define:            define,
 		Banner:            banner,
-		Plugins:           []api.Plugin{embedWasm(parts)},
+		Plugins:           []api.Plugin{embedWasm(parts, short)},
 		Sourcemap:         map[bool]api.SourceMap{false: api.SourceMapLinked}[t.minify],
 		Metafile:          true,
 		LogLevel:          api.LogLevelWarning,
@@ -189,6 +190,7 @@ func buildInto(dir string, t target) error {
 			file.Contents, err = portable(file.Contents, filepath.ToSlash(filepath.Dir(t.out)))
 		case t.minify:
 			file.Contents, err = minify(file.Contents, t.format)
+			file.Contents = shorten(file.Contents)
 			if t.format == api.FormatIIFE {
 				file.Contents = parts.moveToEnd(file.Contents)
 			}

@@ -33,6 +33,13 @@ func (q *Queue[T]) Pop() T {
 	return v
 }
 
+// Rotate removes the oldest element and adds v behind all others. The queue must not be empty.
+func (q *Queue[T]) Rotate(v T) {
+	q.ring[q.tail&uint32(len(q.ring)-1)] = v
+	q.head++
+	q.tail++
+}
+
 func (q *Queue[T]) grow() {
 	n := 2 * len(q.ring)
 	if n == 0 {

@@ -127,13 +127,14 @@ func (s *shipped) Deadline() (float64, bool) {
 	return max(at, 0), at >= 0
 }
 
-func (s *shipped) Log() []asyncio.Record {
-	log := make([]asyncio.Record, int32(s.call("log_len")))
-	for i := range log {
-		event := asyncio.Event(s.call("log_event", uint64(i)))
-		log[i] = asyncio.Record{Event: event, Fiber: s.fiber("log_fiber", uint64(i))}
+func (s *shipped) Log() (log []asyncio.Record) {
+	for {
+		entry := uint64(api.DecodeF64(s.call("log", uint64(len(log)))))
+		if entry == 0 {
+			return log
+		}
+		log = append(log, asyncio.Record{Event: asyncio.Event(entry >> 32), Fiber: polyfill.Fiber(entry)})
 	}
-	return log
 }
 
 // The whole specification of the scheduler, on the core that is shipped.
@@ -150,7 +151,7 @@ func (p *plain) Live() int { return p.Machine.Live() }
 // The sources and the shipped core give the same answers and the same log.
 func TestShippedCoreAgainstSource(t *testing.T) {
 	runtime, compiled := compile(t)
-	for range 3 {
+	for range 8 {
 		schedtest.Differential(t, new(plain), open(t, runtime, compiled), 30_000)
 	}
 }

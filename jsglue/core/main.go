@@ -88,13 +88,15 @@ func live() int32 { return int32(scheduler.Machine.Live()) }
 //export log_start
 func logStart() { scheduler.StartLog() }
 
-//export log_len
-func logLen() int32 { return int32(len(scheduler.Log())) }
-
-//export log_event
-func logEvent(i int32) int32 { return int32(scheduler.Log()[i].Event) }
-
-//export log_fiber
-func logFiber(i int32) uint32 { return uint32(scheduler.Log()[i].Fiber) }
+// log returns the i-th event of the log and, in the lower 32 bits, its fiber; 0 after the last.
+//
+//export log
+func log(i int32) float64 {
+	list := scheduler.Log()
+	if int(i) >= len(list) {
+		return 0
+	}
+	return float64(list[i].Event)*(1<<32) + float64(list[i].Fiber)
+}
 
 func main() {}

@@ -33,9 +33,7 @@ export interface Core {
   limit(soft: number, hard: number): number;
   stalled(): number;
   log_start(): void;
-  log_len(): number;
-  log_event(i: number): number;
-  log_fiber(i: number): number;
+  log(i: number): number; // an event times 2 ** 32, plus its fiber; 0 after the last
 }
 
 /** The parser's side (jsglue/core/inspect.go, shadow.go), for an instance that is thrown away afterwards. */

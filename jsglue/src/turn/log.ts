@@ -36,8 +36,9 @@ export function startLog(): void {
  * "entered", "paused" and "completed", which are about no fiber.
  */
 export function log(): [event: SchedulerEvent, place: number][] {
-  return Array.from({ length: ask((core) => core.log_len()) }, (_, i) => [
-    EVENTS[ask((core) => core.log_event(i)) - 1]!,
-    ask((core) => core.log_fiber(i)) & INDEX,
-  ]);
+  const list: [SchedulerEvent, number][] = [];
+  for (let entry; (entry = ask((core) => core.log(list.length)));) {
+    list.push([EVENTS[Math.floor(entry / 2 ** 32) - 1]!, entry & INDEX]);
+  }
+  return list;
 }
