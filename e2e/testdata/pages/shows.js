@@ -3,10 +3,12 @@ globalThis.shows = {
   async text() {
     const frame = Object.assign(document.createElement("iframe"), { src: "/shown/index.html" });
     document.body.append(frame);
-    for (;;) {
-      const text = frame.contentDocument?.body?.textContent.trim();
-      if (text) return text;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await new Promise((resolve) => (frame.onload = resolve));
+    const { body } = frame.contentDocument;
+    return new Promise((resolve) => {
+      const look = () => body.textContent.trim() && resolve(body.textContent.trim());
+      new MutationObserver(look).observe(body, { childList: true, characterData: true, subtree: true });
+      look();
+    });
   },
 };
