@@ -16,7 +16,7 @@ func TestScheduler(t *testing.T) {
 	schedtest.Run(t, func(*testing.T) schedtest.Unused { return new(plain) })
 }
 
-// A scheduler that keeps a log names the same fibers as one that keeps none, and takes the short way of Yield.
+// A scheduler that keeps no log, and so takes the short way of Yield, names the same fibers as one that keeps a log.
 func TestRandomOperations(t *testing.T) {
 	for range 10 {
 		schedtest.Differential(t, new(plain), new(plain), 20_000)

@@ -68,6 +68,9 @@ func (a *assembler) start() error {
 	if err != nil {
 		return err
 	}
+	if err := node.Start(); err != nil {
+		return err
+	}
 	a.in, a.out, a.answer = in, bufio.NewReader(out), map[string][]byte{}
-	return node.Start()
+	return nil
 }

@@ -106,6 +106,9 @@ func embedWasm(parts *wasmParts, short map[string]string) api.Plugin {
 				return api.OnLoadResult{}, err
 			}
 			text := encode(wasm)
+			if short != nil && standIn.MatchString(text) {
+				return api.OnLoadResult{}, fmt.Errorf("%s: its text has a stand-in of names.go", args.Path)
+			}
 			parts.add(wasmPart{filepath.ToSlash(path), wasm, text})
 			source := fmt.Sprintf("import decode from \"./cmd/build/decode.js\"\nexport default /* @__PURE__ */ "+
 				"decode(\"%s\")\n", text)

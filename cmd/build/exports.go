@@ -13,7 +13,7 @@ func renameExports(bin []byte, short map[string]string) ([]byte, error) {
 	if code := wasm.Parse(bin, &module); code != wasm.OK {
 		return nil, fmt.Errorf("code %d at byte %d", code, module.At)
 	}
-	from, to, _ := module.ExportSection("", 0, 0)
+	from, to, _ := module.ExportSection("", 0, 0) // where the section lies
 	var list wasm.Writer
 	list.U32(uint32(len(module.Exports)))
 	for _, e := range module.Exports {

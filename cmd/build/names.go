@@ -12,9 +12,9 @@ import (
 // and a letter; the same in all of them, because they share objects. The npm package keeps the names, for people who
 // debug through it.
 //
-// Exports of the core are among them: the scripts have it with short names, too. Otherwise a name must not be of an
-// import or export of wasm, nor of the public interface, nor in a string (that is tested), nor an export of a file that
-// is loaded on demand, nor of the platform.
+// Exports of the core are among them, which saves 80 bytes more: the scripts have it with short names, too
+// (renameExports). Otherwise a name must not be of an import or export of wasm, nor of the public interface, nor in a
+// string (that is tested), nor an export of a file that is loaded on demand, nor of the platform.
 var privateNames = strings.Fields(`
 	abroad after alone awaited away binding calling cancelledBy claim controller copied copies cursor death deep
 	defers encoded entry exportName expose finish firm give given held high hindrance inOrder innermost inspect

@@ -190,7 +190,9 @@ func buildInto(dir string, t target) error {
 			file.Contents, err = portable(file.Contents, filepath.ToSlash(filepath.Dir(t.out)))
 		case t.minify:
 			file.Contents, err = minify(file.Contents, t.format)
-			file.Contents = shorten(file.Contents)
+			if t.shorten {
+				file.Contents = shorten(file.Contents)
+			}
 			if t.format == api.FormatIIFE {
 				file.Contents = parts.moveToEnd(file.Contents)
 			}
