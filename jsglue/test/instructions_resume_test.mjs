@@ -356,6 +356,35 @@ test("S-BIND-2: it makes a continuation that takes the rest: what has been bound
   assert.equal(twice(), 48);
 });
 
+test("S-BIND-2: what is bound may be of any type, beside cont.new and apart from it", () => {
+  const values = `(i64.const 1) (f32.const 2) (f64.const 3) (ref.func $four) (local.get $five)`;
+  const { beside, apart, later } = instance(`
+    (type $all (func (param i64 f32 f64 (ref $f_i) externref i32 (ref $f_i)) (result i32 externref)))
+    (type $rest (func (param i32 (ref $f_i)) (result i32 externref)))
+    (type $last (func (param (ref $f_i)) (result i32 externref)))
+    (type $kall (cont $all)) (type $krest (cont $rest)) (type $klast (cont $last))
+    (func $four (type $f_i) (i32.const 4))
+    (func $six (type $f_i) (i32.const 6))
+    (func $body (type $all)
+      (i32.add (i32.wrap_i64 (local.get 0))
+        (i32.mul (i32.trunc_f32_s (local.get 1))
+          (i32.add (i32.trunc_f64_s (local.get 2))
+            (i32.mul (call_ref $f_i (local.get 3))
+              (i32.sub (call_ref $f_i (local.get 6)) (local.get 5))))))
+      (local.get 4))
+    (func (export "beside") (param $five externref) (result i32 externref)
+      (resume $krest (i32.const 5) (ref.func $six)
+        (cont.bind $kall $krest ${values} (cont.new $kall (ref.func $body)))))
+    (func (export "apart") (param $five externref) (result i32 externref) (local $k (ref $kall))
+      (local.set $k (cont.new $kall (ref.func $body)))
+      (resume $krest (i32.const 5) (ref.func $six) (cont.bind $kall $krest ${values} (local.get $k))))
+    (func (export "later") (param $five externref) (result i32 externref)
+      (resume $klast (ref.func $six) (cont.bind $krest $klast (i32.const 5)
+        (cont.bind $kall $krest ${values} (cont.new $kall (ref.func $body))))))`);
+  const five = {};
+  for (const call of [beside, apart, later]) assert.deepEqual(call(five), [15, five]);
+});
+
 test("S-BIND-3: it consumes its operand, also if nothing is bound", () => {
   const { some, none } = instance(`${SUBTRACT}
     (func (export "some") (result i32) (local $k (ref $kii_i))

@@ -17,6 +17,7 @@ type emitter struct {
 	mine   func(layout int) uint32 // of a cold function: the local with the frame that the function may use again
 	cold   bool                    // the function goes on from a frame, which is its parameter
 	self   uint32                  // index of the cold function
+	bound  int                     // the place of a cont.bind that has been done with the cont.new before it
 
 	first  uint32 // local: the first of the following
 	locals []validate.Type

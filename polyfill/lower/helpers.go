@@ -148,29 +148,41 @@ func (l *lowering) resaver(n int, leaf bool) uint32 {
 	return f
 }
 
-// newCont returns the function that does cont.new: it makes a stack whose one frame calls the function.
-func (l *lowering) newCont(id validate.Heap) uint32 {
+// newCont returns the function that does cont.new, and the cont.bind from one type to the other that follows it, if
+// they differ: it makes a stack whose one frame calls the function with the values that are bound and the others. Its
+// parameters are the bound values and the function.
+func (l *lowering) newCont(from, to validate.Heap) uint32 {
 	for _, k := range l.conts {
-		if k.from == id && k.to == id && k.fresh {
+		if k.from == from && k.to == to && k.fresh {
 			return k.f
 		}
 	}
-	ft := l.t.FuncOf(id)
-	params := []validate.Type{validate.RefNull(ft)}
-	f := l.reserve(l.funcType(params, []validate.Type{validate.Ref(id)}))
-	l.conts = append(l.conts, contFunc{id, id, true, f})
+	ft := l.t.FuncOf(from)
+	params := append(l.bound(from, to), validate.RefNull(ft))
+	f := l.reserve(l.funcType(params, []validate.Type{validate.Ref(to)}))
+	l.conts = append(l.conts, contFunc{from, to, true, f})
 	n := l.layout(params)
-	e := l.helper(1)
+	last := uint32(len(params) - 1)
+	e := l.helper(len(params))
 	e.Raw("\xd0\x71") // ref.null none
 	e.Op(wasm.OpRefFunc, l.starter(ft, n))
 	e.i32(0)
-	e.get(0)
+	for i := range last {
+		e.get(i)
+	}
+	e.get(last)
 	e.Byte(wasm.OpRefAsNonNull)
 	e.structNew(l.layouts[n].index)
 	e.call(l.entry(driverNew))
-	e.wrap(id)
+	e.wrap(to)
 	l.complete(f, e.function(nil))
 	return f
+}
+
+// bound returns the types of the values that a cont.bind puts before the others.
+func (l *lowering) bound(from, to validate.Heap) []validate.Type {
+	all := l.t.Params(l.t.FuncOf(from))
+	return append([]validate.Type(nil), all[:len(all)-len(l.t.Params(l.t.FuncOf(to)))]...)
 }
 
 // received returns the function that makes a reference to a continuation of what a register holds: a reference, or the
@@ -209,30 +221,35 @@ func (l *lowering) continuation(h validate.Heap) bool {
 	return h == validate.HeapCont || h.Defined() && l.t.Def(h).Form == validate.FormCont
 }
 
-// A contFunc is a function that does cont.new or cont.bind.
+// A contFunc is a function that does cont.new, with or without cont.bind, or cont.bind alone.
 type contFunc struct {
 	from, to validate.Heap
 	fresh    bool
 	f        uint32
 }
 
-// starter returns the function that enters a fresh continuation: it calls the continuation's function with the values
-// in the registers.
+// starter returns the function that enters a fresh continuation with a frame of this layout: it calls the
+// continuation's function with the values that are bound and those in the registers.
 func (l *lowering) starter(ft validate.Heap, n int) uint32 {
-	for i, t := range l.startTypes {
-		if t == ft {
-			return l.starters[i]
+	for _, s := range l.starters {
+		if s.ft == ft && s.layout == n {
+			return s.f
 		}
 	}
 	f := l.reserve(typeReenter)
-	l.startTypes = append(l.startTypes, ft)
-	l.starters = append(l.starters, f)
+	l.starters = append(l.starters, startFunc{ft, n, f})
+	t, params := l.layouts[n].index, l.t.Params(ft)
+	bound := params[:len(l.layouts[n].fields)-1]
 	e := l.helper(1)
-	e.fromRegisters(l.t.Params(ft))
+	frame := e.local(validate.RefNull(l.layouts[n].heap))
 	e.get(0)
 	e.Raw("\xfb\x16") // ref.cast
-	e.S32(l.layouts[n].index)
-	e.structGet(l.layouts[n].index, 3)
+	e.S32(t)
+	e.set(frame)
+	e.unbind(frame, n, bound)
+	e.fromRegisters(params[len(bound):])
+	e.get(frame)
+	e.structGet(t, uint32(len(bound))+3)
 	e.Op(wasm.OpCallRef, l.index[ft])
 	e.global(l.hidden(globalState))
 	e.iff()
@@ -243,6 +260,24 @@ func (l *lowering) starter(ft validate.Heap, n int) uint32 {
 	return f
 }
 
+// A startFunc is a function that enters fresh continuations.
+type startFunc struct {
+	ft     validate.Heap
+	layout int
+	f      uint32
+}
+
+// unbind pushes the values that cont.bind has put into a frame, its first fields.
+func (e *emitter) unbind(frame uint32, n int, bound []validate.Type) {
+	for i, v := range bound {
+		e.get(frame)
+		e.structGet(e.l.layouts[n].index, uint32(i)+3)
+		if !v.Defaultable() {
+			e.Byte(wasm.OpRefAsNonNull)
+		}
+	}
+}
+
 // bindCont returns the function that does cont.bind: it puts a frame on top that will put the bound values before the
 // others.
 func (l *lowering) bindCont(from, to validate.Heap) uint32 {
@@ -251,9 +286,8 @@ func (l *lowering) bindCont(from, to validate.Heap) uint32 {
 			return k.f
 		}
 	}
-	all := l.t.Params(l.t.FuncOf(from))
-	bound := all[:len(all)-len(l.t.Params(l.t.FuncOf(to)))]
-	params := append(append([]validate.Type(nil), bound...), validate.RefNull(from))
+	all, bound := l.t.Params(l.t.FuncOf(from)), l.bound(from, to)
+	params := append(l.bound(from, to), validate.RefNull(from))
 	f := l.reserve(l.funcType(params, []validate.Type{validate.Ref(to)}))
 	l.conts = append(l.conts, contFunc{from, to, false, f})
 	n := l.layout(bound)
@@ -266,13 +300,7 @@ func (l *lowering) bindCont(from, to validate.Heap) uint32 {
 	e.Raw("\xfb\x16") // ref.cast
 	e.S32(t)
 	e.set(frame)
-	for i, v := range bound {
-		e.get(frame)
-		e.structGet(t, uint32(i)+3)
-		if !v.Defaultable() {
-			e.Byte(wasm.OpRefAsNonNull)
-		}
-	}
+	e.unbind(frame, n, bound)
 	e.fromRegisters(all[len(bound):])
 	e.toRegisters(all)
 	l.complete(enter, e.function(nil))

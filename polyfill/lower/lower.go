@@ -78,17 +78,16 @@ type lowering struct {
 	waitTypes     []uint32        // of begin and end of each
 	stack         validate.Heap   // stands for the driver's type here
 
-	made       []made
-	entering   uint32            // the function that puts the site of a frame into the state; 0: not made yet
-	codes      map[uint32]uint32 // of an exported function that has a prologue: where its code is
-	conts      []contFunc
-	startTypes []validate.Heap
-	starters   []uint32
-	recvTypes  []validate.Heap
-	receivers  []uint32
-	dummies    []dummyFunc
-	globals    []string
-	needTag    bool
+	made      []made
+	entering  uint32            // the function that puts the site of a frame into the state; 0: not made yet
+	codes     map[uint32]uint32 // of an exported function that has a prologue: where its code is
+	conts     []contFunc
+	starters  []startFunc
+	recvTypes []validate.Heap
+	receivers []uint32
+	dummies   []dummyFunc
+	globals   []string
+	needTag   bool
 
 	// What one function after another is made with.
 	source      source
