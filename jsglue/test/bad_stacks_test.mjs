@@ -141,3 +141,30 @@ test("a large module is told before it is rewritten, with its size, the time and
     told.mock.restore();
   }
 });
+
+test("another instance of a guest compiles nothing, and of 100 guests each has modules of its own", async () => {
+  const module = await fiberfill.compile(GUEST, { stacks: "unwind" });
+  const call = async (n) => {
+    const { exports } = await fiberfill.instantiate(module, { env: { ask: fiberfill.suspending(ask) } });
+    return exports.f(n);
+  };
+  assert.equal(await call(1), 4);
+  let compiled = 0;
+  const { Module } = plain;
+  plain.Module = new Proxy(Module, { construct: (target, args) => (compiled++, Reflect.construct(target, args)) });
+  try {
+    assert.equal(await call(3), 10);
+  } finally {
+    plain.Module = Module;
+  }
+  assert.equal(compiled, 0);
+  for (let k = 0; k < 100; k++) {
+    const params = "(param i32)".repeat(k + 1);
+    const guest = assemble(`(module (import "env" "ask" (func $ask ${params} (result i32)))
+      (func (export "f") ${params} (result i32)
+        (call $ask ${Array.from({ length: k + 1 }, (_, i) => `(local.get ${i})`).join(" ")})))`);
+    const sum = async (...all) => all.reduce((sum, n) => sum + n, 0);
+    const { exports } = await fiberfill.instantiate(guest, { env: { ask: fiberfill.suspending(sum) } });
+    assert.equal(await exports.f(...Array.from({ length: k + 1 }, (_, i) => i)), (k * (k + 1)) / 2);
+  }
+});

@@ -187,15 +187,6 @@ function identities(found: About, values: unknown[]): Identity[] {
   return list;
 }
 
-/** Instantiates a module from what the rewriter has made of it. */
-export function instantiate(lowered: Uint8Array, given: any): WebAssembly.Instance {
-  const module = new WebAssembly.Module(lowered as BufferSource);
-  const [imports, made] = link(module, given);
-  const instance = new WebAssembly.Instance(module, imports);
-  made(instance);
-  return instance;
-}
-
 /**
  * Puts a barrier in front of each imported function that cannot be left. Returns the functions of `more` with barriers.
  */

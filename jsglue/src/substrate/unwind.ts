@@ -10,7 +10,7 @@
 
 import { shared } from "../lower/driver.js";
 import { restore, standsIn } from "../lower/frames.js";
-import { instantiate, link } from "../lower/link.js";
+import { link } from "../lower/link.js";
 import { isRewritten, load, loadNow, lower, waitsOf } from "../lower/rewriter.js";
 import { WebAssembly } from "../platform.js";
 import { refuse, refused, refuseWith, Waiting, waitTag } from "../lower/waits.js";
@@ -289,8 +289,24 @@ function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
   return yields ? new Yielding(waiting, yields) : waiting;
 }
 
+// Modules that were generated before, by what they were generated as: another instance of a guest needs the same ones,
+// and to rewrite and to compile them takes longer than all the rest.
+const generated = new Map<string, WebAssembly.Module>();
+const KEPT = 64; // modules, of some kilobytes each
+
+function rewrittenOf(bytes: Uint8Array): WebAssembly.Module {
+  const key = new TextDecoder("latin1").decode(bytes);
+  let module = generated.get(key);
+  if (!module) {
+    module = new WebAssembly.Module((lower(bytes, true, undefined, true) ?? bytes) as BufferSource);
+    if (generated.size === KEPT) generated.clear();
+    generated.set(key, module);
+  }
+  return module;
+}
+
 function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance {
-  const made = instantiate(lower(bytes, true, undefined, true) ?? bytes, imports);
+  const made = linked(rewrittenOf(bytes), imports);
   const { wait } = imports as Record<string, Record<string, unknown>>;
   for (const i in wait) {
     const value = wait[i];
@@ -322,15 +338,14 @@ export function unwindingNow(given: Needs): Substrate {
     loadNow();
     needs = given;
     refuseWith(given.SuspendError);
-    const module = lower(fiberBytes, false, undefined, true)!;
+    const module = new WebAssembly.Module(lower(fiberBytes, false, undefined, true)! as BufferSource);
     let can = 0;
     const able = new Waiting(
       () => ((can = Number(!refused())), 0),
       () => can,
     );
     for (const half of [able.begin, able.end]) shared().lowered.add(half); // no barrier: fibers that yield call it
-    const linked = { host: { wait: waitTag() }, wait: { able } };
-    fiber = instantiate(module, linked).exports as unknown as FiberModule;
+    fiber = linked(module, { host: { wait: waitTag() }, wait: { able } }).exports as unknown as FiberModule;
     share(fiber.memory);
     start({ needs, memory: fiber.memory, able: fiber.able, stacks });
   }

@@ -50,6 +50,7 @@ let loop: Loop;
 let core: Core | undefined;
 let compiled: WebAssembly.Module;
 let guard: WebAssembly.Module | undefined;
+let takesPlain: WebAssembly.Module | undefined;
 let functions: Record<string, Function>;
 
 /** An import that only yields, and how JavaScript does it. */
@@ -121,7 +122,8 @@ function guardOf(memory: WebAssembly.Memory): Function | undefined {
 /** Whether a function takes and returns nothing. For an import of another type JavaScript has to convert values. */
 function isPlain(fn: unknown): boolean {
   try {
-    new WebAssembly.Instance(new WebAssembly.Module(takesPlain), { "": { "": fn as Function } });
+    takesPlain ??= new WebAssembly.Module(takesPlainBytes);
+    new WebAssembly.Instance(takesPlain, { "": { "": fn as Function } });
     return true;
   } catch {
     return false;
@@ -129,7 +131,7 @@ function isPlain(fn: unknown): boolean {
 }
 
 // (module (import "" "" (func)))
-const takesPlain = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0);
+const takesPlainBytes = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0);
 
 /** Prepares all this, once. */
 export function start(given: Loop): void {
