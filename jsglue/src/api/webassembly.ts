@@ -18,6 +18,7 @@ import type { Binding } from "../guest/binding.js";
 import type { Call, Thunk } from "../guest/call.js";
 import { newCall, type Fiber } from "./fiber.js";
 import { Link } from "../guest/link.js";
+import { link as linkRewritten } from "../lower/link.js";
 import type { Regions } from "../guest/regions.js";
 import { ShadowStack, below, met, shared } from "../guest/shadowstack.js";
 import { visit } from "../guest/visitor.js";
@@ -26,7 +27,8 @@ import { ready } from "../turn/turn.js";
 import { inspect, type Shape } from "../guest/module.js";
 import { canUnwind, hasJSPI, kindOf, needs } from "../substrate/choose.js";
 import { jspi } from "../substrate/jspi.js";
-import { mayBeLeft, rewritten, unwindingNow } from "../substrate/unwind.js";
+import { guestModule } from "../substrate/modules.js";
+import { mayBeLeft, unwindingNow } from "../substrate/unwind.js";
 import { watchTables } from "../lower/tables.js";
 import { shadowStack, type Options } from "../guest/options.js";
 import { SuspendError, WebAssembly as platform } from "../platform.js";
@@ -328,8 +330,9 @@ function link(module: WebAssembly.Module, given: any): Linked {
   const functions = values.filter((_, i) => kinds[i]!.kind === "function");
   unwindingNow(needs);
   try {
-    const lowered = rewritten(module, shape, imports, functions, (value) => value instanceof Mark);
-    return { ...lowered, made: (instance) => made((lowered.made(instance), instance)) };
+    const lowered = guestModule(module, shape, functions, (value) => value instanceof Mark);
+    const [linked, done] = linkRewritten(lowered, imports);
+    return { module: lowered, imports: linked, made: (instance) => made((done(instance), instance)) };
   } catch (error) {
     // A module that cannot be rewritten runs as it is if none of its imports waits. A wait below its frames is refused.
     if (waits || !(error instanceof platform.CompileError)) throw error;

@@ -11,13 +11,13 @@
 import { shared } from "../lower/driver.js";
 import { restore, standsIn } from "../lower/frames.js";
 import { link } from "../lower/link.js";
-import { isRewritten, load, loadNow, lower, waitsOf } from "../lower/rewriter.js";
+import { isRewritten, load, loadNow, lower } from "../lower/rewriter.js";
 import { WebAssembly } from "../platform.js";
 import { refuse, refused, refuseWith, Waiting, waitTag } from "../lower/waits.js";
-import type { Shape } from "../guest/module.js";
 import { isJavaScriptCore } from "./javascriptcore.js";
+import { generatedModule, guestModule, guestModuleLater, linked, waitsModule } from "./modules.js";
 import { cells, GIVEN, LAST, NEXT, share, ASKING } from "./cells.js";
-import type { Bare, Jumping, Runner, Stack, Substrate, Yields } from "./substrate.js";
+import type { Jumping, Runner, Stack, Substrate, Yields } from "./substrate.js";
 import type { Core } from "../turn/core.js";
 import { enters, hurry, leaves, start, tell, Yielding } from "./yields.js";
 import fiberBytes from "../../lower/fiber.wasm";
@@ -289,24 +289,8 @@ function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
   return yields ? new Yielding(waiting, yields) : waiting;
 }
 
-// Modules that were generated before, by what they were generated as: another instance of a guest needs the same ones,
-// and to rewrite and to compile them takes longer than all the rest.
-const generated = new Map<string, WebAssembly.Module>();
-const KEPT = 64; // modules, of some kilobytes each
-
-function rewrittenOf(bytes: Uint8Array): WebAssembly.Module {
-  const key = new TextDecoder("latin1").decode(bytes);
-  let module = generated.get(key);
-  if (!module) {
-    module = new WebAssembly.Module((lower(bytes, true, undefined, true) ?? bytes) as BufferSource);
-    if (generated.size === KEPT) generated.clear();
-    generated.set(key, module);
-  }
-  return module;
-}
-
 function instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance {
-  const made = linked(rewrittenOf(bytes), imports);
+  const made = linked(generatedModule(bytes), imports);
   const { wait } = imports as Record<string, Record<string, unknown>>;
   for (const i in wait) {
     const value = wait[i];
@@ -359,10 +343,7 @@ const substrate: Substrate = {
   waits,
   instance,
   async guest(module, shape, given, functions) {
-    const marks = marksOf(functions, (fn) => fn === undefined);
-    const key = marks.join();
-    // Not synchronously: some engines refuse to compile a large module synchronously in a page.
-    const lowered = known(module, key) ?? keep(module, key, await WebAssembly.compile(...rewrite(shape, marks)));
+    const lowered = await guestModuleLater(module, shape, functions, (fn) => fn === undefined);
     const [imports, made] = link(lowered, given);
     const instance = await WebAssembly.instantiate(lowered, imports);
     made(instance);
@@ -376,77 +357,14 @@ const substrate: Substrate = {
     const own = functions.map((fn, i) => exports[`f${i}`] ?? fn);
     const given: Record<string, Record<string, unknown>> = {};
     WebAssembly.Module.imports(module).forEach(({ module: from, name }, i) => ((given[from] ??= {})[name] = own[i]));
-    return linked(
-      loweredNow(
-        module,
-        shape,
-        marksOf(own, () => false),
-      ),
-      given,
-    );
+    const lowered = guestModule(module, shape, own, () => false);
+    return linked(lowered, given);
   },
 };
-
-/** The module in which imports of a module without stubs wait. */
-function waitsModule(module: WebAssembly.Module, { header }: Bare, marks: Uint8Array): WebAssembly.Module {
-  const key = `waits ${marks.join()}`;
-  return known(module, key) ?? keep(module, key, new WebAssembly.Module(waitsOf(header, marks) as BufferSource));
-}
-
-function linked(lowered: WebAssembly.Module, given: unknown): WebAssembly.Instance {
-  const [imports, made] = link(lowered, given);
-  const instance = new WebAssembly.Instance(lowered, imports);
-  made(instance);
-  return instance;
-}
 
 /**
  * Whether an import of a guest may be left, or lead to code that may be: functions of rewritten instances, and tables.
  */
 export function mayBeLeft(value: unknown): boolean {
   return fiber !== undefined && (value instanceof WebAssembly.Table || shared().lowered.has(Object(value)));
-}
-
-// The rewritten modules, keyed by which of their imports may be left, and the modules in which these imports wait.
-const cache = new WeakMap<WebAssembly.Module, Map<string, WebAssembly.Module>>();
-
-const known = (module: WebAssembly.Module, key: string) => cache.get(module)?.get(key);
-
-function keep(module: WebAssembly.Module, key: string, lowered: WebAssembly.Module): WebAssembly.Module {
-  let all = cache.get(module);
-  if (!all) cache.set(module, (all = new Map()));
-  all.set(key, lowered);
-  return lowered;
-}
-
-/**
- * Marks the imports that can be left: those that wait, and functions of rewritten instances. Only code that can reach
- * them is changed.
- */
-function marksOf(functions: readonly unknown[], waits: (fn: unknown) => boolean): Uint8Array {
-  const { lowered } = shared();
-  return Uint8Array.from(functions, (fn) => (waits(fn) || lowered.has(Object(fn)) ? 1 : 0));
-}
-
-/** Rewrites a guest. Returns what the platform is to compile, with the options that it was compiled with before. */
-function rewrite({ bytes, options }: Bare, marks: Uint8Array): [BufferSource, ...any[]] {
-  return [(lower(bytes!, true, marks) ?? bytes!) as BufferSource, options];
-}
-
-function loweredNow(module: WebAssembly.Module, shape: Bare, marks: Uint8Array): WebAssembly.Module {
-  const key = marks.join();
-  return known(module, key) ?? keep(module, key, new WebAssembly.Module(...rewrite(shape, marks)));
-}
-
-/** Rewrites a guest at once, and links it. */
-export function rewritten(
-  module: WebAssembly.Module,
-  shape: Shape,
-  given: WebAssembly.Imports,
-  functions: readonly unknown[],
-  waits: (fn: unknown) => boolean,
-): { module: WebAssembly.Module; imports: WebAssembly.Imports; made: (instance: WebAssembly.Instance) => void } {
-  const lowered = loweredNow(module, shape, marksOf(functions, waits));
-  const [imports, made] = link(lowered, given);
-  return { module: lowered, imports, made };
 }
