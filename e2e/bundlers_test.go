@@ -19,6 +19,7 @@ const bundlers = "../.cache/bundlers"
 // production with the bundler's own settings, and run in a browser. (web/npm/package_test.mjs does the same for Node,
 // Deno and Bun, TestReadmePage for the script tag.)
 func TestBundlers(t *testing.T) {
+	t.Parallel()
 	tools, err := filepath.Abs(bundlers)
 	if err != nil {
 		t.Fatal(err)

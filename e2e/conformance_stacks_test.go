@@ -21,7 +21,7 @@ var exemptPlainly = map[string]string{
 // TestConformanceOnOwnStacks plays the suite on stacks of fiberfill's own: by calls of fiberfill's exports, and by
 // plain calls, which return at once.
 func TestConformanceOnOwnStacks(t *testing.T) {
-	t.Parallel() // with inBrowsers: the slowest browser leaves a core free
+	t.Parallel()
 	seed := withoutHost()
 	list := suite(t)
 	for i, s := range conformance.Systems {

@@ -27,6 +27,7 @@ var exempt = map[string]string{}
 // TestConformance plays every case of the suite, the matrix of operations and states, and random scripts, in Chromium.
 // The players are guests of the script tag, and each computation has a JSPI stack of its own.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	start := *seed
 	if start == 0 {
 		start = uint64(time.Now().UnixNano())
@@ -54,6 +55,7 @@ func TestConformance(t *testing.T) {
 
 // The same in the other browsers, with only the random scripts that Check plays itself.
 func TestConformanceInOthers(t *testing.T) {
+	t.Parallel()
 	list := suite(t)
 	for i, s := range conformance.Systems {
 		list = append(list, conformance.Random(s, rand.New(rand.NewPCG(1, uint64(i))), 100))

@@ -416,6 +416,7 @@ func TestDemoIsAccessible(t *testing.T) {
 }
 
 func TestDemoInOthers(t *testing.T) {
+	t.Parallel()
 	check := func(t *testing.T, got map[string]demopage.Result) {
 		for _, guest := range []string{"c", "wat", "go"} {
 			settings := demopage.Settings{Guest: guest, Fibers: 200, Latency: 20, Failure: 10}

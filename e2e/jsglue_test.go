@@ -65,8 +65,7 @@ func (p testPlan) run(t *testing.T, engine engines.Engine) {
 	t.Logf("%d tests passed, %d left out", got.Passed, got.LeftOut)
 }
 
-// inBrowsers runs files of tests in all browsers at the same time, when the tests that measure time are over; plan says
-// how.
+// inBrowsers runs files of tests in all browsers at the same time; plan says how.
 func inBrowsers(t *testing.T, files func(engines.Engine) []string, plan testPlan) {
 	t.Parallel()
 	plan.Env["FIBERFILL_WIRINGS"] = "100"

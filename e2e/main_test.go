@@ -8,6 +8,9 @@
 //
 // The test fails for every error and every rejection that escapes in the page. More than a line or two of JavaScript
 // belongs into a file beside the page.
+//
+// Tests to which time matters run one by one. Those that take long and to which it does not are parallel: they run when
+// the others are over.
 package e2e_test
 
 import (

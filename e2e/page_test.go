@@ -94,6 +94,7 @@ func TestBackForwardCache(t *testing.T) {
 
 // Responses, modules and traps from another window are recognised.
 func TestValuesOfAnotherWindow(t *testing.T) {
+	t.Parallel()
 	open(t, "windows.html", policy).Eval(t, "windows.run", nil)
 	inOthers(t, "windows.html", "windows.run", returns, policy)
 }

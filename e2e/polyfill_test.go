@@ -9,6 +9,7 @@ import (
 // A page imports fiberfill/polyfill and then uses WebAssembly in every way; so do a Go program and code written for
 // JSPI. Two waves of calls, which raw JSPI mixes up (TestRawJSPIMixesUpTheShadowStack), stay separate.
 func TestPolyfill(t *testing.T) {
+	t.Parallel()
 	type result struct {
 		Ways, Waves []uint64
 		Go          uint64

@@ -59,6 +59,7 @@ func TestProposals(t *testing.T) {
 
 // In Firefox every fiber has a fresh stack, in WebKit one of fiberfill's own.
 func TestProposalsInOthers(t *testing.T) {
+	t.Parallel()
 	check := func(t *testing.T, got proposalsRun) {
 		if !reflect.DeepEqual(got, wantProposals) {
 			t.Errorf("got %+v\nwant %+v", got, wantProposals)

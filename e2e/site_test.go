@@ -13,6 +13,7 @@ import (
 // page for the instructions check those two, while they show something. The pages share one theme, so two of the four
 // combinations cover both sizes and both colour schemes.
 func TestSiteIsAccessible(t *testing.T) {
+	t.Parallel()
 	site := os.DirFS("../web/dist/site")
 	pages := 0
 	err := fs.WalkDir(site, ".", func(name string, _ fs.DirEntry, err error) error {

@@ -93,6 +93,7 @@ func tryPrograms(t *testing.T, tab *tab) {
 
 // So it does in the other browsers.
 func TestTryInOthers(t *testing.T) {
+	t.Parallel()
 	list := programs(t)
 	var texts []string
 	for _, p := range list {

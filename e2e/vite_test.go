@@ -13,6 +13,7 @@ import (
 // The project examples/vite-typescript, as somebody has it who has installed the package: its types are right, Vite
 // builds it, and its worker answers and can be cancelled.
 func TestViteProject(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
