@@ -52,6 +52,8 @@ type Fiber struct {
 	waitsFor    string // in words; empty while it does not wait
 	firm        bool   // cancellation does not end the current wait
 	forAll      bool   // the current wait is for its children
+	lined       bool   // it is in a line: see sync.go
+	locks       *Mutex // the one that it is about to take, or waits for
 	interrupted bool   // cancellation ended the last wait
 	expired     bool   // the end of a derived context ended the last wait
 	asked       bool   // cancelled, and its turn to end came during a wait
@@ -200,7 +202,11 @@ func (f *Fiber) String() string {
 	if f.waitsFor == "" {
 		return f.name
 	}
-	return f.name + " (waits for " + f.waitsFor + ")"
+	held := ""
+	if f.locks != nil && f.locks.holder != nil {
+		held = " that " + f.locks.holder.name + " has"
+	}
+	return f.name + " (waits for " + f.waitsFor + held + ")"
 }
 
 // Deadline returns the deadline of the context that f's descends from.
@@ -242,6 +248,7 @@ func (f *Fiber) mustRun(op string) {
 func (f *Fiber) wait(what string) error {
 	f.waitsFor = what
 	f.waits++
+	f.loop.suspect = true
 	f.leave(f.loop.scheduler.Wait(f.loop.now()))
 	return f.woken()
 }
@@ -381,6 +388,7 @@ func (f *Fiber) childOver(child *Fiber) {
 // Finish, so that those fibers run in the same turn.
 func (f *Fiber) finish(err error) {
 	f.over, f.err = true, err
+	f.loop.suspect = true // it may have been somebody's hope
 	failed := err != nil && !f.ownCause(err)
 	f.cancel(errOver)
 	if f.ref != 0 {

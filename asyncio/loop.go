@@ -29,6 +29,7 @@ type Loop struct {
 	command   Command   // the scheduler's answer to the fiber that has just parked or ended
 	requests  Semaphore // those in flight
 	external  int       // parked fibers that an event outside the loop will wake
+	suspect   bool      // a fiber has begun to wait since breakDeadlock has looked
 	stopping  bool      // the loop's goroutine is being torn down
 	top       scope
 	timer     *time.Timer
@@ -150,7 +151,8 @@ func (l *Loop) withdraw(f *Fiber) bool {
 func (l *Loop) Run() error { return l.run(false) }
 
 // Serve is like [Loop.Run], but when all fibers are over it waits for further ones. It returns the context's cause when
-// the loop's context is done. It keeps a program alive whose functions are called from outside.
+// the loop's context is done. It keeps a program alive whose functions are called from outside. A fiber may wait for a
+// channel or a semaphore when no other fiber is there: one that comes later may use it, too.
 //
 // Failures that no fiber waits for are kept until Serve returns. In a long-running program wait for fibers that may
 // fail, or let them return nil.
@@ -197,8 +199,8 @@ func (l *Loop) run(serve bool) error {
 					finished = true
 					return l.result()
 				}
-			case !timed && l.external == 0 && l.scheduler.Machine.Live() > 0:
-				l.breakDeadlock()
+			case !timed && l.external == 0 && l.scheduler.Machine.Live() > 0 && l.suspect:
+				l.breakDeadlock(serve)
 			default:
 				l.block(at, timed && l.scheduler.Machine.Live() > 0)
 			}
@@ -355,13 +357,18 @@ func (l *Loop) spawn(f *Fiber) {
 // hear of the end before the fibers' contexts do.
 func (f *Fiber) follow() { f.cancel(context.Cause(f.loop.ctx)) }
 
-// breakDeadlock cancels all fibers that wait. Nothing else is outstanding, so each of them waits for another one of
-// them.
-func (l *Loop) breakDeadlock() {
+// breakDeadlock cancels the fibers that wait for each other. Nothing else is outstanding. While the loop serves, a
+// fiber that comes later may send, receive or release what some of them wait for; the others are cancelled.
+func (l *Loop) breakDeadlock(serve bool) {
+	l.suspect = false
+	hopes := map[*Fiber]bool{}
+	if serve {
+		hopes = l.hopes()
+	}
 	err := &DeadlockError{}
 	var stuck []*Fiber
 	for _, f := range l.fibers {
-		if f != nil && f.waitsFor != "" {
+		if f != nil && f.waitsFor != "" && !hopes[f] {
 			stuck = append(stuck, f)
 			err.Fibers = append(err.Fibers, f.String())
 		}
@@ -369,6 +376,44 @@ func (l *Loop) breakDeadlock() {
 	for _, f := range stuck {
 		f.Cancel(err)
 	}
+}
+
+// hopes returns the fibers that wait for a channel or a semaphore, and those that wait for them.
+func (l *Loop) hopes() map[*Fiber]bool {
+	all := map[*Fiber]bool{}
+	var list []*Fiber
+	add := func(f *Fiber) {
+		if !all[f] {
+			all[f] = true
+			list = append(list, f)
+		}
+	}
+	locking := map[*Fiber][]*Fiber{} // by the mutex's holder
+	for _, f := range l.fibers {
+		switch {
+		case f == nil || !f.lined:
+		case f.locks == nil:
+			add(f)
+		case f.locks.holder != nil:
+			locking[f.locks.holder] = append(locking[f.locks.holder], f)
+		}
+	}
+	for len(list) > 0 {
+		f := list[len(list)-1]
+		list = list[:len(list)-1]
+		for _, w := range f.waiters {
+			if w.open() {
+				add(w.fiber)
+			}
+		}
+		if f.parent != nil && f.parent.forAll {
+			add(f.parent)
+		}
+		for _, waits := range locking[f] {
+			add(waits)
+		}
+	}
+	return all
 }
 
 // abandon ends all fibers after one of them has called Goexit.

@@ -26,7 +26,7 @@ func NewSemaphore(n int) *Semaphore {
 }
 
 // Acquire waits until there is a place, and takes it. An error means that it took none: the cause, because ctx is done
-// or its fiber was cancelled. If Acquire returned nil, call Release later.
+// or its fiber was cancelled, or a [*DeadlockError]. If Acquire returned nil, call Release later.
 func (s *Semaphore) Acquire(ctx context.Context) error {
 	return s.turns.take(ctx, s.size, "Semaphore.Acquire", s.what)
 }
@@ -36,15 +36,32 @@ func (s *Semaphore) Acquire(ctx context.Context) error {
 func (s *Semaphore) Release() { s.turns.give("Semaphore.Release") }
 
 // Mutex is a lock between fibers of one loop, a semaphore with one place. Its zero value is unlocked.
-type Mutex struct{ turns turns }
+type Mutex struct {
+	turns  turns
+	holder *Fiber
+}
 
 // Lock waits until nobody holds the mutex, and takes it. An error means that it was not taken: the cause, because ctx
-// is done or its fiber was cancelled. A fiber that has the mutex and asks again waits for itself.
-func (m *Mutex) Lock(ctx context.Context) error { return m.turns.take(ctx, 1, "Mutex.Lock", "a mutex") }
+// is done or its fiber was cancelled, or a [*DeadlockError]. A fiber that has the mutex and asks again waits for
+// itself.
+func (m *Mutex) Lock(ctx context.Context) error {
+	const op = "Mutex.Lock"
+	f := fiberOf(ctx, op)
+	f.locks = m
+	err := m.turns.take(ctx, 1, op, "a mutex")
+	f.locks = nil
+	if err == nil {
+		m.holder = f
+	}
+	return err
+}
 
 // Unlock hands the mutex to the fiber that has waited longest. It does not wait. It panics if the mutex is not locked.
 // Call it from a fiber of the loop; that need not be the one that locked it.
-func (m *Mutex) Unlock() { m.turns.give("Mutex.Unlock") }
+func (m *Mutex) Unlock() {
+	m.turns.give("Mutex.Unlock")
+	m.holder = nil
+}
 
 // turns are the places of a semaphore: how many are taken, and which fibers wait for one.
 type turns struct {
@@ -93,7 +110,8 @@ func NewChan[T any](capacity int) *Chan[T] {
 }
 
 // Send waits until value is received, or is held by c. An error means that it never will be: the cause, because ctx is
-// done or its fiber was cancelled. As with Go's channels, Send panics if c is closed, before or meanwhile.
+// done or its fiber was cancelled, or a [*DeadlockError]. As with Go's channels, Send panics if c is closed, before or
+// meanwhile.
 func (c *Chan[T]) Send(ctx context.Context, value T) error {
 	const op = "Chan.Send"
 	f := fiberOf(ctx, op)
@@ -124,7 +142,8 @@ func (c *Chan[T]) Send(ctx context.Context, value T) error {
 }
 
 // Receive waits for a value. open is false, with the zero value, if c is closed and all its values are received. An
-// error means that nothing was received: the cause, because ctx is done or its fiber was cancelled.
+// error means that nothing was received: the cause, because ctx is done or its fiber was cancelled, or a
+// [*DeadlockError].
 func (c *Chan[T]) Receive(ctx context.Context) (value T, open bool, err error) {
 	const op = "Chan.Receive"
 	f := fiberOf(ctx, op)

@@ -128,7 +128,7 @@ func TestMutex_waits_for_itself(t *testing.T) {
 		return m.Lock(f)
 	})
 	var deadlock *asyncio.DeadlockError
-	if !errors.As(err, &deadlock) || !strings.Contains(err.Error(), "main (waits for a mutex)") {
+	if !errors.As(err, &deadlock) || !strings.Contains(err.Error(), "main (waits for a mutex that main has)") {
 		t.Errorf("Run() = %v, want a deadlock that names the mutex", err)
 	}
 }

@@ -62,7 +62,7 @@ func (f *Fiber) ended(ctx context.Context) error {
 
 // within calls wait, a wait of f, which then also ends when ctx, a context of f, is done.
 func (f *Fiber) within(ctx context.Context, wait func() error) error {
-	if own, ok := ctx.(*Fiber); ok && own == f || ctx.Done() == nil {
+	if done := ctx.Done(); done == nil || done == f.Done() {
 		return wait()
 	}
 	number := f.waits + 1
@@ -107,6 +107,8 @@ func (l *line[T]) use(f *Fiber, op string) {
 func (l *line[T]) wait(ctx context.Context, f *Fiber, what string, p *place[T]) error {
 	p.waiter = waiter{f, f.waits + 1}
 	l.places.Push(p)
+	f.lined = true
+	defer func() { f.lined = false }()
 	err := f.within(ctx, func() error { return f.wait(what) })
 	if p.handed { // though f may have been cancelled before it ran: what was handed over must not be lost
 		return nil
