@@ -27,9 +27,8 @@ type argument struct {
 const textPrefix = "text:"
 
 // Parse reads the arguments of a call from the words of a command line: see [Guest.Call]. A word is a number of its
-// parameter's type, or a text for two parameters of type i32. It is a text if it is not a number, if it begins with
-// "text:", which is taken off, or if the export has exactly two parameters for each word. Parse accepts a wrong word,
-// or an export that does not exist: Call refuses it.
+// parameter's type, or a text for two parameters of type i32. It is a text if it is not a number, or if it begins with
+// "text:", which is taken off. Parse accepts an export that does not exist: Call refuses it.
 func (g *Guest) Parse(export string, words []string) ([]any, error) {
 	definition, ok := g.exports[export]
 	if !ok {
@@ -37,20 +36,23 @@ func (g *Guest) Parse(export string, words []string) ([]any, error) {
 	}
 	params := definition.ParamTypes()
 	wrong := wrongArgument(export, definition)
-	allTexts := len(words) > 0 && 2*len(words) == len(params)
 	var args []any
+	texts := "" // what is to be said of those taken as texts
 	p := 0
 	for i, word := range words {
 		if p >= len(params) {
-			return nil, wrong("argument %d, %q, is one too many", i+1, word)
+			return nil, wrong("argument %d, %q, is one too many%s", i+1, word, texts)
 		}
 		number, err := number(params[p], word)
 		pair := isPair(params, p)
 		text, marked := strings.CutPrefix(word, textPrefix)
 		switch {
-		case pair && (marked || allTexts || err != nil):
+		case pair && (marked || err != nil && !looksNumeric(word)):
 			args = append(args, text)
+			texts = fmt.Sprintf("; %q was taken as a text, for two parameters", text)
 			p += 2
+		case pair && err != nil:
+			return nil, wrong("argument %d, %q: %v; if it is a text, write %s%s", i+1, word, err, textPrefix, word)
 		case marked:
 			return nil, wrong("argument %d is a text, which takes two parameters of type i32, an address and a "+
 				"length; there is %s", i+1, types(params[p:min(p+2, len(params))]))
@@ -62,10 +64,20 @@ func (g *Guest) Parse(export string, words []string) ([]any, error) {
 		}
 	}
 	if p < len(params) {
-		return nil, wrong("after %d arguments there is none for %s (a number for each; a text, written as it is or "+
-			"as %sTEXT, takes two i32)", len(words), types(params[p:]), textPrefix)
+		return nil, wrong("too few arguments, there is none for %s (a number for each; a text, written as %sTEXT if it "+
+			"looks like a number, takes two i32)%s", types(params[p:]), textPrefix, texts)
 	}
 	return args, nil
+}
+
+// looksNumeric reports whether a word is a number, though maybe none of its parameter's type.
+func looksNumeric(word string) bool {
+	if word == "" || !strings.ContainsAny(word[:1], "+-.0123456789") { // a text such as "inf"
+		return false
+	}
+	_, float := strconv.ParseFloat(word, 64)
+	_, integer := strconv.ParseInt(word, 0, 64)
+	return float == nil || errors.Is(float, strconv.ErrRange) || integer == nil
 }
 
 func wrongArgument(export string, definition api.FunctionDefinition) func(format string, values ...any) error {
@@ -105,13 +117,12 @@ func arguments(export string, definition api.FunctionDefinition, args []any) ([]
 		case v.IsValid() && numbers[v.Kind()] == t:
 			list = append(list, argument{number: word(v)})
 		default:
-			return nil, wrong("argument %d, %v of type %T, is none for a parameter of type %s", i+1, arg, arg,
-				typeName(t))
+			return nil, wrong("argument %d, %v of type %T, does not fit a parameter of type %s", i+1, arg, arg, typeName(t))
 		}
 		p++
 	}
 	if p < len(params) {
-		return nil, wrong("after %d arguments there is none for %s", len(args), types(params[p:]))
+		return nil, wrong("too few arguments, there is none for %s", types(params[p:]))
 	}
 	return list, nil
 }

@@ -15,18 +15,25 @@ func TestArguments(t *testing.T) {
 	g := load(t, cGuest, Options{})
 	for _, c := range []struct{ export, args, want string }{
 		{"item", "http://host/", "text http://host/"},
-		{"item", "17", "text 17"}, // two parameters for one argument
+		{"item", "17", "too few arguments, there is none for i32 (a number for each; a text, written as text:TEXT"},
+		{"item", "text:17", "text 17"},
+		{"item", "../17", "text ../17"},
+		{"item", "inf", "text inf"},
+		{"item", "99999999999 2", `argument 1, "99999999999": it must be a whole number of 32 bits; if it is a text, write`},
+		{"item", "1.5 2", `argument 1, "1.5": it must be a whole number of 32 bits; if it is a text, write text:1.5`},
+		{"item", "one two", `argument 2, "two", is one too many; "one" was taken as a text, for two parameters`},
 		{"item", "1024 17", "1024, 17"},
 		{"item", "text:text:17", "text text:17"},
 		{"item", "text:", "text "},
 		{"sum", "base 0 10", "text base, 0, 10"},
 		{"sum", "text:1 2 3", "text 1, 2, 3"},
-		{"sum", "1 2", "text 1, text 2"},
+		{"sum", "text:1 text:2", "text 1, text 2"},
+		{"sum", "1 2", "too few arguments, there is none for i32, i32"},
 		{"sum", "1 2 3 -1", "1, 2, 3, -1"},
 		{"sum", "010 08 -0x10 0X1f", "10, 8, -16, 31"}, // a zero in front does not make a number octal
 		{"sum", "1 2 3 1_000", `argument 4, "1_000", is for a parameter of type i32`},
 		{"sum", "1 2 3 0b1", `argument 4, "0b1", is for a parameter of type i32`},
-		{"sum", "1 2 3", "after 3 arguments there is none for i32"},
+		{"sum", "1 2 3", "too few arguments, there is none for i32"},
 		{"sum", "1 2 3 four", `argument 4, "four", is for a parameter of type i32`},
 		{"overflow", "four", `argument 1, "four", is for a parameter of type i32`},
 	} {

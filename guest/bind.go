@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -146,8 +147,12 @@ func bind(module, name string, function any) (*binding, error) {
 		case numbers[p.Kind()] != 0:
 			b.params = append(b.params, numbers[p.Kind()])
 		default:
+			hint := ""
+			if p == reflect.TypeFor[context.Context]() || p == reflect.TypeFor[*asyncio.Fiber]() {
+				hint = ". A function that may wait takes a *guest.Fiber first, which is a context, too"
+			}
 			return wrong("its parameter of type %v is none of int32, uint32, int64, uint64, float32, float64, string "+
-				"and []byte", p)
+				"and []byte%s", p, hint)
 		}
 	}
 	for i := range last {
@@ -211,7 +216,7 @@ func (b *binding) call(ctx context.Context, stack []uint64) {
 	if b.waits {
 		results, err = b.wait(c)
 	} else {
-		results = b.function.Call(b.args)
+		results = b.invoke(c)
 		err = b.failure(results)
 	}
 	for i := range b.results {
@@ -232,11 +237,38 @@ func (b *binding) call(ctx context.Context, stack []uint64) {
 // wait is a call of a function that may wait. It is separate from call because its variables are on the heap.
 func (b *binding) wait(c *Call) (results []reflect.Value, err error) {
 	err = c.waitIn(b.full, func() error {
-		results = b.function.Call(b.args)
+		results = b.invoke(c)
 		return b.failure(results)
 	})
 	return results, err
 }
+
+// invoke calls the user's function. If that panics, the call knows where.
+func (b *binding) invoke(c *Call) []reflect.Value {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if _, ours := v.(*TrapError); !ours && c != nil {
+			c.panicked = &importPanic{b.full, asyncio.PanicError{Fiber: c.Name, Value: v, Stack: debug.Stack()}}
+		}
+		panic(v)
+	}()
+	return b.function.Call(b.args)
+}
+
+// An importPanic is the reason of the trap of a call whose import has panicked.
+type importPanic struct {
+	name  string
+	cause asyncio.PanicError
+}
+
+func (p *importPanic) Error() string {
+	return fmt.Sprintf("import %s panicked: %v", p.name, p.cause.Value)
+}
+
+func (p *importPanic) Unwrap() error { return &p.cause }
 
 func (b *binding) failure(results []reflect.Value) error {
 	if !b.fails {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -71,14 +72,14 @@ func TestImports_have_the_types_of_the_guest(t *testing.T) {
 func TestArguments_of_the_wrong_type_are_refused(t *testing.T) {
 	g := load(t, binds, Options{Imports: host(answer(1))})
 	for want, args := range map[string][]any{
-		"-> i64: argument 1, 1 of type int64, is none for a parameter of type i32": {int64(1)},
-		"argument 1, 4294967296 of type int, is none for a parameter of type i32":  {1 << 32},
-		"argument 3, 1 of type float64, is none for":                               {1, 1, 1.0, 1.0},
-		"argument 1 is a string, which takes two parameters of type i32":           {"text"},
-		"argument 1, <nil> of type <nil>, is none":                                 {nil},
+		"-> i64: argument 1, 1 of type int64, does not fit a parameter of type i32": {int64(1)},
+		"argument 1, 4294967296 of type int, does not fit a parameter of type i32":  {1 << 32},
+		"argument 3, 1 of type float64, does not fit":                               {1, 1, 1.0, 1.0},
+		"argument 1 is a string, which takes two parameters of type i32":            {"text"},
+		"argument 1, <nil> of type <nil>, does not fit":                             {nil},
 		"argument 5 is one too many": {1, 1,
 			float32(1), 1.0, 1},
-		"after 2 arguments there is none for f32, f64": {1, 1},
+		"too few arguments, there is none for f32, f64": {1, 1},
 	} {
 		if _, err := g.Go("mix", "mix", args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
@@ -250,5 +251,81 @@ func TestServe_of_a_guest_whose_initialize_fails(t *testing.T) {
 	var trap *TrapError
 	if _, err := g.Call(t.Context(), "_initialize"); !errors.As(failure, &trap) || err != failure {
 		t.Errorf("Serve() = %v, Call() = %v", failure, err)
+	}
+}
+
+// A panic in an import says where it was, and its message is one line.
+func TestImports_that_panic(t *testing.T) {
+	for name, lookup := range map[string]any{
+		"waits":       func(f *Fiber, text string, at uint32) error { return blowUp() },
+		"has waited":  func(f *Fiber, text string, at uint32) error { f.Yield(); return blowUp() },
+		"never waits": func(text string, at uint32) error { return blowUp() },
+		"knows":       func(c *Call, text string, at uint32) error { return blowUp() },
+	} {
+		g := load(t, binds, Options{Imports: host(lookup)})
+		c, err := g.Go("one", "ask", "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := g.Go("other", "both", 1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Run()
+		const want = "fiber one trapped in export ask: import host.lookup panicked: assignment to entry in nil map"
+		trap, panicked := (*TrapError)(nil), (*asyncio.PanicError)(nil)
+		if !errors.As(c.Err, &trap) || c.Err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, c.Err, want)
+		}
+		if !errors.As(c.Err, &panicked) || !strings.Contains(string(panicked.Stack), ".blowUp(") {
+			t.Errorf("%s: no stack with the function that panicked", name)
+		}
+		if other.Err != nil {
+			t.Errorf("%s: the other call ended with %v", name, other.Err)
+		}
+	}
+}
+
+func blowUp() error {
+	var m map[string]int
+	m["x"] = 1
+	return nil
+}
+
+// Run ends when the calls wait for something that nobody else can bring, and says what that is.
+func TestRun_deadlock(t *testing.T) {
+	never := asyncio.NewChan[int](0)
+	g := load(t, binds, Options{Imports: host(func(f *Fiber, text string, at uint32) error {
+		_, _, err := never.Receive(f)
+		return err
+	})})
+	c, err := g.Go("one", "ask", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Run()
+	var d *asyncio.DeadlockError
+	if !errors.As(c.Err, &d) || !strings.Contains(c.Err.Error(), "one (waits for a channel to receive from)") {
+		t.Errorf("%v, want a deadlock", c.Err)
+	}
+}
+
+func TestImports_that_cannot_be_say_what_to_write(t *testing.T) {
+	for want, lookup := range map[string]any{
+		"lookup: its parameter of type context.Context is none of int32": func(context.Context, string, uint32) error {
+			return nil
+		},
+		"A function that may wait takes a *guest.Fiber first, which is a context": func(*asyncio.Fiber) error {
+			return nil
+		},
+	} {
+		binary, err := os.ReadFile(binds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(t.Context(), binary, Options{Imports: host(lookup)}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

@@ -37,6 +37,8 @@ type Call struct {
 	high   uint32 // where its shadow stack begins
 	threw  error  // the error of the last exception that the guest got from a wait
 	death  error  // not nil: the fiber must not run any more, for this reason
+	// what one of its imports has panicked with
+	panicked *importPanic
 
 	swallowed int // waits begun since it was cancelled
 
@@ -60,7 +62,8 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// A TrapError ends the one fiber that has trapped, or that has overflowed its shadow stack.
+// A TrapError ends the one fiber that has trapped, or that has overflowed its shadow stack, or whose import has
+// panicked: then it wraps an [*asyncio.PanicError], which has the stack.
 type TrapError struct {
 	Fiber, Export string
 	Reason        error
@@ -111,6 +114,9 @@ func (g *Guest) Go(name, export string, args ...any) (*Call, error) {
 //
 // When ctx is done the call is cancelled: the wait that it is in ends with an exception, the guest's own cleanup runs,
 // and Call returns the cause. Imports find the values of ctx in their fiber. A [*TrapError] ends this call alone.
+//
+// Nothing ends code that never waits: a loop without end keeps this call and all others of the guest, whatever their
+// contexts say. Run guests that you do not trust in a process of their own.
 func (g *Guest) Call(ctx context.Context, export string, args ...any) ([]any, error) {
 	c, err := g.newCall(fmt.Sprint(export, "#", g.made.Add(1)), export, args)
 	if err != nil {
@@ -226,7 +232,9 @@ func (c *Call) run(f *asyncio.Fiber) {
 		trap.Fibers = g.proposal.atTrap
 		c.end(Failed, trap)
 	case !strings.HasPrefix(err.Error(), "wasm error: uncaught exception"): // the runtime exports no such error
-		trap = &TrapError{Fiber: c.Name, Export: c.Export, Reason: g.withPanicText(f, err)}
+		if trap = (&TrapError{Fiber: c.Name, Export: c.Export, Reason: c.panicked}); c.panicked == nil {
+			trap.Reason = g.withPanicText(f, err)
+		}
 		if g.proposal != nil {
 			trap.Fibers = g.proposal.atTrap
 		}

@@ -51,6 +51,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -301,8 +302,21 @@ func (g *Guest) setStackPointer(to uint64) {
 	}
 }
 
+// faults say what is wrong with a module that cannot be read.
+var faults = map[wasm.Code]string{
+	wasm.Truncated:  "ends in the middle of something; it may be incomplete",
+	wasm.BadNumber:  "has a number of more bits than it may have",
+	wasm.BadType:    "has a type of an unknown form",
+	wasm.BadIndex:   "names a type, function or global that does not exist",
+	wasm.BadImport:  "has an import of an unknown kind",
+	wasm.BadSection: "has a section twice, or one that does not end where it says",
+	wasm.BadOpcode:  "has an unknown instruction",
+	wasm.BadFlags:   "has a byte that chooses among forms, and chooses none",
+}
+
 // parse reads what has to be known of a module before it is compiled.
 func parse(name string, binary []byte) (*wasm.Module, error) {
+	name = cmp.Or(name, "the module")
 	if len(binary) == 0 { // a build that failed leaves such a file
 		return nil, fmt.Errorf("%s is empty", name)
 	}
@@ -321,8 +335,8 @@ func parse(name string, binary []byte) (*wasm.Module, error) {
 		return nil, fmt.Errorf("%s is not a WebAssembly module of version 1; if it is a component, take the core "+
 			"module out of it", name)
 	default:
-		return nil, fmt.Errorf("%s is not a WebAssembly module that fiberfill can read: error %d at byte "+
-			"%d", name, code, m.At)
+		return nil, fmt.Errorf("%s is not a WebAssembly module that fiberfill can read: at byte %d it %s", name, m.At,
+			faults[code])
 	}
 }
 
