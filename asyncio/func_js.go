@@ -14,7 +14,8 @@ import (
 // The Promise is fulfilled with fn's value, converted as by [js.ValueOf]. It is rejected if fn returns an error or
 // panics. If the error's chain contains a [*Rejection] or a [js.Error], the reason is the original JavaScript value;
 // otherwise it is an Error with the message, which for a panic names the fiber and the function; its stack then has the
-// Go frames. The other fibers go on.
+// Go frames. Its name is TimeoutError or AbortError if the error wraps [context.DeadlineExceeded] or
+// [context.Canceled]. The other fibers go on.
 //
 // The fibers run when the loop does, see [Loop.Serve]; earlier calls wait for it. As with [js.FuncOf], call Release
 // when JavaScript will not call the function again; calls under way are not affected. FuncOf exists only in programs

@@ -109,6 +109,7 @@ func TestJS(t *testing.T) {
 			`{"meanwhile":7,"value":"later","thenable":"thenable"}`},
 		{"wasm/J-EXP-2 J-IMP-3 an error rejects only its own call's Promise", "errors",
 			`{"fail":"rejected it did not work",
+			"late":"TimeoutError: context deadline exceeded","cancelled":"AbortError: context canceled",
 			"panics":"rejected asyncio: fiber panics#1, which runs the exported function panics, panicked: boom",
 			"frames":["Error: asyncio: fiber panics#2, which runs the exported function panics, panicked: boom",
 				"    at main.init.func (main.go)",

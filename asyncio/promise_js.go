@@ -144,14 +144,20 @@ func (s *settlement) free() {
 	settlements = append(settlements, s)
 }
 
-// toJS returns err as a JavaScript value: the value it came from, if any, else an Error with its message. That of a
-// panic has the Go frames in its stack.
+// toJS returns err as a JavaScript value: the value it came from, if any, else an Error with its message, which has the
+// platform's name for a timeout or a cancellation. That of a panic has the Go frames in its stack.
 func toJS(err error) js.Value {
 	var thrown js.Error
 	if errors.As(err, &thrown) {
 		return thrown.Value
 	}
 	e := js.Global().Get("Error").New(err.Error())
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Set("name", "TimeoutError")
+	case errors.Is(err, context.Canceled):
+		e.Set("name", "AbortError")
+	}
 	var panicked *PanicError
 	if errors.As(err, &panicked) {
 		e.Set("stack", "Error: "+err.Error()+"\n"+panicked.frames())

@@ -23,8 +23,11 @@ var typed = map[string]map[string]string{
 		"node main.mjs": "TestStartNode", "clang ": "TestStartCommands", "rustc ": "TestStartCommands",
 		"go mod init ": "TestStartGo", "go get ": "TestStartGo", "GOOS=js ": "TestStartGo", "cp ": "TestStartGo",
 	},
-	"docs/go.md":           {"go get ": "the program needs what TestDocsGoProgram has"},
-	"docs/server.md":       {"go get ": "TestDocsServerProgram has the package"},
+	"docs/go.md": {"go get ": "the program needs what TestDocsGoProgram has"},
+	"docs/server.md": {
+		"go install ": "TestDocsConsole builds the same", "clang ": "TestDocsServerProgram",
+		"go get ": "TestDocsServerProgram has the package",
+	},
 	"docs/own-fibers.md":   {"clang-19 ": "TestExampleCommands, by the example's own line"},
 	"docs/from-jspi.md":    {"import { WebAssembly } from ": "docs/javascript.md has a program with this line"},
 	"docs/errors.md":       {"fibers1.resume refused: ": "a message", "Send what ": "its second line"},

@@ -205,13 +205,42 @@ func TestDocsGoProgram(t *testing.T) {
 	}
 }
 
-// The program of docs/server.md, with the guest of examples/go-server.
-func TestDocsServerProgram(t *testing.T) {
+// The second program of docs/go.md: three at a time, and no error without the URL.
+func TestDocsGoLimits(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(program, []byte(example(t, "docs/server.md", "go")), 0o644); err != nil {
+	if err := os.WriteFile(program, []byte(examples(t, "docs/go.md", "go")[1]), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run := exec.Command("go", "run", program, "../examples/go-server/wasm/total.wasm")
+	server := serve(t)
+	run := exec.Command("go", "run", program)
+	for id := range 8 {
+		run.Args = append(run.Args, fmt.Sprintf("%s/item?ms=200&id=%d", server.URL, id))
+	}
+	out, err := run.CombinedOutput()
+	if now := server.Stats(); err != nil || !strings.HasSuffix(string(out), "] <nil>\n") || now.MostInFlight != 3 {
+		t.Errorf("%v: %v, %d at once\n%s", run.Args, err, now.MostInFlight, out)
+	}
+	late := server.URL + "/never"
+	out, err = exec.Command("go", "run", program, late).CombinedOutput()
+	if want := "[] " + late + ": context deadline exceeded\nexit status 1\n"; err == nil || string(out) != want {
+		t.Errorf("%v, printed %q, want %q", err, out, want)
+	}
+}
+
+// The guest and the program of docs/server.md.
+func TestDocsServerProgram(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "guest"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, language := range map[string]string{"main.go": "go", "guest/total.c": "c"} {
+		text := example(t, "docs/server.md", language)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shell(t, dir, lineOf(t, "docs/server.md", "clang "))
+	run := exec.Command("go", "run", filepath.Join(dir, "main.go"), filepath.Join(dir, "total.wasm"))
 	if out, err := run.CombinedOutput(); err != nil || string(out) != "0.09\n<nil>\n" {
 		t.Errorf("%v: %v\n%s", run.Args, err, out)
 	}
@@ -245,7 +274,7 @@ func TestDocsConsole(t *testing.T) {
 func TestDocsBlocksAreRun(t *testing.T) {
 	run := map[string][]string{
 		"README.md": {"html"}, "docs/start.md": {"c", "rust", "html", "js", "mjs", "go"},
-		"docs/go.md": {"go"}, "docs/own-fibers.md": {"c", "js"}, "docs/server.md": {"console", "go"},
+		"docs/go.md": {"go"}, "docs/own-fibers.md": {"c", "js"}, "docs/server.md": {"console", "c", "go"},
 		"docs/javascript.md": {"html", "js"}, "docs/actors.md": {"js"}, "docs/instructions.md": {"html", "js"},
 	}
 	for _, file := range documents(t) {

@@ -42,6 +42,17 @@ type Fiber struct {
 	Call *Call
 }
 
+// Value returns the value for key of the context that the call was made with: see [Guest.Call].
+func (f *Fiber) Value(key any) any {
+	if key == (inImport{}) {
+		return f.Call
+	}
+	return f.Fiber.Value(key)
+}
+
+// inImport is the key by which a context of an import is known.
+type inImport struct{}
+
 // Read returns a copy of a part of the guest's memory. An address outside of it ends the fiber with a [TrapError].
 func (c *Call) Read(at, length uint32) []byte {
 	bytes, ok := c.guest.read(at, length)

@@ -329,3 +329,36 @@ func TestImports_that_cannot_be_say_what_to_write(t *testing.T) {
 		}
 	}
 }
+
+// An import that calls its own guest would wait for itself.
+func TestCall_from_an_import_is_refused(t *testing.T) {
+	var g *Guest
+	g = load(t, binds, Options{Imports: host(func(f *Fiber, text string, at uint32) error {
+		ctx, cancel := context.WithCancel(f)
+		defer cancel()
+		_, err := g.Call(ctx, "both", 1, 2)
+		return err
+	})})
+	c, err := g.Go("one", "ask", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Run()
+	const want = `import, which fiber one has called: the guest would wait for itself`
+	if c.Err == nil || !strings.Contains(c.Err.Error(), want) {
+		t.Errorf("%v, want %q", c.Err, want)
+	}
+}
+
+// An import of another type than the guest's is told, with its type.
+func TestImports_of_another_type(t *testing.T) {
+	binary, err := os.ReadFile(binds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "host.lookup(i32, i32, i32), which is given as (i32, i32)"
+	_, err = New(t.Context(), binary, Options{Imports: host(func(text string) error { return nil })})
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}

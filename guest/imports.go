@@ -49,9 +49,13 @@ func (g *Guest) provide(ctx context.Context, guest wazero.CompiledModule) (mayWa
 			}
 			continue
 		}
-		found := slices.Contains(g.options.modules, module)
+		found, other := slices.Contains(g.options.modules, module), ""
 		for _, b := range g.bindings {
-			if b.module == module && b.name == name && b.signature() == signature(f) {
+			if b.module != module || b.name != name {
+				continue
+			}
+			other = ", which is given as " + b.signature()
+			if b.signature() == signature(f) {
 				found = true
 				mayWait = mayWait || b.waits
 				if !slices.Contains(needed, b) {
@@ -60,7 +64,7 @@ func (g *Guest) provide(ctx context.Context, guest wazero.CompiledModule) (mayWa
 			}
 		}
 		if !found {
-			missing = append(missing, module+"."+name+signature(f))
+			missing = append(missing, module+"."+name+signature(f)+other)
 		}
 	}
 	for _, m := range guest.ImportedMemories() {

@@ -103,6 +103,8 @@ export const scenarios = {
     const error = new TypeError("its own");
     return {
       fail: await outcome(program.fail()),
+      late: await program.late().catch(String),
+      cancelled: await program.cancelled().catch(String),
       panics: await outcome(program.panics()),
       frames: await program
         .panics()

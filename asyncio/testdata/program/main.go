@@ -133,6 +133,16 @@ var exports = map[string]fiberFunc{
 	},
 	"noop": func(*asyncio.Fiber, js.Value, []js.Value) (any, error) { return nil, nil },
 	"fail": func(*asyncio.Fiber, js.Value, []js.Value) (any, error) { return nil, errors.New("it did not work") },
+	// late waits longer than it may, cancelled when it has been: their errors have the platform's names.
+	"late": func(f *asyncio.Fiber, _ js.Value, _ []js.Value) (any, error) {
+		ctx, cancel := context.WithTimeout(f, time.Millisecond)
+		defer cancel()
+		return nil, asyncio.Sleep(ctx, time.Hour)
+	},
+	"cancelled": func(f *asyncio.Fiber, _ js.Value, _ []js.Value) (any, error) {
+		f.Cancel(nil)
+		return nil, asyncio.Sleep(f, time.Hour)
+	},
 	"panics": func(f *asyncio.Fiber, _ js.Value, _ []js.Value) (any, error) {
 		f.Yield()
 		panic("boom")
