@@ -64,8 +64,8 @@ func (g *Guest) Parse(export string, words []string) ([]any, error) {
 		}
 	}
 	if p < len(params) {
-		return nil, wrong("too few arguments, there is none for %s (a number for each; a text, written as %sTEXT if it "+
-			"looks like a number, takes two i32)%s", types(params[p:]), textPrefix, texts)
+		return nil, wrong("too few arguments, there is none for %s (a number for each; a text, written as %sTEXT if "+
+			"it looks like a number, takes two i32)%s", types(params[p:]), textPrefix, texts)
 	}
 	return args, nil
 }
@@ -117,7 +117,8 @@ func arguments(export string, definition api.FunctionDefinition, args []any) ([]
 		case v.IsValid() && numbers[v.Kind()] == t:
 			list = append(list, argument{number: word(v)})
 		default:
-			return nil, wrong("argument %d, %v of type %T, does not fit a parameter of type %s", i+1, arg, arg, typeName(t))
+			return nil, wrong("argument %d, %v of type %T, does not fit a parameter of type %s", i+1, arg, arg,
+				typeName(t))
 		}
 		p++
 	}

@@ -19,7 +19,7 @@ func TestArguments(t *testing.T) {
 		{"item", "text:17", "text 17"},
 		{"item", "../17", "text ../17"},
 		{"item", "inf", "text inf"},
-		{"item", "99999999999 2", `argument 1, "99999999999": it must be a whole number of 32 bits; if it is a text, write`},
+		{"item", "99999999999 2", `argument 1, "99999999999": it must be a whole number of 32 bits; if it is a`},
 		{"item", "1.5 2", `argument 1, "1.5": it must be a whole number of 32 bits; if it is a text, write text:1.5`},
 		{"item", "one two", `argument 2, "two", is one too many; "one" was taken as a text, for two parameters`},
 		{"item", "1024 17", "1024, 17"},

@@ -119,8 +119,8 @@ func (g *Guest) Go(name, export string, args ...any) (*Call, error) {
 // contexts say. Run guests that you do not trust in a process of their own.
 func (g *Guest) Call(ctx context.Context, export string, args ...any) ([]any, error) {
 	if c, ok := ctx.Value(inImport{}).(*Call); ok && c.guest == g {
-		return nil, fmt.Errorf("Guest.Call(%q): the context is that of an import, which fiber %s has called: the guest "+
-			"would wait for itself", export, c.Name)
+		return nil, fmt.Errorf("Guest.Call(%q): the context is that of an import, which fiber %s has called: the "+
+			"guest would wait for itself", export, c.Name)
 	}
 	c, err := g.newCall(fmt.Sprint(export, "#", g.made.Add(1)), export, args)
 	if err != nil {

@@ -166,8 +166,8 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", foreign, "item"},
 			"foreign.wasm imports what is not there: env.paint(); there are env.fetch_text(i32, i32, i32, i32) -> " +
 				"i32, env.log"},
-		{[]string{"run", otherType, "item"}, "type.wasm imports what is not there: env.fetch_text(), which is given as (i32, " +
-			"i32, i32, i32) -> i32; there are"},
+		{[]string{"run", otherType, "item"}, "type.wasm imports what is not there: env.fetch_text(), which is " +
+			"given as (i32, i32, i32, i32) -> i32; there are"},
 		{[]string{"run", memory, "item"}, "env.memory (a memory)"},
 		{[]string{"run", cGuest}, "name what to call: guest.wasm exports add64(i64, i64) -> i64, addf(f64, f32) -> " +
 			"f64, "},
