@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/fiberfill/fiberfill/asyncio"
 	"github.com/fiberfill/fiberfill/internal/leaktest"
@@ -32,11 +31,10 @@ func TestServe_a_fiber_waits_for_those_that_come_later(t *testing.T) {
 		c := asyncio.NewChan[string](0)
 		places := asyncio.NewSemaphore(1)
 		var m asyncio.Mutex
-		var receives *asyncio.Fiber
 		got := ""
 		l.Go("takes", func(f *asyncio.Fiber) error { return places.Acquire(f) })
 		acquired := l.Go("waits for a place", func(f *asyncio.Fiber) error { return places.Acquire(f) })
-		receives = l.Go("has a mutex, receives", func(f *asyncio.Fiber) (err error) {
+		receives := l.Go("has a mutex, receives", func(f *asyncio.Fiber) (err error) {
 			m.Lock(f)
 			defer m.Unlock()
 			got, _, err = c.Receive(f)
@@ -52,7 +50,7 @@ func TestServe_a_fiber_waits_for_those_that_come_later(t *testing.T) {
 			return f.WaitAll()
 		})
 		wait("waits for a mutex", func(f *asyncio.Fiber) error { return m.Lock(f) })
-		time.Sleep(time.Second) // nothing moves
+		synctest.Wait() // nothing moves
 		for name, fn := range map[string]func(f *asyncio.Fiber) error{
 			"sends":    func(f *asyncio.Fiber) error { return c.Send(f, "hello") },
 			"releases": func(*asyncio.Fiber) error { places.Release(); return nil },
@@ -117,7 +115,7 @@ func TestServe_a_mutex_of_a_fiber_that_is_over(t *testing.T) {
 		})
 		end := make(chan error, 1)
 		l.Go("waits", func(f *asyncio.Fiber) error { end <- m.Lock(f); return nil })
-		time.Sleep(time.Second)
+		synctest.Wait()
 		if len(end) > 0 {
 			t.Error("it was ended while the other could go on")
 		}

@@ -59,17 +59,6 @@ func (e *PanicError) frames() string {
 	return strings.TrimRight(text.String(), "\n")
 }
 
-// DeadlockError is the error of fibers that wait for each other when nothing else is outstanding in their loop. While
-// the loop serves, a fiber that waits for a channel or a semaphore is none of them, nor is one that waits for such a
-// fiber: see [Loop.Serve].
-type DeadlockError struct {
-	Fibers []string // each fiber and what it waits for
-}
-
-func (e *DeadlockError) Error() string {
-	return "asyncio: deadlock: fibers wait for each other and for nothing else: " + strings.Join(e.Fibers, ", ")
-}
-
 var (
 	errTooMany = fmt.Errorf("asyncio: fiber not started: %d fibers are alive, or 2^32 have been in this loop; no "+
 		"more are possible", polyfill.MaxFibers)

@@ -29,7 +29,7 @@ type Loop struct {
 	command   Command   // the scheduler's answer to the fiber that has just parked or ended
 	requests  Semaphore // those in flight
 	external  int       // parked fibers that an event outside the loop will wake
-	suspect   bool      // a fiber has begun to wait since breakDeadlock has looked
+	suspect   bool      // a fiber has begun to wait, or ended, since breakDeadlock has looked
 	stopping  bool      // the loop's goroutine is being torn down
 	top       scope
 	timer     *time.Timer
@@ -356,65 +356,6 @@ func (l *Loop) spawn(f *Fiber) {
 // follow cancels f with the cause of the loop's context. A context notifies its listeners in any order, so the loop may
 // hear of the end before the fibers' contexts do.
 func (f *Fiber) follow() { f.cancel(context.Cause(f.loop.ctx)) }
-
-// breakDeadlock cancels the fibers that wait for each other. Nothing else is outstanding. While the loop serves, a
-// fiber that comes later may send, receive or release what some of them wait for; the others are cancelled.
-func (l *Loop) breakDeadlock(serve bool) {
-	l.suspect = false
-	hopes := map[*Fiber]bool{}
-	if serve {
-		hopes = l.hopes()
-	}
-	err := &DeadlockError{}
-	var stuck []*Fiber
-	for _, f := range l.fibers {
-		if f != nil && f.waitsFor != "" && !hopes[f] {
-			stuck = append(stuck, f)
-			err.Fibers = append(err.Fibers, f.String())
-		}
-	}
-	for _, f := range stuck {
-		f.Cancel(err)
-	}
-}
-
-// hopes returns the fibers that wait for a channel or a semaphore, and those that wait for them.
-func (l *Loop) hopes() map[*Fiber]bool {
-	all := map[*Fiber]bool{}
-	var list []*Fiber
-	add := func(f *Fiber) {
-		if !all[f] {
-			all[f] = true
-			list = append(list, f)
-		}
-	}
-	locking := map[*Fiber][]*Fiber{} // by the mutex's holder
-	for _, f := range l.fibers {
-		switch {
-		case f == nil || !f.lined:
-		case f.locks == nil:
-			add(f)
-		case f.locks.holder != nil:
-			locking[f.locks.holder] = append(locking[f.locks.holder], f)
-		}
-	}
-	for len(list) > 0 {
-		f := list[len(list)-1]
-		list = list[:len(list)-1]
-		for _, w := range f.waiters {
-			if w.open() {
-				add(w.fiber)
-			}
-		}
-		if f.parent != nil && f.parent.forAll {
-			add(f.parent)
-		}
-		for _, waits := range locking[f] {
-			add(waits)
-		}
-	}
-	return all
-}
 
 // abandon ends all fibers after one of them has called Goexit.
 func (l *Loop) abandon() {

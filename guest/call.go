@@ -236,7 +236,10 @@ func (c *Call) run(f *asyncio.Fiber) {
 		trap.Fibers = g.proposal.atTrap
 		c.end(Failed, trap)
 	case !strings.HasPrefix(err.Error(), "wasm error: uncaught exception"): // the runtime exports no such error
-		if trap = (&TrapError{Fiber: c.Name, Export: c.Export, Reason: c.panicked}); c.panicked == nil {
+		trap = &TrapError{Fiber: c.Name, Export: c.Export}
+		if c.panicked != nil {
+			trap.Reason = c.panicked
+		} else {
 			trap.Reason = g.withPanicText(f, err)
 		}
 		if g.proposal != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fiberfill/fiberfill/internal/leaktest"
+	"github.com/fiberfill/fiberfill/internal/wasm"
 	"github.com/fiberfill/fiberfill/internal/webserver"
 )
 
@@ -324,5 +325,13 @@ func TestCancelIgnored(t *testing.T) {
 	trap := (*TrapError)(nil)
 	if c.State != Failed || !errors.As(c.Err, &trap) || !strings.Contains(c.Err.Error(), "begun 1000 waits since") {
 		t.Errorf("%s, %v", c.State, c.Err)
+	}
+}
+
+func TestModules_that_cannot_be_read_say_why(t *testing.T) {
+	for code := wasm.Truncated; code <= wasm.BadFlags; code++ {
+		if faults[code] == "" {
+			t.Errorf("no words for fault %d", code)
+		}
 	}
 }

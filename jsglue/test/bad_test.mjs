@@ -454,3 +454,34 @@ test("below the platform's own promising nothing can wait, and no fiber is harme
   assert.equal(await g.exports.f(4), 5);
   assert.deepEqual(fiberfill.fibers(), []);
 });
+
+test("a string in the place of a number is refused where it leaves too few parameters for the others", async () => {
+  const guest = assemble(`(module
+    (import "env" "wait" (func $wait (param i32) (result i32)))
+    (memory (export "memory") 2)
+    (global (export "__stack_pointer") (mut i32) (i32.const 65536))
+    (func (export "one") (param i32) (result i32) (call $wait (local.get 0)))
+    (func (export "add") (param i32 i32) (result i32) (i32.add (local.get 0) (local.get 1)))
+    (func (export "length") (param i32 i32 i32) (result i32) (i32.add (local.get 1) (local.get 2)))
+    (func (export "last") (param i32 i32 i32) (result i32) (i32.add (local.get 0) (local.get 2)))
+    (func (export "held") (param externref i32 i32) (result externref i32) (local.get 0) (local.get 2)))`);
+  const { exports } = await fiberfill.instantiate(guest, env);
+  for (const [call, text] of [
+    [() => exports.add("84", 2), /argument 1 of export add, string, takes two .*; of the 2 that leaves too few/],
+    [() => exports.add(84, "2"), /argument 2 of export add, string/],
+    [() => exports.add("84", "2"), /argument 1 of export add, string/],
+    [() => exports.add(new Uint8Array(3), 2), /argument 1 of export add, an object of type Uint8Array/],
+    [() => exports.one("20"), /argument 1 of export one, string, .* of the 1 that/],
+    [() => exports.length("text", 1, 2), /argument 1 of export length/],
+    [() => exports.held("kept", "text", 1), /argument 2 of export held/],
+    [() => Promise.all(["20"].map(exports.one)), /argument 1 of export one/],
+  ]) {
+    await assert.rejects(call(), { code: "bad-argument", message: text }, String(call));
+  }
+  assert.equal(await exports.length("text", 1), 5);
+  assert.equal(await exports.last(1, "text"), 5);
+  assert.deepEqual(await exports.held("kept", "text"), ["kept", 4]);
+  assert.equal(await exports.add(1, 2, 3), 3); // as in every function of JavaScript
+  assert.equal((await Promise.all(["a", "bc"].map(exports.add))).length, 2);
+  assert.deepEqual(await Promise.all(["a", "bc"].map(exports.length)), [1, 3]); // the index is the third
+});

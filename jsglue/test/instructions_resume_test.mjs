@@ -385,6 +385,16 @@ test("S-BIND-2: what is bound may be of any type, beside cont.new and apart from
   for (const call of [beside, apart, later]) assert.deepEqual(call(five), [15, five]);
 });
 
+test("S-BIND-2: a continuation of a subtype is bound as one of the supertype", () => {
+  const { run } = instance(`
+    (type $high (sub (func (param i32 i32) (result i32)))) (type $khigh (sub (cont $high)))
+    (type $low (sub $high (func (param i32 i32) (result i32)))) (type $klow (sub $khigh (cont $low)))
+    (func $minus (type $low) (i32.sub (local.get 0) (local.get 1)))
+    (func (export "run") (result i32)
+      (resume $ki_i (i32.const 1) (cont.bind $khigh $ki_i (i32.const 50) (cont.new $klow (ref.func $minus)))))`);
+  assert.equal(run(), 49);
+});
+
 test("S-BIND-3: it consumes its operand, also if nothing is bound", () => {
   const { some, none } = instance(`${SUBTRACT}
     (func (export "some") (result i32) (local $k (ref $kii_i))

@@ -95,18 +95,13 @@ func (l *lowering) starter(ft validate.Heap, n int) uint32 {
 	}
 	f := l.reserve(typeReenter)
 	l.starters = append(l.starters, startFunc{ft, n, f})
-	t, params := l.layouts[n].index, l.t.Params(ft)
+	params := l.t.Params(ft)
 	bound := params[:len(l.layouts[n].fields)-1]
 	e := l.helper(1)
-	frame := e.local(validate.RefNull(l.layouts[n].heap))
-	e.get(0)
-	e.Raw("\xfb\x16") // ref.cast
-	e.S32(t)
-	e.set(frame)
-	e.unbind(frame, n, bound)
+	frame := e.unbind(n, bound)
 	e.fromRegisters(params[len(bound):])
 	e.get(frame)
-	e.structGet(t, uint32(len(bound))+3)
+	e.structGet(l.layouts[n].index, uint32(len(bound))+3)
 	e.Op(wasm.OpCallRef, l.index[ft])
 	e.global(l.hidden(globalState))
 	e.iff()
@@ -124,15 +119,23 @@ type startFunc struct {
 	f      uint32
 }
 
-// unbind pushes the values that cont.bind has put into a frame, its first fields.
-func (e *emitter) unbind(frame uint32, n int, bound []validate.Type) {
+// unbind pushes the values that cont.bind has put into the frame that a function is entered with, its first fields.
+// Returns the local with the frame.
+func (e *emitter) unbind(n int, bound []validate.Type) (frame uint32) {
+	l := e.l.layouts[n]
+	frame = e.local(validate.RefNull(l.heap))
+	e.get(0)
+	e.Raw("\xfb\x16") // ref.cast
+	e.S32(l.index)
+	e.set(frame)
 	for i, v := range bound {
 		e.get(frame)
-		e.structGet(e.l.layouts[n].index, uint32(i)+3)
+		e.structGet(l.index, uint32(i)+3)
 		if !v.Defaultable() {
 			e.Byte(wasm.OpRefAsNonNull)
 		}
 	}
+	return frame
 }
 
 // bindCont returns the function that does cont.bind: it puts a frame on top that will put the bound values before the
@@ -143,8 +146,9 @@ func (l *lowering) bindCont(from, to validate.Heap) uint32 {
 			return k.f
 		}
 	}
-	all, bound := l.t.Params(l.t.FuncOf(from)), l.bound(from, to)
+	all := l.t.Params(l.t.FuncOf(from))
 	params := append(l.bound(from, to), validate.RefNull(from))
+	bound := params[:len(params)-1]
 	f := l.reserve(l.funcType(params, []validate.Type{validate.Ref(to)}))
 	l.conts = append(l.conts, contFunc{from, to, false, f})
 	n := l.layout(bound)
@@ -152,12 +156,7 @@ func (l *lowering) bindCont(from, to validate.Heap) uint32 {
 
 	enter := l.reserve(typeReenter)
 	e := l.helper(1)
-	frame := e.local(validate.RefNull(l.layouts[n].heap))
-	e.get(0)
-	e.Raw("\xfb\x16") // ref.cast
-	e.S32(t)
-	e.set(frame)
-	e.unbind(frame, n, bound)
+	e.unbind(n, bound)
 	e.fromRegisters(all[len(bound):])
 	e.toRegisters(all)
 	l.complete(enter, e.function(nil))

@@ -218,7 +218,7 @@ func (e *emitter) copy(op uint32, at, end int) {
 }
 
 // cont writes the call of a function that does cont.new or cont.bind. Where the one follows the other, as it does where
-// a function is given arguments, one call does both: it takes half the time, and leaves less to collect.
+// a function is given arguments, one call does both, and the bind needs no frame and no turn of the driver's loop.
 func (e *emitter) cont(op uint32, at, end int) {
 	l := e.l
 	r := wasm.Reader{Bin: l.m.Bin, Pos: at + 1, End: end}

@@ -30,7 +30,10 @@ const arg: Record<string, (call: Call, i: number) => unknown> = {
       return length;
     }
     const bytes = call.encoded.bytes?.[call.cursor];
-    if (bytes) return place(call, i, bytes);
+    if (bytes) {
+      if (!SCRIPT_TAG) refuseSurplus(call, i);
+      return place(call, i, bytes);
+    }
     return number(call, i, "i32");
   },
   "arg:126": (call, i) => {
@@ -66,6 +69,21 @@ function number(call: Call, i: number, type: string): unknown {
 function wrong(call: Call, i: number, type: string, value: unknown, remedy: string): never {
   const text = `parameter ${i + 1} of export ${call.exportName} is an ${type}, got ${describe(value)}: ${remedy}`;
   throw new FiberError("bad-argument", text, { fiber: call.name });
+}
+
+/**
+ * Surplus arguments are ignored, as in every function of JavaScript. But if a string for parameters i and i + 1 leaves
+ * too few for the others, most likely a number was passed as a string, and the guest would compute with its address.
+ * (map and forEach pass an index and the array, too.)
+ */
+function refuseSurplus({ args, cursor, thunk, exportName, name }: Call, i: number): void {
+  const [value, index, array] = args as any[];
+  const passed = args.length === 3 && array?.[index] === value ? 1 : args.length;
+  if (passed - cursor < thunk.parameters - i) return;
+  const text =
+    `argument ${cursor + 1} of export ${exportName}, ${describe(args[cursor])}, takes two parameters, for its ` +
+    `address and its length; of the ${thunk.parameters} that leaves too few. If a number is meant, pass a number`;
+  throw new FiberError("bad-argument", text, { fiber: name });
 }
 
 function place(call: Call, i: number, bytes: Uint8Array): number {
