@@ -224,9 +224,10 @@ function loop(): void {
   running = true;
   try {
     // Code that awaits a fiber that has ended runs before the next fiber: it may cancel that fiber, or start others.
-    for (let over; !over && first;) {
+    // (Compared with undefined: what is true or false of both kinds of object V8 finds out in a call.)
+    for (let over; over === undefined && first !== undefined;) {
       over = first.goesOn ? first.run() : first.slot < 0 ? shift().begin() : shift().over();
-      if (over) over();
+      if (over !== undefined) over();
     }
   } finally {
     running = false;

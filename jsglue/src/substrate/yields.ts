@@ -149,8 +149,8 @@ export function enters(runner: object, slot: number): void {
   const { reference } = runner as Call;
   if (!reference) return; // the guest's own fiber, which the scheduler does not know
   const at = entry(reference & INDEX);
-  cells.fill(0, at, at + LINK + 1);
   cells[at + SLOT] = slot + 1;
+  cells[at + IMPORT] = cells[at + YIELDS] = cells[at + WAITS] = cells[at + LINK] = 0;
 }
 
 /** A fiber's stack has given back its slot. */
