@@ -31,7 +31,8 @@ export interface Owner extends Tenant {
   region: Region | undefined;
 }
 
-const nothing: readonly unknown[] = []; // the arguments of a call that is over
+/** The arguments of a call that is over, or whose export has taken them. */
+export const nothing: readonly unknown[] = [];
 
 // Firefox alone has this class, and throws it where a stack overflows.
 const InternalError = (globalThis as { InternalError?: new () => Error }).InternalError;

@@ -3,9 +3,10 @@
 
 import { FiberError } from "../errors.js";
 import type { Binding } from "./binding.js";
-import { running, type Call } from "./call.js";
+import { nothing, running, type Call } from "./call.js";
 import { shared, waits } from "./shadowstack.js";
 import { Jump, SLEEP, YIELD, type Suspending } from "./suspending.js";
+import { none } from "./transfer.js";
 import { visitorWaits } from "./visitor.js";
 import { counted } from "../substrate/javascriptcore.js";
 import { deadly } from "../substrate/jspi.js";
@@ -127,6 +128,11 @@ function look(binding: Binding, task: Call, name: string): unknown {
 }
 
 function park(binding: Binding, task: Call, name: string, how: Wait): unknown {
+  if (!SCRIPT_TAG) {
+    // A thousand calls may wait for long, and each may have been passed a text.
+    task.args = nothing;
+    task.encoded = none;
+  }
   if (shared) waits(task, binding);
   return how(task, name);
 }

@@ -88,18 +88,18 @@ class Unwound implements Stack {
   }
 
   goOn(value: unknown): void {
-    this.#wake(value, false, false);
+    this.wake(value, false, false);
   }
 
   fail(error: unknown): void {
-    this.#wake(error, true, false);
+    this.wake(error, true, false);
   }
 
   end(): void {
-    this.#wake(undefined, false, true);
+    this.wake(undefined, false, true);
   }
 
-  #wake(outcome: unknown, failed: boolean, ended: boolean): void {
+  private wake(outcome: unknown, failed: boolean, ended: boolean): void {
     if (!this.waits) return;
     this.waits = false;
     this.#outcome = outcome;
@@ -132,9 +132,9 @@ class Unwound implements Stack {
     const last = cells[LAST]!;
     cells[LAST] = -1;
     try {
-      return fiber!.begin(this.runner.job, this.runner, this.slot) ? undefined : this.#returned();
+      return fiber!.begin(this.runner.job, this.runner, this.slot) ? undefined : this.returned();
     } catch (error) {
-      return this.#trapped(error);
+      return this.trapped(error);
     } finally {
       cells[LAST] = last;
     }
@@ -150,7 +150,7 @@ class Unwound implements Stack {
       if (waits) return undefined;
       const last = stacks[cells[LAST]!]!;
       if (last.runner.threw) restore(last.runner.result, last.failed ? last.#outcome : LEFT, trampolines());
-      return last.#returned();
+      return last.returned();
     } catch (error) {
       tell();
       if (cells[ASKING]) {
@@ -162,28 +162,28 @@ class Unwound implements Stack {
       const last = stacks[cells[LAST]!]!;
       if (last === first) shift(); // it has not even taken the outcome of its wait
       restore(error, LEFT, 0);
-      return last.#trapped(error);
+      return last.trapped(error);
     }
   }
 
   /** Ends it where it waits. Returns a function to call then. */
   over(): () => void {
-    return this.#trapped(this.runner.dead ? undefined : needs.deadly());
+    return this.trapped(this.runner.dead ? undefined : needs.deadly());
   }
 
-  #returned(): () => void {
-    this.#leaveSlot();
+  private returned(): () => void {
+    this.leaveSlot();
     return () => this.runner.returned();
   }
 
-  #trapped(error: unknown): () => void {
+  private trapped(error: unknown): () => void {
     answer = NONE;
     if (this.slot >= 0) fiber!.drop(this.slot);
-    this.#leaveSlot();
+    this.leaveSlot();
     return () => this.runner.trapped(error);
   }
 
-  #leaveSlot(): void {
+  private leaveSlot(): void {
     if (this.slot < 0) return;
     leaves(this.runner);
     stacks[this.slot] = undefined;
