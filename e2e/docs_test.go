@@ -293,7 +293,7 @@ func TestDocsBlocksAreRun(t *testing.T) {
 // Every link in the documents has a target.
 func TestDocsLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]*))?\)`)
-	for _, file := range documents(t) {
+	for _, file := range append(documents(t), beside(t)...) {
 		for _, m := range link.FindAllStringSubmatch(read(t, file), -1) {
 			target := file
 			if m[1] != "" {
@@ -333,6 +333,21 @@ func documents(t *testing.T) []string {
 		pages = append(pages, "docs/"+filepath.Base(file))
 	}
 	return pages
+}
+
+// beside returns the paths of the READMEs of examples and of folders.
+func beside(t *testing.T) (files []string) {
+	t.Helper()
+	for _, pattern := range []string{"examples/*", "jsglue", "jsglue/*", "e2e/testdata"} {
+		found, err := filepath.Glob("../" + pattern + "/README.md")
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, file := range found {
+			files = append(files, filepath.ToSlash(strings.TrimPrefix(file, "../")))
+		}
+	}
+	return files
 }
 
 // example returns a document's first block of code in a language.

@@ -54,12 +54,12 @@ const patience = 1000
 type State string
 
 const (
-	Queued    State = "queued" // not started
-	Running   State = "running"
-	Waiting   State = "waiting"
-	Done      State = "done"
-	Failed    State = "failed"
-	Cancelled State = "cancelled"
+	Queued    State = "queued"    // not started
+	Running   State = "running"   // its code runs
+	Waiting   State = "waiting"   // for what an import has begun, or for its turn after that
+	Done      State = "done"      // the export has returned
+	Failed    State = "failed"    // it has ended with an error
+	Cancelled State = "cancelled" // it has ended with the error of its context
 )
 
 // A TrapError ends the one fiber that has trapped, or that has overflowed its shadow stack, or whose import has

@@ -92,8 +92,10 @@ func (e *Events) KnownTable(t Table) bool {
 	return false
 }
 
-// Params returns the types that go with a tag, Results those that come back.
-func (e *Events) Params(t Tag) Types  { return e.tags[t-1].params }
+// Params returns the types that go with a tag.
+func (e *Events) Params(t Tag) Types { return e.tags[t-1].params }
+
+// Results returns the types that come back.
 func (e *Events) Results(t Tag) Types { return e.tags[t-1].results }
 
 // First returns the first tag of a table, 0 if the table is empty.

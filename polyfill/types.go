@@ -4,6 +4,7 @@ package polyfill
 type Type uint8
 
 const (
+	// I32, I64, F32 and F64 are the types of numbers.
 	I32 Type = iota + 1
 	I64
 	F32

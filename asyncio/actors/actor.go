@@ -25,9 +25,9 @@ type StackClass int32
 
 const (
 	StackNone StackClass = StackClass(wheel.None) // no fiber: blocking calls return -1
-	Stack32K  StackClass = StackClass(wheel.C32K)
-	Stack64K  StackClass = StackClass(wheel.C64K)
-	Stack128K StackClass = StackClass(wheel.C128)
+	Stack32K  StackClass = StackClass(wheel.C32K) // 32 KB
+	Stack64K  StackClass = StackClass(wheel.C64K) // 64 KB
+	Stack128K StackClass = StackClass(wheel.C128) // 128 KB
 )
 
 // Guest is the code of a guest actor.

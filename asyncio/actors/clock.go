@@ -21,6 +21,7 @@ func (c realClock) Sleep(d time.Duration) { time.Sleep(d) }
 // VirtualClock advances only by Sleep, which returns at once. The zero VirtualClock shows zero.
 type VirtualClock struct{ now time.Duration }
 
+// Now returns by how much the clock has been advanced.
 func (c *VirtualClock) Now() time.Duration { return c.now }
 
 // Sleep advances the clock by d and returns at once.

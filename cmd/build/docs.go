@@ -156,6 +156,10 @@ func indexName(name string) string {
 	return name
 }
 
+// goPackages are those that a Go program may use.
+var goPackages = []string{"asyncio", "asyncio/fiberhttp", "guest", "asyncio/tree", "asyncio/actors",
+	"asyncio/actors/wasm", "polyfill", "polyfill/run"}
+
 // writeReference writes the pages that are made from sources: of the npm package, of fiberfill.h, of the Go packages.
 func writeReference(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -172,13 +176,16 @@ func writeReference(dir string) error {
 	if err != nil {
 		return err
 	}
-	packages := "# Go packages\n\nFor [Go programs](../go.md) and [servers](../server.md), as `go doc` prints it.\n"
-	for _, name := range []string{"asyncio", "asyncio/fiberhttp", "guest"} {
-		text, err := output("go", "doc", "-all", "./"+name)
+	packages := "# Go packages\n\nFor [Go programs](../go.md) and [servers](../server.md), as `go doc` prints it for the " +
+		"browser. [What is stable](../stable.md).\n"
+	for _, name := range goPackages {
+		c := exec.Command("go", "doc", "-all", "./"+name)
+		c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm") // as natively, and what there is in a page besides
+		text, err := c.Output()
 		if err != nil {
 			return err
 		}
-		packages += "\n## " + name + "\n\n```go\n" + text + "\n```\n"
+		packages += "\n## " + name + "\n\n```go\n" + string(text) + "\n```\n"
 	}
 	return errors.Join(
 		writeFile(filepath.Join(dir, "c.md"), []byte("# fiberfill.h\n\nFor guests in C with [fibers of their own]"+

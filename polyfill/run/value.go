@@ -14,10 +14,16 @@ type Value struct {
 	ref  any
 }
 
-// I32, I64, F32 and F64 return a number as a value.
-func I32(v int32) Value   { return Value{Type: polyfill.I32, bits: uint64(uint32(v))} }
-func I64(v int64) Value   { return Value{Type: polyfill.I64, bits: uint64(v)} }
+// I32 returns an i32 as a value.
+func I32(v int32) Value { return Value{Type: polyfill.I32, bits: uint64(uint32(v))} }
+
+// I64 returns an i64 as a value.
+func I64(v int64) Value { return Value{Type: polyfill.I64, bits: uint64(v)} }
+
+// F32 returns an f32 as a value.
 func F32(v float32) Value { return Value{Type: polyfill.F32, bits: uint64(math.Float32bits(v))} }
+
+// F64 returns an f64 as a value.
 func F64(v float64) Value { return Value{Type: polyfill.F64, bits: math.Float64bits(v)} }
 
 // Fiber returns a reference to a fiber as a value; a null reference has the type NullRef.
@@ -48,10 +54,16 @@ func Raw(t polyfill.Type, bits uint64) Value {
 // copy what is needed later. The values that a function is called with stay valid, as parameters do.
 type Values []Value
 
-// The accessors return value number i; they panic if it is of another type.
-func (v Values) I32(i int) int32   { return int32(v.at(i, polyfill.I32).bits) }
-func (v Values) I64(i int) int64   { return int64(v.at(i, polyfill.I64).bits) }
+// I32 returns value number i. It panics if that is of another type, as do the methods for other types.
+func (v Values) I32(i int) int32 { return int32(v.at(i, polyfill.I32).bits) }
+
+// I64 returns value number i, an i64.
+func (v Values) I64(i int) int64 { return int64(v.at(i, polyfill.I64).bits) }
+
+// F32 returns value number i, an f32.
 func (v Values) F32(i int) float32 { return math.Float32frombits(uint32(v.at(i, polyfill.F32).bits)) }
+
+// F64 returns value number i, an f64.
 func (v Values) F64(i int) float64 { return math.Float64frombits(v.at(i, polyfill.F64).bits) }
 
 // Fiber returns value number i, a reference to a fiber or null.

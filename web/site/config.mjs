@@ -77,6 +77,7 @@ export default defineConfig({
       { text: "Reference", link: "/reference/" },
       { text: "Errors", link: "/errors" },
       { text: "Demo", link: "/demo/index.html", target: "_self" },
+      { text: "Instructions", link: "/demo/instructions/index.html", target: "_self" },
       { text: version, link: source + "/blob/main/CHANGELOG.md" },
     ],
     sidebar: [
