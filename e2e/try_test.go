@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -42,6 +43,7 @@ func TestTry(t *testing.T) {
 	tab := openTry(t, "#switch")
 	t.Run("programs", func(t *testing.T) { tryPrograms(t, tab) })
 	t.Run("steps", func(t *testing.T) { tryShowsSteps(t, tab) })
+	t.Run("frames", func(t *testing.T) { tryShowsFrames(t, tab) })
 	t.Run("accessible", func(t *testing.T) { tryIsAccessible(t, tab) })
 	t.Run("errors", func(t *testing.T) { tryTellsErrors(t, tab) })
 	t.Run("stop", func(t *testing.T) { tryStops(t, tab) })
@@ -149,6 +151,33 @@ func tryShowsSteps(t *testing.T, tab *tab) {
 		}
 		if got.Running != "caller" || got.Saved != "-" || !strings.Contains(got.Engine, "no such instructions") {
 			t.Errorf("%s: %+v", program, got)
+		}
+	}
+}
+
+// What is saved says which functions of a continuation wait, from the outermost on.
+func tryShowsFrames(t *testing.T, tab *tab) {
+	for program, want := range map[string]string{
+		"tree":   "walk (walk > walk > walk: suspend yield 3)",
+		"deep":   "outer (resumes another), inner (outer > inner: suspend ask)",
+		"switch": "b (b > run: switch turn), c (c > run: switch turn)",
+	} {
+		text, err := os.ReadFile("../web/instructions/programs/" + program + ".wat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tab.try(t, string(text))
+		var got []string
+		tab.Eval(t, `() => {
+			const click = (id) => document.getElementById(id).click();
+			const seen = [];
+			for (click("first"); !document.getElementById("forward").disabled; click("forward")) {
+				seen.push(document.getElementById("saved").textContent);
+			}
+			return seen;
+		}`, &got)
+		if !slices.Contains(got, want) {
+			t.Errorf("%s: saved is %q, want %q among them", program, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 // What a run tells, as lanes and steps: a lane for each continuation, a step for each operation, and after each step
 // which stacks there are.
 
+import { saved } from "../../jsglue/src/lower/frames.js";
 import type { Told } from "./instrument.js";
 
 /** One operation: from one lane to another, or within one. */
@@ -9,7 +10,7 @@ export interface Step {
   to: number;
   what: string;
   running: string[]; // from the caller to the one that runs
-  saved: string[]; // continuations that wait to be resumed, and where
+  saved: string[]; // continuations that wait to be resumed, and where: by the functions whose frames are saved
 }
 
 export interface Recorded {
@@ -54,9 +55,11 @@ export class Recorder implements Recorded {
   }
 
   #after(from: number, to: number, what: string): Step {
-    const name = (lane: number) => this.lanes[lane]!;
-    const saved = [...this.#saved].map(([lane, where]) => `${name(lane)} (${where})`);
-    return { from, to, what, running: this.#stack.map(({ lane }) => name(lane)), saved };
+    return { from, to, what, running: this.#stack.map(({ lane }) => this.lanes[lane]!), saved: this.#waiting() };
+  }
+
+  #waiting(): string[] {
+    return [...this.#saved].map(([lane, where]) => `${this.lanes[lane]} (${where})`);
   }
 
   #step(from: number, to: number, what: string): void {
@@ -142,7 +145,8 @@ export class Recorder implements Recorded {
     const what = this.#leaving;
     this.#leaving = "";
     const lanes = this.#stack.splice(depth).map(({ lane }) => lane);
-    for (const lane of lanes) this.#saved.set(lane, lane === from ? what : "resumes another");
+    for (const lane of lanes) this.#saved.set(lane, "resumes another");
+    this.#saved.set(from, stands(continuation, what));
     this.#held.set(continuation, lanes);
     this.#step(from, this.#top, what);
   }
@@ -161,7 +165,7 @@ export class Recorder implements Recorded {
     if (!lanes) return;
     const { switches } = this.#stack[handler]!;
     this.#switched = this.#stack.splice(handler).map(({ lane }) => lane);
-    for (const lane of this.#switched) this.#saved.set(lane, what);
+    for (const lane of this.#switched) this.#saved.set(lane, lane === from ? what : "resumes another");
     this.#enter(lanes, switches);
     this.#step(from, this.#top, what);
   }
@@ -169,8 +173,17 @@ export class Recorder implements Recorded {
   #arrived(continuation: object | null): void {
     if (!continuation || !this.#switched || this.#held.has(continuation)) return;
     this.#held.set(continuation, this.#switched);
+    const leaf = this.#switched.at(-1)!;
+    this.#saved.set(leaf, stands(continuation, this.#saved.get(leaf)!));
+    this.steps.at(-1)!.saved = this.#waiting(); // the switch: its frames are known only now
     this.#switched = undefined;
   }
+}
+
+/** Where a continuation stands: by its functions, from the base on, if the engine names them, and its last operation. */
+function stands(continuation: object, what: string): string {
+  const functions = saved(continuation)?.reverse();
+  return functions ? `${functions.join(" > ")}: ${what}` : what;
 }
 
 /** What an imported function returns: nothing, a value, or several. */

@@ -83,14 +83,19 @@ function functions(frame: object | null): Line[] | undefined {
 }
 
 /**
- * The names of the functions in which a continuation stands, innermost first; undefined if it stands nowhere, or if the
- * engine names no functions. The first frames are those of an import that waits, and the last is fiberfill's own: both
- * are left out.
+ * The names of the functions whose frames a continuation has, innermost first; undefined if the engine names no
+ * functions.
+ */
+export function saved(continuation: object | null): string[] | undefined {
+  return functions(frames().leaf(continuation))?.map(({ name }) => name);
+}
+
+/**
+ * The same of a fiber. The first frames are those of an import that waits, and the last is fiberfill's own: both are
+ * left out.
  */
 export function standsIn(continuation: object | null, imports: number): string[] | undefined {
-  return functions(frames().leaf(continuation))
-    ?.slice(imports, -1)
-    .map(({ name }) => name);
+  return saved(continuation)?.slice(imports, -1);
 }
 
 const restored = new WeakSet<object>();
