@@ -7,12 +7,12 @@ type Growth byte
 const (
 	// Never: nothing in it asks how much memory there is, or adds any.
 	Never Growth = iota
-	// Adds: it executes memory.grow and uses the address that this returns, as the allocators of Rust and Zig do. Pages
-	// of others are holes between its own pages, which it tolerates.
+	// Adds: it executes memory.grow and makes an address of what this returns, as the allocators of Rust and Zig do.
+	// Pages of others are holes between its own pages, which it tolerates.
 	Adds
 	// Asks: it executes memory.size, or memory.grow by 0, which asks the same. Such an allocator hands out all pages
-	// that it finds, whatever has added them. So does one that ignores the address that memory.grow returns, or only
-	// looks whether that has failed. Emscripten's modules ask, and have JavaScript grow the memory. Memory that is
+	// that it finds, whatever has added them. So does one that makes no address of what memory.grow returns: it looks
+	// only whether that has failed, and counts pages itself. Emscripten's modules ask, and have JavaScript grow the memory. Memory that is
 	// shared or imported counts as Asks, too, since its other owners may do anything; so does a module whose code is
 	// missing or cannot be read.
 	Asks

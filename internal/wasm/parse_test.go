@@ -316,6 +316,32 @@ func frames(body string) []byte {
 	return sections(SectionCode, fmt.Sprintf("\x01%c%s", len(body), body))[len(Preamble):]
 }
 
+// A global from which a multiple of 4 is taken may be the pointer of a stack, whose frames are not those of common
+// compilers.
+func TestStackPointerOfSmallFrames(t *testing.T) {
+	const globals = "\x01\x7f\x01\x41\x80\x80\x04\x0b"
+	for _, c := range []struct {
+		name, code string
+		want       int32
+	}{
+		{"by 8", "\x23\x00\x41\x08\x6b\x24\x00", CannotTell},
+		{"by 24, which is kept", "\x23\x00\x41\x18\x6b\x22\x00\x24\x00", CannotTell},
+		{"by adding -12", "\x23\x00\x41\x74\x6a\x24\x00", CannotTell},
+		{"by 16", "\x23\x00\x41\x10\x6b\x24\x00", 0},
+		{"by 1", "\x23\x00\x41\x01\x6b\x24\x00", -1},
+		{"and the pointer is put back from elsewhere", "\x23\x00\x41\x08\x6b\x1a", CannotTell},
+		{"by 6", "\x23\x00\x41\x06\x6b\x24\x00", -1},
+		{"it grows by 8", "\x23\x00\x41\x08\x6a\x24\x00", -1},
+	} {
+		code := "\x01\x01\x7f" + c.code + "\x0b"
+		bin := sections(SectionMemory, "\x01\x00\x02", SectionGlobal, globals, SectionCode,
+			fmt.Sprintf("\x01%c%s", len(code), code))
+		if got := parse(t, bin).StackPointer(); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
 // Emscripten's modules export a function that returns the stack pointer.
 func TestStackPointerOfEmscripten(t *testing.T) {
 	const end, count = "\x7f\x01\x41\x80\x80\x08\x0b", "\x7f\x01\x41\x03\x0b"
@@ -445,7 +471,7 @@ func TestGrowth(t *testing.T) {
 		want Growth
 	}{
 		{"every form of instruction, and none grows", bin, Never},
-		{"the last one grows", grows, Adds},
+		{"the last one grows", grows, Asks},
 		{"the last one asks for the size", sizes, Asks},
 		{"the code is not there", bin[:len(parse(t, bin).Header())], Asks},
 		{"no code to look at and none to come", sections(SectionMemory, "\x01\x00\x01"), Never},
@@ -462,11 +488,16 @@ func TestGrowth(t *testing.T) {
 		{"grows, and keeps where twice", bare("\x00\x41\x01\x40\x00\x22\x00\x21\x01\x20\x00\x41\x7f\x46\x1a" +
 			"\x20\x01\x41\x10\x74\x1a\x0b"), Adds},
 		{"grows by what a local holds", bare("\x00\x20\x00\x40\x00\x41\x10\x74\x1a\x0b"), Adds},
-		{"grows, and returns where", bare("\x00\x41\x01\x40\x00\x0b"), Adds},
+		{"grows, and computes where by a multiplication", bare("\x00\x41\x01\x40\x00\x41\x80\x80\x04\x6c\x1a\x0b"),
+			Adds},
+		{"grows, and returns it, and nobody knows what for", bare("\x00\x41\x01\x40\x00\x0b"), Asks},
+		{"grows, and looks by an exclusive or whether it could", bare("\x00\x41\x01\x40\x00\x41\x7f\x73\x45\x1a\x0b"),
+			Asks},
+		{"grows, and does something else with where", bare("\x00\x41\x01\x40\x00\x41\x10\x6a\x1a\x0b"), Asks},
 		{"grows by 0, which asks for the size", bare("\x00\x41\x00\x40\x00\x21\x00\x0b"), Asks},
 		{"grows by 0, without optimisation", bare("\x00\x41\x00\x21\x00\x20\x00\x40\x00\x21\x01\x0b"), Asks},
-		{"grows by 1, without optimisation", bare("\x00\x41\x01\x21\x00\x20\x00\x40\x00\x21\x01\x20\x01" +
-			"\x41\x10\x21\x02\x20\x02\x74\x1a\x0b"), Adds},
+		{"grows by 1, without optimisation", bare("\x00\x41\x01\x21\x00\x20\x00\x40\x00\x21\x01\x41\x10\x21\x02" +
+			"\x20\x01\x20\x02\x74\x1a\x0b"), Adds},
 		{"grows, and does not look where", bare("\x00\x41\x01\x40\x00\x1a\x0b"), Asks},
 		{"grows, and looks only whether it could", bare("\x00\x41\x01\x40\x00\x41\x7f\x46\x1a\x0b"), Asks},
 		{"the same with the operands exchanged", bare("\x00\x41\x7f\x41\x01\x40\x00\x47\x1a\x0b"), Asks},

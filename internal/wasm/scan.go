@@ -6,7 +6,9 @@ package wasm
 // A stack that grows down: some function subtracts a multiple of 16 from the global, or sets the global to a value from
 // which it has subtracted one. Every function with a frame does that first. Nothing is ever subtracted from the pointer
 // to a heap's next free byte, and a counter hardly counts down in sixteens. A function whose frame has a variable size
-// rounds that size to a multiple of 16 before it subtracts. In unoptimised code all operands go through locals.
+// rounds that size to a multiple of 16 before it subtracts. In unoptimised code all operands go through locals. If the
+// global could be a pointer by its initial value, and another multiple of 4 is subtracted, nobody can tell: it may be a
+// stack with smaller frames.
 //
 // A stack that grows up, as Emscripten made it before it used LLVM's backend: a function sets the global to something
 // larger, and later to the value of a local. The pointer of a heap only grows.
@@ -88,8 +90,8 @@ func (m *Module) scanBody(r *Reader) {
 	zero := false    // and was it of one that holds 0
 	stack := uint32(m.candidate())
 	// What is known of the last memory.grow, and where code without optimisation keeps its result: in a local, and at
-	// this offset from some address. Code that only compares or drops the result does not use the address of the new
-	// pages.
+	// this offset from some address. Only code that makes an address of the result, by a shift or a multiplication, is
+	// known to use the new pages, and no others.
 	growth, result, slot := Never, none, none
 	for r.More() {
 		from := r.Pos
@@ -101,7 +103,6 @@ func (m *Module) scanBody(r *Reader) {
 			(pointer == stack || before == stack) && (op == OpCall || op == OpCallIndirect) {
 			m.scans = true
 		}
-		used := (pointer == pages || before == pages) && !compared && op != OpDrop && op != OpI32Const
 		switch op {
 		case OpMemorySize:
 			m.growth = Asks
@@ -116,7 +117,7 @@ func (m *Module) scanBody(r *Reader) {
 			if offset := operand.Leb(); op == OpI32Load && offset == slot {
 				read = pages
 			} else if op == OpI32Store && pointer == pages {
-				slot, used = offset, false
+				slot = offset
 			}
 		case OpGlobalGet:
 			read = operand.Leb()
@@ -127,8 +128,8 @@ func (m *Module) scanBody(r *Reader) {
 			if local == copied {
 				copied = none
 			}
-			if used && (last == OpI32Load || last == OpMemoryGrow) {
-				result, used = local, false
+			if pointer == pages {
+				result = local
 			}
 			switch last {
 			case OpGlobalGet:
@@ -138,8 +139,8 @@ func (m *Module) scanBody(r *Reader) {
 			}
 		case OpLocalGet:
 			local := operand.Leb()
-			if (fetched || used) && last == OpLocalGet && local == sized {
-				op, frame, used = OpI32Const, size, false
+			if (fetched || pointer == pages) && last == OpLocalGet && local == sized {
+				op, frame = OpI32Const, size
 			}
 			if fetched = local == copied; fetched {
 				read = global
@@ -156,6 +157,9 @@ func (m *Module) scanBody(r *Reader) {
 			if op == OpI32Add {
 				frame = -frame // an optimiser may add what is less than nothing
 			}
+			if before == stack && last == OpI32Const && int32(frame) > 0 && frame%4 == 0 {
+				m.suspect = true
+			}
 			if last != OpI32Const && (last != OpI32And || op == OpI32Add) || frame%16 != 0 {
 				frame = 0
 			}
@@ -167,6 +171,8 @@ func (m *Module) scanBody(r *Reader) {
 				copied, global = local, pointer
 			} else if local == copied {
 				copied = none
+			} else if pointer == pages {
+				result = local
 			}
 			op, read = last, pointer // the value is still there
 		case OpGlobalSet:
@@ -182,7 +188,7 @@ func (m *Module) scanBody(r *Reader) {
 				}
 			}
 		}
-		if used {
+		if before == pages && (op == OpI32Shl || op == OpI32Mul) {
 			growth = min(growth, Adds)
 		}
 		before, pointer = pointer, read

@@ -68,7 +68,9 @@ const realloc = (name) => `(func ${exported(name)} (param i32 i32 i32 i32) (resu
     (call $take (local.get 3)))`;
 const answers = (at) => `(func (export "malloc") (param i32) (result i32) (i32.const ${at})) ${free()}`;
 const asks = '(func (export "pages") (result i32) (memory.size))';
-const adds = '(func (export "more") (result i32) (memory.grow (i32.const 1)))';
+const adds = '(func (export "more") (result i32) (i32.shl (memory.grow (i32.const 1)) (i32.const 16)))';
+const passes = '(func (export "more") (result i32) (memory.grow (i32.const 1)))';
+const differs = '(func (export "more") (result i32) (i32.eqz (i32.xor (memory.grow (i32.const 1)) (i32.const -1))))';
 const failed = `(func (export "more") (result i32) (local $frame i32) (local $got i32) (local $kept i32) (local $no i32)
     (local.set $got (memory.grow (i32.const 1)))
     (i32.store offset=12 (local.get $frame) (local.get $got))
@@ -185,6 +187,16 @@ export const cases = [
     ...serial,
   },
   {
+    name: "an allocator of its own that looks by other means whether memory.grow has failed",
+    guest: { more: differs },
+    ...serial,
+  },
+  {
+    name: "an allocator of its own, in which a function passes on what memory.grow returns",
+    guest: { more: passes },
+    ...serial,
+  },
+  {
     name: "memory that cannot grow",
     guest: { memory: '(memory (export "memory") 2 2)' },
     ...serial,
@@ -259,6 +271,16 @@ export const cases = [
   {
     name: "a stack pointer that nobody can tell",
     guest: { globals: twoGlobals },
+    calls: one("serial", unclear),
+    jspi: "none",
+    actor: "refused",
+  },
+  {
+    name: "a stack whose frames are multiples of 8",
+    guest: {
+      frame: frameless,
+      more: use("(global.set $sp (i32.sub (global.get $sp) (i32.const 24)))"),
+    },
     calls: one("serial", unclear),
     jspi: "none",
     actor: "refused",

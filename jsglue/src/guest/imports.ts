@@ -246,11 +246,9 @@ export function direct(name: string, mark: Suspending): (...args: any[]) => unkn
 
 function cannotSuspend(name: string): FiberError {
   const why = current
-    ? `it was reached through JavaScript: fiber ${current.name} called an import, which called an export as a ` +
-      `plain function. The frames of JavaScript in between cannot be suspended; call the export from ` +
-      `fiberfill's exports instead`
-    : "no fiber has called it. A start function is none; an export is one if you call it from fiberfill's " +
-      "exports, not as a plain function";
+    ? `fiber ${current.name} called an import, which called an export as a plain function, and JavaScript in between ` +
+      "cannot be suspended; call the export from fiberfill's exports"
+    : "no fiber has called it. A start function is none; an export is one if it is called from fiberfill's exports";
   return new FiberError("cannot-suspend", `import ${name} has to wait, and cannot here: ${why}.`, {
     ...(current && { fiber: current.name }),
   });

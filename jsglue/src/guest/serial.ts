@@ -40,8 +40,8 @@ export class Serial {
       const inner = level.entry;
       if (inner.state === "queued" || inner.death) continue;
       const text =
-        `fiber ${inner.name} was called while fiber ${name} waited, and ${name} goes on before it is over: calls of ` +
-        `their guest share one stack. Let the import that calls it wait for it, or call it outside of imports`;
+        `fiber ${inner.name} was called while fiber ${name} waited, and ${name} goes on before it is over, ` +
+        "on the same stack. Let the import wait for what it calls, or call it outside of imports";
       inner.kill(new FiberError("deadlock", text, { fiber: inner.name }));
     }
   }
