@@ -176,8 +176,8 @@ func writeReference(dir string) error {
 	if err != nil {
 		return err
 	}
-	packages := "# Go packages\n\nFor [Go programs](../go.md) and [servers](../server.md), as `go doc` prints it for the " +
-		"browser. [What is stable](../stable.md).\n"
+	packages := "# Go packages\n\nFor [Go programs](../go.md) and [servers](../server.md), as `go doc` prints it\n" +
+		"for a page. [What is stable](../stable.md).\n"
 	for _, name := range goPackages {
 		c := exec.Command("go", "doc", "-all", "./"+name)
 		c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm") // as natively, and what there is in a page besides

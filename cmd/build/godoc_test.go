@@ -38,9 +38,11 @@ func TestPublicGoIsDocumented(t *testing.T) {
 			for _, decl := range parsed.Decls {
 				switch decl := decl.(type) {
 				case *ast.FuncDecl:
-					if decl.Name.IsExported() && !(decl.Recv != nil && (defined[decl.Name.Name] || !ofExported(decl.Recv))) {
-						missing(decl.Pos(), decl.Name.Name, decl.Doc)
+					name := decl.Name
+					if !name.IsExported() || decl.Recv != nil && (defined[name.Name] || !ofExported(decl.Recv)) {
+						continue
 					}
+					missing(decl.Pos(), name.Name, decl.Doc)
 				case *ast.GenDecl:
 					documented(decl, missing)
 				}

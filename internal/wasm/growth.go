@@ -12,9 +12,9 @@ const (
 	Adds
 	// Asks: it executes memory.size, or memory.grow by 0, which asks the same. Such an allocator hands out all pages
 	// that it finds, whatever has added them. So does one that makes no address of what memory.grow returns: it looks
-	// only whether that has failed, and counts pages itself. Emscripten's modules ask, and have JavaScript grow the memory. Memory that is
-	// shared or imported counts as Asks, too, since its other owners may do anything; so does a module whose code is
-	// missing or cannot be read.
+	// only whether that has failed, and counts pages itself. Emscripten's modules ask, and have JavaScript grow the
+	// memory. Memory that is shared or imported counts as Asks, too, since its other owners may do anything; so does a
+	// module whose code is missing or cannot be read.
 	Asks
 	// Scans: it looks at where its stack ends: it passes the stack pointer to a call, compares it, subtracts it from
 	// something, stores it, or has a function that returns it and is not for JavaScript. Code that only makes frames

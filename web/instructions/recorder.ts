@@ -180,7 +180,7 @@ export class Recorder implements Recorded {
   }
 }
 
-/** Where a continuation stands: by its functions, from the base on, if the engine names them, and its last operation. */
+/** Where a continuation stands: its functions, from the base on, if the engine names them, and its last operation. */
 function stands(continuation: object, what: string): string {
   const functions = saved(continuation)?.reverse();
   return functions ? `${functions.join(" > ")}: ${what}` : what;
