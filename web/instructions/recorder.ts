@@ -1,7 +1,7 @@
 // What a run tells, as lanes and steps: a lane for each continuation, a step for each operation, and after each step
 // which stacks there are.
 
-import { saved } from "../../jsglue/src/lower/frames.js";
+import { savedFunctions } from "../../jsglue/src/lower/frames.js";
 import type { Told } from "./instrument.js";
 
 /** One operation: from one lane to another, or within one. */
@@ -182,7 +182,7 @@ export class Recorder implements Recorded {
 
 /** Where a continuation stands: its functions, from the base on, if the engine names them, and its last operation. */
 function stands(continuation: object, what: string): string {
-  const functions = saved(continuation)?.reverse();
+  const functions = savedFunctions(continuation)?.reverse();
   return functions ? `${functions.join(" > ")}: ${what}` : what;
 }
 

@@ -162,7 +162,7 @@ export class Binding {
     if (SCRIPT_TAG || !task.over) this.rest();
   }
 
-  /** Where the stack of a fiber ends that a trap has ended, before the pointers are put to rest; if that is known. */
+  /** Where the stack of a fiber ends that has just trapped; undefined if that is not known. */
   reach(): number | undefined {
     const { stack } = this;
     if (!stack || this.plan.wanders || stack.now === stack.atRest) return undefined;
@@ -179,8 +179,7 @@ export class Binding {
 
 /** Ends the fibers whose stacks an overflow has reached. Returns the error for the fiber that has overflowed. */
 function overflown(task: Failing, regions: Regions, region: Region, end: number): FiberError {
-  // How deep the stack went is only known if it is that deep still; otherwise only the overwritten guards show that it
-  // was deeper.
+  // If the stack still ends where it was deepest, that is known. Otherwise the overwritten guards show how far it went.
   const [low, lost] = regions.mend(region, end);
   const depth = region.high - low;
   const text =

@@ -86,7 +86,7 @@ function functions(frame: object | null): Line[] | undefined {
  * The names of the functions whose frames a continuation has, innermost first; undefined if the engine names no
  * functions.
  */
-export function saved(continuation: object | null): string[] | undefined {
+export function savedFunctions(continuation: object | null): string[] | undefined {
   return functions(frames().leaf(continuation))?.map(({ name }) => name);
 }
 
@@ -95,7 +95,7 @@ export function saved(continuation: object | null): string[] | undefined {
  * left out.
  */
 export function standsIn(continuation: object | null, imports: number): string[] | undefined {
-  return saved(continuation)?.slice(imports, -1);
+  return savedFunctions(continuation)?.slice(imports, -1);
 }
 
 const restored = new WeakSet<object>();
