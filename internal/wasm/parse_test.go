@@ -488,8 +488,7 @@ func TestGrowth(t *testing.T) {
 		{"grows, and keeps where twice", bare("\x00\x41\x01\x40\x00\x22\x00\x21\x01\x20\x00\x41\x7f\x46\x1a" +
 			"\x20\x01\x41\x10\x74\x1a\x0b"), Adds},
 		{"grows by what a local holds", bare("\x00\x20\x00\x40\x00\x41\x10\x74\x1a\x0b"), Adds},
-		{"grows, and computes where by a multiplication", bare("\x00\x41\x01\x40\x00\x41\x80\x80\x04\x6c\x1a\x0b"),
-			Adds},
+		{"grows, and shifts it for another purpose", bare("\x00\x41\x01\x40\x00\x41\x02\x74\x1a\x0b"), Asks},
 		{"grows, and returns it, and nobody knows what for", bare("\x00\x41\x01\x40\x00\x0b"), Asks},
 		{"grows, and looks by an exclusive or whether it could", bare("\x00\x41\x01\x40\x00\x41\x7f\x73\x45\x1a\x0b"),
 			Asks},

@@ -90,8 +90,8 @@ func (m *Module) scanBody(r *Reader) {
 	zero := false    // and was it of one that holds 0
 	stack := uint32(m.candidate())
 	// What is known of the last memory.grow, and where code without optimisation keeps its result: in a local, and at
-	// this offset from some address. Only code that makes an address of the result, by a shift or a multiplication, is
-	// known to use the new pages, and no others.
+	// this offset from some address. Only code that makes an address of the result, shifting it by 16, is known to use
+	// the new pages, and no others. Compilers do not multiply.
 	growth, result, slot := Never, none, none
 	for r.More() {
 		from := r.Pos
@@ -157,7 +157,7 @@ func (m *Module) scanBody(r *Reader) {
 			if op == OpI32Add {
 				frame = -frame // an optimiser may add what is less than nothing
 			}
-			if before == stack && last == OpI32Const && int32(frame) > 0 && frame%4 == 0 {
+			if before == stack && int32(frame) > 0 && frame%4 == 0 {
 				m.suspect = true
 			}
 			if last != OpI32Const && (last != OpI32And || op == OpI32Add) || frame%16 != 0 {
@@ -188,8 +188,8 @@ func (m *Module) scanBody(r *Reader) {
 				}
 			}
 		}
-		if before == pages && (op == OpI32Shl || op == OpI32Mul) {
-			growth = min(growth, Adds)
+		if before == pages && op == OpI32Shl && frame == 16 {
+			growth = Adds
 		}
 		before, pointer = pointer, read
 		if op != OpI32Const {

@@ -38,7 +38,7 @@ export function limit(): void {
 function fail(error: unknown): number {
   broken = new FiberError(
     "core-trap",
-    `the scheduler has failed (${words(error)}), and no fiber can go on. This is a bug in fiberfill.`,
+    `the scheduler has failed (${words(error)}), and no fiber can go on: a bug in fiberfill`,
     { cause: error },
   );
   ended(broken);
