@@ -248,7 +248,7 @@ function cannotSuspend(name: string): FiberError {
   const why = current
     ? `fiber ${current.name} called an import, which called an export as a plain function, and JavaScript in between ` +
       "cannot be suspended; call it from fiberfill's exports"
-    : "no fiber has called it. A start function is none; an export is one if it is called from fiberfill's exports";
+    : "no fiber has called it. A start function is none. Call an export from fiberfill's exports";
   return new FiberError("cannot-suspend", `import ${name} has to wait, and cannot here: ${why}.`, {
     ...(current && { fiber: current.name }),
   });
