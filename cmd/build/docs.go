@@ -181,11 +181,11 @@ func writeReference(dir string) error {
 	for _, name := range goPackages {
 		c := exec.Command("go", "doc", "-all", "./"+name)
 		c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm") // as natively, and what there is in a page besides
-		text, err := c.Output()
+		text, err := outputOf(c)
 		if err != nil {
 			return err
 		}
-		packages += "\n## " + name + "\n\n```go\n" + string(text) + "\n```\n"
+		packages += "\n## " + name + "\n\n```go\n" + text + "\n```\n"
 	}
 	return errors.Join(
 		writeFile(filepath.Join(dir, "c.md"), []byte("# fiberfill.h\n\nFor guests in C with [fibers of their own]"+

@@ -45,7 +45,10 @@ func run(c *exec.Cmd) error {
 
 // output runs a program and returns its standard output without the last newline. Its standard error is passed on.
 func output(name string, args ...string) (string, error) {
-	c := exec.Command(name, args...)
+	return outputOf(exec.Command(name, args...))
+}
+
+func outputOf(c *exec.Cmd) (string, error) {
 	c.Stderr = os.Stderr
 	text, err := c.Output()
 	if err != nil {

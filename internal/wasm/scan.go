@@ -91,7 +91,7 @@ func (m *Module) scanBody(r *Reader) {
 	stack := uint32(m.candidate())
 	// What is known of the last memory.grow, and where code without optimisation keeps its result: in a local, and at
 	// this offset from some address. Only code that makes an address of the result, shifting it by 16, is known to use
-	// the new pages, and no others. Compilers do not multiply.
+	// the new pages, and no others. (If an allocator multiplies by 65536, its calls are right, and do not overlap.)
 	growth, result, slot := Never, none, none
 	for r.More() {
 		from := r.Pos

@@ -128,7 +128,7 @@ function look(binding: Binding, task: Call, name: string): unknown {
 }
 
 function park(binding: Binding, task: Call, name: string, how: Wait): unknown {
-  if (!SCRIPT_TAG) {
+  if (!SCRIPT_TAG && task.args !== nothing) {
     // A thousand calls may wait for long, and each may have been passed a text.
     task.args = nothing;
     task.encoded = none;
@@ -248,7 +248,7 @@ function cannotSuspend(name: string): FiberError {
   const why = current
     ? `fiber ${current.name} called an import, which called an export as a plain function, and JavaScript in between ` +
       "cannot be suspended; call it from fiberfill's exports"
-    : "no fiber has called it. A start function is none. Call an export from fiberfill's exports";
+    : "no fiber has called it. A start function is no fiber; call an export from fiberfill's exports";
   return new FiberError("cannot-suspend", `import ${name} has to wait, and cannot here: ${why}.`, {
     ...(current && { fiber: current.name }),
   });

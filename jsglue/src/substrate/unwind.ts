@@ -70,6 +70,7 @@ function slot(): number {
   return free.pop()!;
 }
 
+// Its methods are private in TypeScript only: for private methods of the language, V8 keeps a field in every object.
 class Unwound implements Stack {
   slot = -1; // its place in the table of continuations; -1: it has not begun, or has ended
   #outcome: unknown = undefined; // an error is kept, to complete its stack if it ends the call
@@ -224,10 +225,9 @@ function loop(): void {
   running = true;
   try {
     // Code that awaits a fiber that has ended runs before the next fiber: it may cancel that fiber, or start others.
-    // (Compared with undefined: what is true or false of both kinds of object V8 finds out in a call.)
-    for (let over; over === undefined && first !== undefined;) {
+    for (let over; !over && first;) {
       over = first.goesOn ? first.run() : first.slot < 0 ? shift().begin() : shift().over();
-      if (over !== undefined) over();
+      if (over) over();
     }
   } finally {
     running = false;
