@@ -16,11 +16,11 @@ import (
 // (renameExports). Otherwise a name must not be of an import or export of wasm, nor of the public interface, nor in a
 // string (that is tested), nor an export of a file that is loaded on demand, nor of the platform.
 var privateNames = strings.Fields(`
-	abroad after alone awaited away binding calling cancelledBy claim controller copied copies cursor death deep
-	defers encoded entry exportName expose finish firm give given held high hindrance inOrder innermost inspect
-	intact interrupt lent lifeOf log_start lose lost mayWait mend notify offer overflow overrun pushed reference
-	region saved shape size_like_own sound spoilt stackPointer stays substrate swallowed takes tenant thrown thunk
-	trampolines trapped turns under unlisten wanders wanted
+	abroad after awaited away binding calling cancelledBy claim controller copied copies death deep defers encoded
+	entry exportName expose finish firm give given held high hindrance inOrder innermost inspect intact interrupt lent
+	lifeOf log_start lose lost mayWait mend notify offer overflow overrun placed pushed reference region saved shape
+	size_like_own sound spoilt stackPointer stays substrate swallowed takes tenant thrown thunk trampolines trapped
+	turns under unlisten waiters wanders wanted
 `)
 
 // letters are in the order that brotli makes least of; so is the n below.

@@ -1,7 +1,7 @@
 // fiberfill/polyfill: installs the namespace of fiberfill/webassembly as the global WebAssembly. Modules that were
 // compiled before stay as they were.
 
-import { WebAssembly as namespace } from "../../jsglue/src/lower/namespace.js";
+import { WebAssembly as namespace } from "../../jsglue/src/api/namespace.js";
 
 export { shadowStacks } from "../../jsglue/src/api/webassembly.js";
 

@@ -2,4 +2,4 @@
 // with stack-switching instructions. Importing it touches no global.
 
 export { shadowStacks } from "../../jsglue/src/api/webassembly.js";
-export { WebAssembly } from "../../jsglue/src/lower/namespace.js";
+export { WebAssembly } from "../../jsglue/src/api/namespace.js";

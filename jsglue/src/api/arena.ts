@@ -77,7 +77,7 @@ class Scope extends Life {
       },
       (error) => {
         this.#members.delete(life);
-        if (!life.cancelledBy(error)) this.#failures.push({ by: life, error, late: this.cancelled });
+        if (!life.cancelledBy(error)) this.#failures.push({ by: life, error, late: !!this.cancelled });
         failed?.(error);
         this.#left(life);
       },

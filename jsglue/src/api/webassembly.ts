@@ -70,7 +70,7 @@ function promising(fn: Function): (...args: unknown[]) => Promise<unknown> {
 function beginHere(call: Call, caller: Call | undefined): void {
   const { binding } = call;
   const back = shared ? below() : binding.stack?.below();
-  call.alone = !caller || caller.away;
+  if (caller && !caller.away) call.inside = true;
   try {
     binding.substrate.beginHere(call);
   } finally {

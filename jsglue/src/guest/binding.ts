@@ -94,7 +94,7 @@ export class Binding {
       task.region.tenant = task;
     }
     this.machine?.start(task);
-    if (shared) begins(task, SCRIPT_TAG || task.alone);
+    if (shared) begins(task, SCRIPT_TAG || !task.inside);
     // A call that begins inside another one begins below it, since the outer call may have passed pointers to its
     // frames.
     const alone = shared && task.turns === this.turns;

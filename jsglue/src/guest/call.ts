@@ -44,25 +44,25 @@ export class Call extends Task implements Owner, Holder {
   declare runner: Owner & Task["runner"];
 
   encoded: Encoded; // the strings and bytes among args
-  cursor = 0; // the next of args that the thunk asks for
-  length = -1; // of the bytes whose pointer was handed out last; -1: none
-  top = 0; // where the next bytes among the arguments are put; 0 before the first
+  placed = 0; // so many of its arguments are on its shadow stack, and have taken two parameters
+  declare length?: number | undefined; // of the bytes whose address was handed out last
+  declare top?: number; // where the next bytes among the arguments are put, behind the first
   result: unknown = undefined;
-  threw = false; // result is what the export threw
+  declare threw?: boolean; // result is what the export threw
   calling = false; // a marked import, which runs
-  turns: Serial | undefined = undefined; // among which its own is, where calls run one after another
-  nested: Call[] | undefined = undefined; // calls that its import has made and that wait for their turn behind this one
+  declare turns?: Serial; // among which its own is, where calls run one after another
+  declare waiters?: Call[] | undefined; // calls that its import has made and that wait for their turn behind this one
 
   region: Region | undefined = undefined;
   high = 0; // where its shadow stack begins
-  touched = false; // something may have been written to the guard of its region
+  declare touched?: boolean; // something may have been written to the guard of its region
   // it has waited in an import of a guest other than its own: stubs and thunks may look at a region that is not its own
-  abroad = false;
-  lost: FiberError | undefined = undefined; // somebody else has written over its shadow stack
+  declare abroad?: boolean;
+  declare lost?: FiberError | undefined; // somebody else has written over its shadow stack
 
   frames: readonly Frames[] = noFrames; // what else it has on shadow stacks: see shadowstack.ts
-  away = false; // none of its code runs: it waits, or has ended
-  alone = true; // it has not begun inside an import of another, whose frames are above
+  declare away?: boolean; // none of its code runs: it waits, or has ended
+  declare inside?: boolean; // it has begun inside an import of another, whose frames are above
 
   constructor(
     id: number,
@@ -71,7 +71,8 @@ export class Call extends Task implements Owner, Holder {
     readonly binding: Binding,
     public args: readonly unknown[],
   ) {
-    super(id, given);
+    super(id);
+    if (given !== undefined) this.given = given;
     this.runner = this;
     this.encoded = !SCRIPT_TAG && thunk.jspi ? none : encode(args);
   }
@@ -98,7 +99,7 @@ export class Call extends Task implements Owner, Holder {
     if (!turns?.defers(this)) return false;
     this.binding.tell(this);
     const caller = running();
-    if (caller?.calling && caller === turns.innermost) (caller.nested ??= []).push(this);
+    if (caller?.calling && caller === turns.innermost) (caller.waiters ??= []).push(this);
     return true;
   }
 
@@ -124,7 +125,7 @@ export class Call extends Task implements Owner, Holder {
     // memory.
     const overflow = (binding.sound(this) ? undefined : binding.overflow(this)) ?? this.lost;
     if (overflow) left(this, true, overflow, false);
-    else left(this, this.threw, this.result, false);
+    else left(this, !!this.threw, this.result, false);
   }
 
   trapped(error: unknown): void {

@@ -65,7 +65,7 @@ export function waiting(binding: Binding, name: string, mark: Suspending): unkno
     const refused = before(binding, task, name);
     if (refused) return refused;
     let result: unknown;
-    task.nested = undefined;
+    if (task.waiters) task.waiters = undefined;
     task.calling = true;
     try {
       result = call(...args);
@@ -79,7 +79,7 @@ export function waiting(binding: Binding, name: string, mark: Suspending): unkno
     const on = Cancellable.lifeOf(result);
     if (on) circle(task, on, result as Promise<unknown>, mark);
     // It waits, most likely for the calls that it has made.
-    if (!on || on.firm) for (const each of (task as Call).nested ?? []) each.nest(task.turns);
+    if (!on || on.firm) for (const each of (task as Call).waiters ?? []) each.nest(task.turns);
     // Not result.then: a thenable of the user's must not call back before the fiber waits. [J-IMP-2]
     const promise = Promise.resolve(result);
     const parked = park(binding, task, name, wait);
@@ -113,7 +113,8 @@ function look(binding: Binding, task: Call, name: string): unknown {
   if (task.binding.stack !== binding.stack || !task.region) goBelow(binding);
   // Why: RATIONALE.md, "Why is an import not called for a cancelled fiber?".
   if (!task.cancelled) return undefined;
-  if (++task.swallowed > PATIENCE) {
+  task.swallowed = (task.swallowed ?? 0) + 1;
+  if (task.swallowed > PATIENCE) {
     const text =
       `fiber ${task.name} was cancelled and has begun ${PATIENCE} waits since, in export ` +
       `${task.exportName}; it has been ended by a trap`;

@@ -30,7 +30,7 @@ import { workerModule } from "../substrate/jspi.js";
 export interface Holder {
   frames: readonly Frames[];
   /** It waits or has ended: none of its code runs. */
-  away: boolean;
+  away?: boolean;
   /** The fiber; undefined: a stack that the platform's own promising has made. */
   readonly tenant: Fiber | undefined;
 }

@@ -25,11 +25,11 @@ function result(call: Call, i: number, value: unknown): void {
 const arg: Record<string, (call: Call, i: number) => unknown> = {
   "arg:127": (call, i) => {
     const { length } = call;
-    if (length >= 0) {
-      call.length = -1;
+    if (length !== undefined) {
+      call.length = undefined;
       return length;
     }
-    const bytes = call.encoded.bytes?.[call.cursor];
+    const bytes = call.encoded.bytes?.[i - call.placed];
     if (bytes) {
       if (!SCRIPT_TAG) refuseSurplus(call, i);
       return place(call, i, bytes);
@@ -50,14 +50,15 @@ const reference = take;
 
 function take(call: Call, i: number): unknown {
   if (!SCRIPT_TAG && call.thunk.jspi) return call.args[i];
-  if (call.cursor === call.args.length) {
+  const argument = i - call.placed;
+  if (argument >= call.args.length) {
     throw new FiberError(
       "bad-argument",
       `export ${call.exportName} takes ${call.thunk.parameters} parameters; nothing was passed for parameter ${i + 1}`,
       { fiber: call.name },
     );
   }
-  return call.args[call.cursor++];
+  return call.args[argument];
 }
 
 function number(call: Call, i: number, type: string): unknown {
@@ -76,12 +77,12 @@ function wrong(call: Call, i: number, type: string, value: unknown, remedy: stri
  * too few for the others, most likely a number was passed as a string, and the guest would compute with its address.
  * (map and forEach pass an index and the array, too.)
  */
-function refuseSurplus({ args, cursor, thunk, exportName, name }: Call, i: number): void {
+function refuseSurplus({ args, placed, thunk, exportName, name }: Call, i: number): void {
   const [value, index, array] = args as any[];
   const passed = args.length === 3 && array?.[index] === value ? 1 : args.length;
-  if (passed - cursor < thunk.parameters - i) return;
+  if (passed - i + placed < thunk.parameters - i) return;
   const text =
-    `argument ${cursor + 1} of export ${exportName}, ${describe(args[cursor])}, takes two parameters, for its ` +
+    `argument ${i - placed + 1} of export ${exportName}, ${describe(args[i - placed])}, takes two parameters, for its ` +
     `address and its length; of the ${thunk.parameters} that leaves too few. If a number is meant, pass a number`;
   throw new FiberError("bad-argument", text, { fiber: name });
 }
@@ -91,7 +92,7 @@ function place(call: Call, i: number, bytes: Uint8Array): number {
     throw new FiberError(
       "bad-argument",
       `export ${call.exportName} has no parameter behind number ${i + 1} for the length of what was passed there, ` +
-        describe(call.args[call.cursor]),
+        describe(call.args[i - call.placed]),
       { fiber: call.name },
     );
   }
@@ -99,7 +100,7 @@ function place(call: Call, i: number, bytes: Uint8Array): number {
   if (at === 0) throw noRoom(call);
   call.binding.bytes().set(bytes, at);
   call.top = at + bytes.length;
-  call.cursor++;
+  call.placed++;
   call.length = bytes.length;
   return at;
 }

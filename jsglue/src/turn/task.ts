@@ -23,7 +23,7 @@ export abstract class Task extends Life {
 
   /** What runs on its stack now: itself, or a fiber that its guest has made. */
   runner!: Runner;
-  over = false; // it has ended inside the call that began it: the core knows, the user does not yet
+  declare over?: boolean; // it has ended inside the call that began it: the core knows, the user does not yet
 
   waits = 0; // number of waits begun, as in the core
   outcome: unknown = undefined; // what the current wait ends with
@@ -35,14 +35,12 @@ export abstract class Task extends Life {
   awaited: object | undefined = undefined; // the Promise of the current wait, until leaks.ts takes it
   on: Life | undefined = undefined; // the fiber or arena that the current wait is for
 
-  held = false; // cancelled, but it is not yet this fiber's turn to end
-  swallowed = 0; // waits begun since it was cancelled
-  death: unknown = undefined; // why fiberfill has ended its stack by a trap
+  declare held?: boolean; // cancelled, but it is not yet this fiber's turn to end
+  declare swallowed?: number; // waits begun since it was cancelled
+  declare death?: unknown; // why fiberfill has ended its stack by a trap
+  declare given?: string; // the name that the user gave
 
-  constructor(
-    readonly id: number,
-    readonly given: string | undefined, // the name that the user gave
-  ) {
+  constructor(readonly id: number) {
     super();
   }
 

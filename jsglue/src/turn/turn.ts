@@ -100,7 +100,7 @@ export function run(command: number): void {
     current = task;
     enter(task, "running");
     const { stack } = task.runner;
-    if (!stack) task.begin();
+    if (stack === undefined) task.begin();
     else if (task.death) stack.end();
     else if (task.deliver) task.deliver(task.outcome, stack);
     else stack.goOn(task.outcome);

@@ -1,12 +1,12 @@
 // The namespace of fiberfill/webassembly, which takes modules with stack-switching instructions, too: a module is
 // lowered if the engine refuses it because of these instructions. Everything else goes to the platform unchanged.
 
-import { alike, extended, instantiations, namespace } from "../api/webassembly.js";
+import { shared } from "../lower/driver.js";
+import { checkTags, customSections, exports, imports, isLowered, link } from "../lower/link.js";
+import { load, loadNow, lower } from "../lower/rewriter.js";
 import { WebAssembly as platform } from "../platform.js";
 import { has, isObject, viewOf } from "../values.js";
-import { checkTags, customSections, exports, imports, isLowered, link } from "./link.js";
-import { load, loadNow, lower } from "./rewriter.js";
-import { shared } from "./driver.js";
+import { alike, extended, instantiations, namespace } from "./webassembly.js";
 
 /** What may stand among the platform's options for compiling. */
 export interface LowerOptions {
