@@ -1,15 +1,62 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as --enable-reference-types --enable-gc --enable-bulk-memory --enable-exception-handling --enable-tail-call \
-;;     --enable-stack-switching -g yield.wat -o yield.wasm
+;;   wasm-as --enable-reference-types --enable-gc --enable-bulk-memory --enable-tail-call \
+;;     -g yield.wat -o yield.wasm
 ;;
 ;; An import that yields, on stacks of our own: a stub that asks the scheduler who is next without JavaScript. What it
 ;; does is written down, and JavaScript is told before any of its code runs (src/substrate/yields.ts; cells.ts says what
-;; lies where in the memory). There is an instance for each such import. It is lowered: the fiber leaves its stack in
-;; here, with one frame. Whatever is not usual is left to the stub that the import has otherwise (package jsglue/stubs).
+;; lies where in the memory). There is an instance for each such import. Whatever is not usual is left to the stub that
+;; the import has otherwise (package jsglue/stubs).
+;;
+;; The stub does by hand what the rewriter makes of a suspension (polyfill/lower): it saves its frame and returns. When
+;; the fiber goes on, all that the frame is for is to put the stack pointer back. If the fiber that goes on next waits
+;; in this import, too, the stub does that for it, and marks its frame as done, so that the driver does not enter it.
 (module $fiberfill.yield
+  ;; As in every lowered module (driver.wat).
+  (rec
+    (type $frame (sub (struct
+      (field $caller (mut (ref null $frame)))
+      (field $reenter (mut (ref $reenter)))
+      (field $site (mut i32)))))
+    (type $reenter (func (param (ref $frame))))
+    (type $tag (struct (field $number (mut i32))))
+    (type $tags (array (ref $tag)))
+    (type $stack (sub final $frame (struct
+      (field $caller (mut (ref null $frame)))
+      (field $reenter (mut (ref $reenter)))
+      (field $site (mut i32))
+      (field $leaf (mut (ref null $frame)))
+      (field $inner (mut (ref null $stack)))
+      (field $parent (mut (ref null $stack)))
+      (field $suspends (mut (ref null $tags)))
+      (field $switches (mut (ref null $tags)))
+      (field $native (mut i32))
+      (field $last (mut (ref null $frame))))))
+    (type $cont (sub (struct (field $stack (mut (ref null $stack))))))
+    (type $realm (struct
+      (field $current (mut (ref null $stack)))
+      (field $captured (mut (ref null $stack)))
+      (field $peer (mut (ref null $stack)))
+      (field $outcome (mut i32))
+      (field $why (mut i32)))))
   (type $tell (func))
   (type $wait (func))
-  (import "host" "wait" (tag $wait (type $wait)))
+  ;; What the rewriter makes of fiber.wat's type of the same name.
+  (type $waiting (sub final $cont (struct (field $stack (mut (ref null $stack))) (field (ref null $wait)))))
+  ;; The stub's frame. The group makes its type another one than that of any frame that the rewriter makes.
+  (rec
+    (type $held (sub final $frame (struct
+      (field $caller (mut (ref null $frame)))
+      (field $reenter (mut (ref $reenter)))
+      (field $site (mut i32))
+      (field $import (mut i32))
+      (field $saved (mut i32))
+      (field $region (mut i32)))))
+    (type (struct (field (ref null $held)))))
+  (import "driver" "state" (global $state (mut i32)))
+  (import "driver" "frames" (global $frames (mut i32)))
+  (import "driver" "wait" (global $wait (mut (ref null $tag))))
+  (import "driver" "realm" (global $realm (ref $realm)))
+  (import "fiber" "slots" (table $slots 0 (ref null $waiting)))
   (import "fiber" "memory" (memory 1))
   (import "fiber" "told" (global $told (mut (ref null $tell))))
   ;; The other stub.
@@ -34,23 +81,83 @@
   (import "js" "obey" (func $obey (param $command i32)))
   (import "js" "import" (global $import i32))
 
-  (elem declare func $tell_it)
+  (elem declare func $tell_it $again)
   (func $tell_it
     (global.set $told (ref.null $tell))
     (call $js_tell))
 
   (func (export "stub") (type $tell)
-    (local $saved i32) (local $region i32)
+    (local $saved i32) (local $region i32) (local $s (ref null $stack)) (local $mine (ref null $held))
     (local.set $saved (global.get $sp))
     (local.set $region (global.get $low))
-    (if (local.get $region) (then
-      (if (i32.lt_u (local.get $saved) (local.get $region)) (then (return_call $otherwise)))
-      (if (i32.eqz (call $untouched (local.get $region))) (then (return_call $otherwise)))))
-    (if (i32.eqz (call $asked)) (then (return_call $otherwise)))
-    (global.set $sp (global.get $rest))
-    (suspend $wait)
-    (global.set $sp (local.get $saved))
-    (global.set $low (local.get $region))
+    (block $otherwise
+      (local.set $s (br_on_null $otherwise (struct.get $realm $current (global.get $realm))))
+      (br_if $otherwise (i32.eqz (ref.eq (global.get $wait)
+        (array.get $tags (br_on_null $otherwise (struct.get $stack $suspends (local.get $s))) (i32.const 0)))))
+      (br_if $otherwise (i32.gt_u (global.get $frames) (i32.const 0x20000))) ;; time to see if there is room for more
+      (if (local.get $region) (then
+        (br_if $otherwise (i32.lt_u (local.get $saved) (local.get $region)))
+        (br_if $otherwise (i32.eqz (call $untouched (local.get $region))))))
+      (br_if $otherwise (i32.eqz (call $asked)))
+
+      ;; As driver.wat's suspend, for the handler of the innermost stack.
+      (if (i32.eqz (ref.is_null (struct.get $realm $captured (global.get $realm))))
+        (then (struct.set $realm $captured (global.get $realm) (ref.null none))))
+      (struct.set $realm $outcome (global.get $realm) (i32.const 1))
+      (struct.set $realm $why (global.get $realm) (i32.const 0))
+      (global.set $state (i32.const 1))
+      (local.set $mine (call $frame (local.get $s)))
+      (struct.set $held $saved (local.get $mine) (local.get $saved))
+      (struct.set $held $region (local.get $mine) (local.get $region))
+      (struct.set $held $site (local.get $mine) (i32.const 4))
+      (if (i32.eqz (ref.eq (struct.get $stack $leaf (local.get $s)) (local.get $mine)))
+        (then (struct.set $stack $leaf (local.get $s) (local.get $mine))))
+      (if (i32.eqz (ref.eq (struct.get $stack $last (local.get $s)) (local.get $mine)))
+        (then (struct.set $stack $last (local.get $s) (local.get $mine))))
+      (call $next)
+      (return))
+    (return_call $otherwise))
+
+  ;; Returns a frame for the stub: the one that was the stack's last leaf, if that was a stub's.
+  (func $frame (param $s (ref null $stack)) (result (ref $held))
+    (local $f (ref null $held))
+    (drop (block $new (result (ref null $frame))
+      (local.set $f (br_on_cast_fail $new (ref null $frame) (ref $held) (struct.get $stack $last (local.get $s))))
+      (br_if $new (ref.null none) (i32.ne (struct.get $held $site (local.get $f)) (i32.const 1)))
+      (if (i32.ne (struct.get $held $import (local.get $f)) (global.get $import)) (then
+        (struct.set $held $reenter (local.get $f) (ref.func $again))
+        (struct.set $held $import (local.get $f) (global.get $import))))
+      (return (ref.as_non_null (local.get $f)))))
+    (global.set $frames (i32.add (global.get $frames) (i32.const 1)))
+    (struct.new $held (ref.null none) (ref.func $again) (i32.const 4) (global.get $import) (i32.const 0) (i32.const 0)))
+
+  ;; Puts the guest's stack pointer where the fiber needs it that goes on next, if that waits here and has nothing to
+  ;; be given by JavaScript; otherwise where the pointer rests.
+  (func $next
+    (local $slot i32) (local $f (ref null $held))
+    (local.set $slot (i32.load (i32.const 0)))
+    (block $rests
+      (br_if $rests (i32.lt_s (local.get $slot) (i32.const 0)))
+      (br_if $rests (i32.or (i32.load (i32.const 8)) (global.get $shared)))
+      (drop (block $other (result (ref null $frame))
+        (local.set $f (br_on_cast_fail $other (ref null $frame) (ref $held)
+          (struct.get $stack $leaf
+            (br_on_null $rests
+              (struct.get $waiting $stack (br_on_null $rests (table.get $slots (local.get $slot))))))))
+        (br_if $rests (i32.ne (struct.get $held $import (local.get $f)) (global.get $import)))
+        (br_if $rests (i32.ne (struct.get $held $site (local.get $f)) (i32.const 4)))
+        (struct.set $held $site (local.get $f) (i32.const 1))
+        (global.set $sp (struct.get $held $saved (local.get $f)))
+        (global.set $low (struct.get $held $region (local.get $f)))
+        (return))))
+    (global.set $sp (global.get $rest)))
+
+  ;; What the driver enters with the stub's frame.
+  (func $again (type $reenter) (param $f (ref $frame))
+    (local $mine (ref null $held))
+    (local.set $mine (ref.cast (ref $held) (local.get $f)))
+    (global.set $sp (struct.get $held $saved (local.get $mine)))
+    (global.set $low (struct.get $held $region (local.get $mine)))
     (if (i32.or (i32.load (i32.const 8)) (global.get $shared)) (then (call $end (global.get $shared)))))
 
   ;; Lets the fiber go to the end of the queue: the core names the next one. Returns 0 if JavaScript has to do that.

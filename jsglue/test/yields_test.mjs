@@ -84,6 +84,43 @@ const deep = assemble(`(module
     (i32.store (i32.sub (global.get $__stack_pointer) (local.get $below)) (i32.const 7))
     (call $keeps (i32.const 99) (i32.const 5))))`);
 
+// Goes up and down its shadow stack at random, and yields by either of two imports, or below an exception that a caller
+// catches. Returns how often the stack was not as it had been.
+const wandering = assemble(`(module
+  (import "fiberfill" "yield" (func $one))
+  (import "fiberfill" "yield" (func $other))
+  (memory (export "memory") 2)
+  (global $__stack_pointer (export "__stack_pointer") (mut i32) (i32.const 65536))
+  (tag $up)
+
+  (func $wander (export "wander") (param $seed i32) (param $depth i32) (result i32)
+    (local $at i32) (local $wrong i32) (local $i i32)
+    (global.set $__stack_pointer (local.tee $at (i32.sub (global.get $__stack_pointer) (i32.const 16))))
+    (i32.store (local.get $at) (local.get $seed))
+    (local.set $i (i32.const 6))
+    (loop $again
+      (i32.store offset=4 (local.get $at) (i32.mul (local.get $seed) (local.get $i)))
+      (if (i32.and (local.get $depth)
+          (i32.shr_u (i32.mul (i32.add (local.get $seed) (local.get $i)) (i32.const 0x9e3779b1)) (i32.const 31)))
+        (then
+          (block $caught
+            (try_table (catch $up $caught)
+              (local.set $wrong (i32.add (local.get $wrong)
+                (call $wander (i32.add (i32.mul (local.get $seed) (i32.const 1664525)) (local.get $i))
+                  (i32.sub (local.get $depth) (i32.const 1)))))))
+          (global.set $__stack_pointer (local.get $at)))
+        (else (if (i32.and (i32.shr_u (local.get $seed) (local.get $i)) (i32.const 1))
+          (then (call $one))
+          (else (call $other)))))
+      (if (i32.or (i32.ne (global.get $__stack_pointer) (local.get $at))
+        (i32.or (i32.ne (i32.load (local.get $at)) (local.get $seed))
+          (i32.ne (i32.load offset=4 (local.get $at)) (i32.mul (local.get $seed) (local.get $i)))))
+        (then (local.set $wrong (i32.add (local.get $wrong) (i32.const 1)))))
+      (br_if $again (local.tee $i (i32.sub (local.get $i) (i32.const 1)))))
+    (if (i32.eqz (i32.or (i32.rem_u (local.get $seed) (i32.const 3)) (local.get $wrong))) (then (throw $up)))
+    (global.set $__stack_pointer (i32.add (local.get $at) (i32.const 16)))
+    (local.get $wrong)))`);
+
 const kinds = hasJSPI ? ["jspi", "unwind"] : ["unwind"];
 
 async function guest(stacks, look) {
@@ -137,13 +174,18 @@ for (const stacks of kinds) {
   });
 
   test(`${stacks}: a fiber that yields is cancelled by another, at its yield`, async () => {
-    const { turns } = await guest(stacks, (id) => id === 0 && all[1].cancel("enough"));
-    const all = [turns(0, 30, 10), turns(1, 1e9, 7), turns(2, 50, 50)];
+    let [cancelled, later] = [false, 0];
+    const { turns } = await guest(stacks, (id) => {
+      if (id === 0) cancelled = (all[1].cancel("enough"), true);
+      if (id === 1 && cancelled) later++;
+    });
+    const all = [turns(0, 30, 10), turns(1, 1e9, 1), turns(2, 50, 50)];
     assert.deepEqual(await Promise.allSettled(all), [
       { status: "fulfilled", value: 30 },
       { status: "rejected", reason: "enough" },
       { status: "fulfilled", value: 50 },
     ]);
+    assert.equal(later, 0);
   });
 
   test(`${stacks}: fibers that yield for ever let the page live, and are released`, async () => {
@@ -191,6 +233,13 @@ for (const stacks of kinds) {
     const { exports } = await fiberfill.instantiate(deep, { env: { look() {} } }, { stacks });
     assert.deepEqual(await Promise.all([1, 2, 3].map((id) => exports.keeps(id, 50))), [0, 0, 0]);
     assert.deepEqual(await Promise.all([1, 2, 3].map((id) => exports.looks(id, 20))), [0, 0, 0]);
+  });
+
+  test(`${stacks}: so it is at any depth, whichever imports the fibers of two guests yield by`, async () => {
+    const [a, b] = [0, 1].map(() => fiberfill.instantiate(wandering, {}, { stacks }));
+    const guests = [(await a).exports, (await b).exports];
+    const all = Array.from({ length: 40 }, (_, k) => guests[k & 1].wander(1 + 3 * k, 5)); // no multiple of 3 throws
+    assert.deepEqual(new Set(await Promise.all(all)), new Set([0]));
   });
 
   test(`${stacks}: a fiber that has written to its guard ends at its next yield, and no other`, async () => {

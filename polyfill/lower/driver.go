@@ -29,6 +29,7 @@ const (
 	driverBegin
 	driverMayWait
 	driverLeave
+	driverResumeKept
 	driverEntries // how many there are
 )
 

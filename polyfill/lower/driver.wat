@@ -60,7 +60,8 @@
   ;; 1: the call lies in a try_table; 2: the frame is a stack
   ;; 1 alone: the function has returned, and nobody needs the frame any more. It stays linked to its caller's. Who
   ;; leaves the stack next finds it in its place, and uses it again with the link that it has: a program that goes on
-  ;; and leaves in a loop makes no frames, and writes no links.
+  ;; and leaves in a loop makes no frames, and writes no links. A leaf that is done when its stack is resumed is not
+  ;; entered.
 
   ;; Writing a reference costs a nanosecond or more, reading one next to nothing. So what is the same already is not
   ;; written, and what nobody will look at before it is written again is not cleared, unless it would keep something
@@ -298,6 +299,10 @@
     (local $done (ref null $frame)) ;; the one that has returned last
     (local $throws i32) ;; 1: the frame that runs was entered to throw
     (local.set $f (struct.get $stack $leaf (local.get $s)))
+    (if (i32.eq (struct.get $frame $site (local.get $f)) (i32.const 1)) (then
+      ;; what the frame is for has been done already (jsglue/lower/yield.wat)
+      (local.set $done (local.get $f))
+      (local.set $f (struct.get $frame $caller (local.get $f)))))
     (loop $enter
       (if (i32.and (struct.get $frame $site (local.get $f)) (i32.const 2)) (then
         ;; a stack: all its frames have returned
@@ -435,4 +440,10 @@
       (br $outwards)))
 
   (func (export "leave") (call $suspend (ref.as_non_null (global.get $wait))))
+
+  ;; resume where the reference is good for any number of uses (Options.Revive).
+  (func (export "resumeKept") (param $k (ref null $cont)) (param $suspends (ref null $tags))
+    (param $switches (ref null $tags)) (result (ref null $stack))
+    (call $go (ref.null noexn) (ref.as_non_null (struct.get $cont $stack (local.get $k))) (local.get $suspends)
+      (local.get $switches)))
 )

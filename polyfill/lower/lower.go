@@ -50,7 +50,7 @@ const Namespace = "fiberfill:lower"
 const Section = "fiberfill.lower"
 
 // Version is the version of the agreement between lowered modules and the driver.
-const Version = 5
+const Version = 6
 
 // A lowering is one module on its way.
 type lowering struct {
@@ -112,8 +112,9 @@ type Options struct {
 	Imports []byte
 	// Wait is the name of the module whose functions are imports that wait, if there are any.
 	Wait string
-	// Revive means that the module keeps one reference to each continuation. A continuation that suspends again comes
-	// back as the object that it was resumed by, so that nothing is allocated, and what holds it need not be written.
+	// Revive means that the module keeps one reference to each continuation, which it does not use while the
+	// continuation runs. A resume does not use the reference up, and a continuation that suspends again comes back as
+	// the same object: nothing is allocated, and nothing need be written.
 	Revive bool
 }
 

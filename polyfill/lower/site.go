@@ -30,7 +30,11 @@ func (e *emitter) perform(in *ins) {
 		e.toRegisters(l.t.Params(l.t.FuncOf(id)))
 		e.get(k)
 		e.handlers(in)
-		e.call(l.entry(driverResume))
+		if l.revives {
+			e.call(l.entry(driverResumeKept))
+		} else {
+			e.call(l.entry(driverResume))
+		}
 		e.set(e.taken())
 	case wasm.OpResumeThrow:
 		id := l.m.TypeIDs[in.x]
@@ -137,11 +141,7 @@ func (e *emitter) answer(in *ins) {
 // back pushes the reference to the continuation that has been captured.
 func (e *emitter) back(in *ins, id validate.Heap) {
 	if e.l.revives && in.op == wasm.OpResume && e.l.m.TypeIDs[in.x] == id {
-		k := e.temp(useCont, 0, validate.RefNull(id))
-		e.get(k)
-		e.get(e.taken())
-		e.structSet(typeCont, 0)
-		e.get(k)
+		e.get(e.temp(useCont, 0, validate.RefNull(id)))
 		e.Byte(wasm.OpRefAsNonNull)
 		return
 	}

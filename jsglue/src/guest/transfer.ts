@@ -80,9 +80,10 @@ function wrong(call: Call, i: number, type: string, value: unknown, remedy: stri
 function refuseSurplus({ args, placed, thunk, exportName, name }: Call, i: number): void {
   const [value, index, array] = args as any[];
   const passed = args.length === 3 && array?.[index] === value ? 1 : args.length;
-  if (passed - i + placed < thunk.parameters - i) return;
+  const argument = i - placed;
+  if (passed - argument < thunk.parameters - i) return;
   const text =
-    `argument ${i - placed + 1} of export ${exportName}, ${describe(args[i - placed])}, takes two parameters, for its ` +
+    `argument ${argument + 1} of export ${exportName}, ${describe(args[argument])}, takes two parameters, for its ` +
     `address and its length; of the ${thunk.parameters} that leaves too few. If a number is meant, pass a number`;
   throw new FiberError("bad-argument", text, { fiber: name });
 }

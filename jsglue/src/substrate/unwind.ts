@@ -51,6 +51,7 @@ export interface Needs {
 const trampolines = (): number => Number(isJavaScriptCore());
 
 const LEFT = {}; // what leave returns
+const ENDED = {}; // the outcome of a wait that the stack is not to go on after
 
 // The answer of an import that has not waited, until the import's other half takes it.
 const NONE = {};
@@ -75,7 +76,6 @@ class Unwound implements Stack {
   slot = -1; // its place in the table of continuations; -1: it has not begun, or has ended
   #outcome: unknown = undefined; // an error is kept, to complete its stack if it ends the call
   failed = false; // its wait has ended with an error
-  #ended = false;
   waits = false; // it waits: of several calls that end the wait, the first counts
 
   constructor(readonly runner: Runner) {
@@ -89,23 +89,22 @@ class Unwound implements Stack {
   }
 
   goOn(value: unknown): void {
-    this.wake(value, false, false);
+    this.wake(value, false);
   }
 
   fail(error: unknown): void {
-    this.wake(error, true, false);
+    this.wake(error, true);
   }
 
   end(): void {
-    this.wake(undefined, false, true);
+    this.wake(ENDED, false);
   }
 
-  private wake(outcome: unknown, failed: boolean, ended: boolean): void {
+  private wake(outcome: unknown, failed: boolean): void {
     if (!this.waits) return;
     this.waits = false;
     this.#outcome = outcome;
     this.failed = failed;
-    this.#ended = ended;
     ready(this);
   }
 
@@ -115,7 +114,7 @@ class Unwound implements Stack {
 
   /** Whether the loop in wasm can make it go on. */
   get goesOn(): boolean {
-    return this.slot >= 0 && !this.#ended;
+    return this.slot >= 0 && this.#outcome !== ENDED;
   }
 
   /** The outcome of its wait, which its import returns or throws as it goes on. */
@@ -211,7 +210,7 @@ function ready(stack: Unwound): void {
 function become(stack: Unwound | undefined): void {
   first = stack;
   cells[NEXT] = stack?.goesOn ? stack.slot : -1;
-  cells[GIVEN] = stack ? 1 : 0;
+  cells[GIVEN] = stack === undefined ? 0 : 1;
 }
 
 /** Takes the first of them, which goes on, begins or ends now. */
@@ -283,7 +282,7 @@ function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
       if (answer === NONE) return first && shift().take();
       const result = answer;
       answer = NONE;
-      cells[GIVEN] = first ? 1 : 0;
+      cells[GIVEN] = first === undefined ? 0 : 1;
       return result;
     },
   );
@@ -332,7 +331,7 @@ export function unwindingNow(given: Needs): Substrate {
     for (const half of [able.begin, able.end]) shared().lowered.add(half); // no barrier: fibers that yield call it
     fiber = linked(module, { host: { wait: waitTag() }, wait: { able } }).exports as unknown as FiberModule;
     share(fiber.memory);
-    start({ needs, memory: fiber.memory, able: fiber.able, stacks });
+    start({ needs, memory: fiber.memory, slots: fiber.slots, able: fiber.able, stacks });
   }
   return substrate;
 }

@@ -13,7 +13,7 @@ import type { Call } from "../guest/call.js";
 import { shared } from "../lower/driver.js";
 import { link } from "../lower/link.js";
 import { lower } from "../lower/rewriter.js";
-import { Waiting, waitTag } from "../lower/waits.js";
+import { Waiting } from "../lower/waits.js";
 import { WebAssembly } from "../platform.js";
 import { idle as rest, recent, steps } from "../turn/clock.js";
 import { INDEX, type Core } from "../turn/core.js";
@@ -35,6 +35,8 @@ export interface Yielder {
 export interface Loop {
   needs: Needs;
   memory: WebAssembly.Memory;
+  /** The continuations that wait. */
+  slots: WebAssembly.Table;
   /** Whether an import could wait now. */
   able(): number;
   /** By slot. */
@@ -97,8 +99,8 @@ export function hurry(
   for (const fn of [otherwise, core.yield, asks, untouched]) lowered.add(fn);
   const none = (): WebAssembly.Global => new WebAssembly.Global({ value: "i32", mutable: true });
   const [given, made] = link(compiled, {
-    host: { wait: waitTag() },
-    fiber: { memory: loop.memory, told: driver.told },
+    driver,
+    fiber: { memory: loop.memory, slots: loop.slots, told: driver.told },
     stub: { otherwise, untouched, sp: guest.sp ?? none(), rest: guest.sp ? js.rest : none(), low: low ?? none() },
     worker,
     core: { yield: core.yield },
@@ -136,9 +138,7 @@ const takesPlainBytes = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 
 /** Prepares all this, once. */
 export function start(given: Loop): void {
   loop = given;
-  compiled = new WebAssembly.Module(
-    lower(yieldBytes, false, Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 0))! as BufferSource,
-  );
+  compiled = new WebAssembly.Module(lower(yieldBytes, true, Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 0))! as BufferSource);
   functions = { now, idle, tell };
   // Neither these functions nor `may` can be left, and none of them calls code that could be: they need no barrier.
   for (const fn of Object.values(functions)) shared().lowered.add(fn);

@@ -11,8 +11,8 @@ export abstract class Life {
   resolve!: (value: any) => void;
   reject!: (reason: unknown) => void;
   asked = false; // somebody handles its outcome
-  // A million calls may wait, and each field takes 8 bytes in each. So fields that hardly any of them needs do not exist
-  // before they are set, here and in the classes that extend this one.
+  // A million calls may wait, and each field takes 8 bytes in each. So fields that hardly any of them needs do not
+  // exist before they are set, here and in the classes that extend this one.
   declare cancelled?: boolean;
   declare reason?: unknown;
   declare controller?: AbortController;
