@@ -116,6 +116,19 @@ same(
   )`.replace("(type $f0)", "(type $f0) (local $r i31ref) (local $acc i64) (local $n i32)"),
 );
 
+for (const labels of ["$one $default", "$default"]) {
+  same(
+    `a local that is read only where ${labels} leads by default`,
+    `
+    (func $body (type $f0) (local $read i64) (local $n i32)
+      (local.set $read (i64.const 40))
+      (local.set $n ${ask(5)})
+      (block $default (block $one (br_table ${labels} (local.get $n))) (return (i64.const 1)))
+      (local.get $read))`,
+    40n,
+  );
+}
+
 same(
   "blocks of several values, br_table over them",
   `

@@ -269,8 +269,9 @@ func (c *coldEmitter) construct(in *ins, i int) {
 	e.reload(useOperand, int(in.height), own)
 	e.below = append(e.below, len(e.outer))
 	base := int(in.height) + len(own) // of the parameters
-	for k, t := range params {
-		// Code that goes on inside has no parameters: null will do, and nothing reads it.
+	for k, t := range s.taken(in)[:len(params)] {
+		// Operands may have subtypes of the parameters' types. Code that goes on inside has no operands: null will do, and
+		// nothing reads it.
 		e.get(e.temp(useOperand, base+k, t))
 	}
 	if in.op == wasm.OpIf {

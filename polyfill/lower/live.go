@@ -103,7 +103,7 @@ func (s *source) backwards(words int, loops []uint32) (again bool) {
 		case wasm.OpBr:
 			copy(cur, at(in.x))
 		case wasm.OpBrTable:
-			clear(cur)
+			copy(cur, at(in.x)) // the default is not among the labels
 			for _, label := range s.labels[in.labels.at : in.labels.at+in.labels.n] {
 				join(cur, at(label))
 			}
