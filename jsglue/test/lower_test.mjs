@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WebAssembly as lowering } from "../../web/dist/npm/esm/webassembly.js";
 import { assemble } from "./assemble.mjs";
+import { cont, func, I32, module, ref } from "./instructions.mjs";
 
 const instance = (text, imports) => new lowering.Instance(new lowering.Module(assemble(text)), imports).exports;
 
@@ -393,3 +394,38 @@ same(
         (i32.add (i31.get_u (call $i31)) (array.get $ints (call $ints) (i32.const 0)))))))
     (local.set $n) (i64.extend_i32_u) (i64.add (local.get $n)))`,
 );
+
+const FUNCREF = 0x70;
+const SUSPEND = [0xe2, 0];
+const IS_NULL = [0xd1];
+const constructs = {
+  block: [0x02, 3, ...SUSPEND, ...IS_NULL, 0x0b],
+  loop: [0x03, 3, ...SUSPEND, ...IS_NULL, 0x0b],
+  if: [0x41, 1, 0x04, 3, ...SUSPEND, ...IS_NULL, 0x05, ...IS_NULL, 0x0b],
+  try_table: [0x1f, 3, 0, ...SUSPEND, ...IS_NULL, 0x0b],
+};
+
+// In binary: Binaryen's text has no such parameters.
+for (const [name, code] of Object.entries(constructs)) {
+  test(`parameter of ${name}, given a value of a subtype of its type`, () => {
+    const bytes = module({
+      types: [func(), func([], [I32]), cont(1), func([FUNCREF], [I32]), func([ref(2)], [ref(2)])],
+      tags: [0],
+      functions: [
+        [1, ...SUSPEND, 0xd2, 0, ...code], // ref.func 0
+        // Resumes it, and again in each handler.
+        [
+          ...[1, 0x02, ...ref(2), 0xd2, 0, 0xe0, 2, 0xe3, 2, 1, 0, 0, 0, 0x0f, 0x0b],
+          ...[0x02, 4, 0xe3, 2, 1, 0, 0, 0, 0x0f, 0x0b],
+          ...[0xe3, 2, 0],
+        ],
+      ],
+      exports: [
+        ["main", 0],
+        ["run", 1],
+      ],
+    });
+    const { run } = new lowering.Instance(new lowering.Module(bytes)).exports;
+    assert.equal(run(), 0);
+  });
+}
