@@ -36,15 +36,16 @@ var Browsers = []Engine{Chromium, Firefox, WebKit}
 var fibers = []string{
 	"actors", "actors_guest", "arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames",
 	"held", "inside", "jspi", "jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "plain",
-	"proposals", "proposals_bad", "proposals_entries", "proposals_plain", "recursion", "scenarios", "serial", "tables",
-	"wirings", "yields",
+	"proposals", "proposals_bad", "proposals_entries", "proposals_plain", "recursion", "room", "scenarios", "serial",
+	"tables", "wirings", "yields",
 }
 
 // instructions are the files of the stack-switching instructions, which need no JSPI. The project's Node runs them with
 // all others; TestInstructions of e2e runs in browsers those that can run there.
 var instructions = []string{
-	"instructions_binary", "instructions_host", "instructions_resume", "instructions_switch", "instructions_throw",
-	"instructions_types", "lower_ground", "lower_limits", "lower_spare", "lower", "lower_traps", "lower_world",
+	"barriers", "instructions_binary", "instructions_host", "instructions_resume", "instructions_switch",
+	"instructions_throw", "instructions_types", "lower_ground", "lower_limits", "lower_spare", "lower", "lower_traps",
+	"lower_world",
 }
 
 // needsNode are the files that start processes, load packages as Node does, collect garbage, or make a thousand

@@ -67,6 +67,8 @@
   (import "stub" "low" (global $low (mut i32)))
   ;; Whether the guard of the region that begins here is untouched.
   (import "stub" "untouched" (func $untouched (param $low i32) (result i32)))
+  ;; Throws where the engine's stack has little room left.
+  (import "stub" "room" (func $room (param i32) (result i32)))
   (import "worker" "shared" (global $shared (mut i32)))
   (import "core" "yield" (func $yield (param $now f64) (result i32)))
   (import "js" "now" (func $now (result f64)))
@@ -169,9 +171,10 @@
       (if (i32.eqz (call $may (global.get $import))) (then (return (i32.const 0))))
       (local.set $own (i32.load (i32.const 16)))
       (global.set $told (ref.func $tell_it))))
-    (i32.store (i32.const 24) (i32.const 1))
     (i32.store (i32.const 32) (i32.sub (i32.load (i32.const 32)) (i32.const 1)))
     (if (i32.le_s (i32.load (i32.const 32)) (i32.const 0)) (then (f64.store (i32.const 40) (call $now))))
+    (drop (call $room (i32.const 0)))
+    (i32.store (i32.const 24) (i32.const 1))
     (local.set $command (call $yield (f64.load (i32.const 40))))
     (i32.store (i32.const 24) (i32.const 0))
     (i32.store offset=8 (local.get $own) (i32.add (i32.load offset=8 (local.get $own)) (i32.const 1)))

@@ -405,27 +405,40 @@ const constructs = {
   try_table: [0x1f, 3, 0, ...SUSPEND, ...IS_NULL, 0x0b],
 };
 
-// In binary: Binaryen's text has no such parameters.
-for (const [name, code] of Object.entries(constructs)) {
-  test(`parameter of ${name}, given a value of a subtype of its type`, () => {
-    const bytes = module({
-      types: [func(), func([], [I32]), cont(1), func([FUNCREF], [I32]), func([ref(2)], [ref(2)])],
-      tags: [0],
-      functions: [
-        [1, ...SUSPEND, 0xd2, 0, ...code], // ref.func 0
-        // Resumes it, and again in each handler.
-        [
-          ...[1, 0x02, ...ref(2), 0xd2, 0, 0xe0, 2, 0xe3, 2, 1, 0, 0, 0, 0x0f, 0x0b],
-          ...[0x02, 4, 0xe3, 2, 1, 0, 0, 0, 0x0f, 0x0b],
-          ...[0xe3, 2, 0],
-        ],
+/**
+ * A module in binary, since Binaryen's text has no such parameters. run() calls main, of this code, and resumes it the
+ * first two times that it suspends. Type 3 is of a block, 0 is main.
+ */
+const mainOf = (code, blockType) =>
+  module({
+    types: [func(), func([], [I32]), cont(1), blockType, func([ref(2)], [ref(2)])],
+    tags: [0],
+    functions: [
+      [1, ...code],
+      [
+        ...[1, 0x02, ...ref(2), 0xd2, 0, 0xe0, 2, 0xe3, 2, 1, 0, 0, 0, 0x0f, 0x0b],
+        ...[0x02, 4, 0xe3, 2, 1, 0, 0, 0, 0x0f, 0x0b],
+        ...[0xe3, 2, 0],
       ],
-      exports: [
-        ["main", 0],
-        ["run", 1],
-      ],
-    });
-    const { run } = new lowering.Instance(new lowering.Module(bytes)).exports;
-    assert.equal(run(), 0);
+    ],
+    exports: [
+      ["main", 0],
+      ["run", 1],
+    ],
   });
-}
+const run = (bytes) => new lowering.Instance(new lowering.Module(bytes)).exports.run();
+const REF_MAIN = [0xd2, 0];
+const DROP = [0x1a];
+
+for (const [name, code] of Object.entries(constructs))
+  test(`parameter of ${name}, given a value of a subtype of its type`, () => {
+    assert.equal(run(mainOf([...SUSPEND, ...REF_MAIN, ...code], func([FUNCREF], [I32]))), 0);
+  });
+
+const branches = { br_if: [0x41, 0, 0x0d, 0], br_on_null: [...REF_MAIN, 0xd5, 0, ...DROP] };
+
+for (const [name, code] of Object.entries(branches))
+  test(`what ${name} leaves that could have gone to a loop whose parameter is not null`, () => {
+    const loop = [0x03, 3, ...SUSPEND, ...code, 0x0b];
+    assert.equal(run(mainOf([...REF_MAIN, ...loop, ...DROP, 0x41, 7], func([ref(1)], [ref(1)]))), 7);
+  });

@@ -19,13 +19,15 @@ func (l *lowering) barriers() []byte {
 		list = append(list, barred{l.m.Params(f), l.typ(l.m.Funcs[f].Decl)})
 	}
 	for _, f := range l.waits {
-		list = append(list, barred{l.m.Params(f), l.funcType(l.m.Params(f), answer)},
-			barred{nil, l.funcType(nil, l.m.Results(f))})
+		params := l.beginParams(f)
+		list = append(list, barred{params, l.funcType(params, answer)}, barred{nil, l.funcType(nil, l.m.Results(f))})
 	}
 	n := uint32(len(list))
 	bodies := make([][]byte, n)
 	for f, b := range list {
-		bodies[f] = l.barrier(b.params, func(e *emitter) { e.call(uint32(f)) })
+		bodies[f] = l.barrier(b.params, func(e *emitter) { e.call(uint32(f)) }, func(e *emitter) {
+			e.Op(wasm.OpReturnCall, uint32(f))
+		})
 	}
 	var w wasm.Writer
 	w.Raw(wasm.Preamble)
@@ -91,8 +93,9 @@ type barred struct {
 }
 
 // barrier writes one of these functions. It puts the stack that is current back however the call ends, except by a
-// trap. Before the call it tells JavaScript what JavaScript has to know.
-func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
+// trap. Before the call it tells JavaScript what JavaScript has to know. Where nothing could be suspended anyway, it
+// makes a tail call, so that a loop of tail calls needs no stack.
+func (l *lowering) barrier(params []validate.Type, call, tailCall func(*emitter)) []byte {
 	const realm, told = barrierRealm, barrierTold
 	e := l.helper(len(params))
 	saved := e.first
@@ -105,7 +108,6 @@ func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
 		for i := range params {
 			e.get(uint32(i))
 		}
-		call(e)
 	}
 	e.global(realm)
 	e.structGet(typeRealm, realmCurrent)
@@ -114,7 +116,7 @@ func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
 	e.Byte(wasm.OpRefIsNull)
 	e.iff() // nothing could be suspended anyway
 	push()
-	e.Byte(wasm.OpReturn)
+	tailCall(e)
 	e.end()
 	e.global(told)
 	e.Byte(wasm.OpRefIsNull)
@@ -128,6 +130,7 @@ func (l *lowering) barrier(params []validate.Type, call func(*emitter)) []byte {
 	e.structSet(typeRealm, realmCurrent)
 	e.Raw("\x02\x69\x1f\x40\x01\x03\x00") // block (result exnref), try_table (catch_all_ref 0)
 	push()
+	call(e)
 	restore()
 	e.Byte(wasm.OpReturn)
 	e.Byte(wasm.OpEnd)

@@ -15,7 +15,7 @@ type closure struct {
 
 	direct   []call   // of a function
 	indirect []call   // through a table or reference, of a type id
-	tables   []bool   // for each type id: it is called through a table
+	called   []bool   // for each type id: it is called through a table or a reference
 	todo     []uint32 // functions that may be left, whose callers have not been visited yet
 }
 
@@ -35,9 +35,7 @@ func (c *closure) instruction(f uint32, b *validate.Body) {
 	case wasm.OpCall, wasm.OpReturnCall:
 		c.direct = append(c.direct, call{f, b.X})
 	case wasm.OpCallRef, wasm.OpReturnCallRef, wasm.OpCallIndirect, wasm.OpReturnCallIndirect:
-		if b.Op == wasm.OpCallIndirect || b.Op == wasm.OpReturnCallIndirect {
-			c.tables[c.m.TypeIDs[b.X]] = true
-		}
+		c.called[c.m.TypeIDs[b.X]] = true
 		c.indirect = append(c.indirect, call{f, uint32(c.m.TypeIDs[b.X])})
 	case wasm.OpResume, wasm.OpResumeThrow, wasm.OpResumeThrowRef, wasm.OpSuspend, wasm.OpSwitch:
 		c.mark(f)

@@ -258,8 +258,30 @@ func (c *coldEmitter) linear(i, end int) {
 			c.tail(in)
 		default:
 			e.copy(in.op, int(in.at), int(in.end))
+			if c.widens(in) {
+				e.spill(useBranch, 0, s.list(in.results))
+				e.reload(useBranch, 0, s.list(in.results))
+			}
 		}
 	}
+}
+
+// widens reports whether an instruction leaves references on the stack to which the engine allows null from then on,
+// although the source does not: a branch that may go on, to a loop whose parameters may be null here.
+func (c *coldEmitter) widens(in *ins) bool {
+	if isConstruct(in.op) || in.results.n == 0 {
+		return false
+	}
+	to := c.within[len(c.within)-1-int(in.x)]
+	if to < 0 || c.s.ins[to].op != wasm.OpLoop || !c.s.has(&c.s.ins[to]) {
+		return false
+	}
+	for _, t := range c.s.list(in.results) {
+		if !t.Defaultable() {
+			return true
+		}
+	}
+	return false
 }
 
 // construct writes a construct with sites inside; its operands are in temps.
@@ -270,8 +292,8 @@ func (c *coldEmitter) construct(in *ins, i int) {
 	e.below = append(e.below, len(e.outer))
 	base := int(in.height) + len(own) // of the parameters
 	for k, t := range s.taken(in)[:len(params)] {
-		// Operands may have subtypes of the parameters' types. Code that goes on inside has no operands: null will do, and
-		// nothing reads it.
+		// Operands may have subtypes of the parameters' types. Code that goes on inside has no operands: null will do,
+		// and nothing reads it.
 		e.get(e.temp(useOperand, base+k, t))
 	}
 	if in.op == wasm.OpIf {

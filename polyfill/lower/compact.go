@@ -151,6 +151,9 @@ func (c *compactEmitter) plan() bool {
 			return false
 		}
 	}
+	if len(c.fields) > mostValues {
+		return false // those of one site may be fewer
+	}
 	types := c.emitter.fields[:0]
 	for _, f := range c.fields {
 		types = append(types, f.t)

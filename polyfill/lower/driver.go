@@ -27,7 +27,7 @@ const (
 	driverHang
 	driverHangLeaf
 	driverBegin
-	driverMayWait
+	driverCannotWait
 	driverLeave
 	driverResumeKept
 	driverEntries // how many there are
@@ -35,7 +35,7 @@ const (
 
 // Functions and globals that the driver imports. A lowered module imports them, too, after the guest's own imports. The
 // globals that guests use themselves come first.
-const driverFuncs = 4
+const driverFuncs = 3
 
 const (
 	globalState = iota

@@ -43,8 +43,6 @@
   (import "fiberfill:lower" "outermost" (func $host_outermost (param i32 funcref))) ;; calls it, or $reset after a trap
   (import "fiberfill:lower" "room" (func $host_room (result i32)))  ;; whether there is room for more frames
   (import "fiberfill:lower" "trap" (func $host_trap (param i32 (ref null $tag)))) ;; traps with a message
-  ;; An import would have to wait, and cannot: throws, or begin does.
-  (import "fiberfill:lower" "refuse" (func $host_refuse))
   (import "fiberfill:lower" "state" (global $state (mut i32)))
   (import "fiberfill:lower" "exn" (global $exn (mut exnref)))
   (import "fiberfill:lower" "frames" (global $frames (mut i32)))
@@ -426,18 +424,20 @@
     (if (i32.eqz (ref.is_null (struct.get $stack $caller (local.get $t))))
       (then (struct.set $stack $caller (local.get $t) (ref.null none)))))
 
-  ;; What an import that waits begins with: refuses if it could not, as nothing handles the tag by which it would
-  ;; suspend, or as something lies in between that cannot be left.
-  (func (export "mayWait")
+  ;; What an import that waits is told as it begins: 1 if it could not wait, as nothing handles the tag by which it
+  ;; would suspend, or as something lies in between that cannot be left; 0 if it could.
+  (func (export "cannotWait") (result i32)
     (local $s (ref null $stack)) (local $tags (ref null $tags))
     (local.set $s (struct.get $realm $current (global.get $realm)))
     (loop $outwards
-      (if (ref.is_null (local.get $s)) (then (call $host_refuse) (return)))
+      (if (ref.is_null (local.get $s)) (then (return (i32.const 1))))
       (block $not_here
         (local.set $tags (br_on_null $not_here (struct.get $stack $suspends (local.get $s))))
-        (if (ref.eq (array.get $tags (local.get $tags) (i32.const 0)) (global.get $wait)) (then (return))))
+        (if (ref.eq (array.get $tags (local.get $tags) (i32.const 0)) (global.get $wait))
+          (then (return (i32.const 0)))))
       (local.set $s (struct.get $stack $parent (local.get $s)))
-      (br $outwards)))
+      (br $outwards))
+    (unreachable))
 
   (func (export "leave") (call $suspend (ref.as_non_null (global.get $wait))))
 

@@ -19,7 +19,7 @@ func TestDriver(t *testing.T) {
 		t.Errorf("it imports %d functions and %d of %d globals", m.ImportedFuncs, m.ImportedGlobals, len(m.Globals))
 	}
 	entries := []string{"new", "bind", "suspend", "switch", "resume", "resume_throw",
-		"spare", "spareLeaf", "hang", "hangLeaf", "begin", "mayWait", "leave"}
+		"spare", "spareLeaf", "hang", "hangLeaf", "begin", "cannotWait", "leave", "resumeKept"}
 	for k, want := range entries {
 		if name := string(m.Text(m.Exports[k].Name)); name != want {
 			t.Errorf("its function %d is %s, want %s", k, name, want)

@@ -41,6 +41,7 @@ const (
 	useParam       // of a construct, at its beginning
 	useCont        // of a resume or switch
 	useTaken       // by a resume
+	useBranch      // what a branch that has gone on leaves
 )
 
 // An operand is one on the stack.

@@ -12,7 +12,7 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 //	    (call $begin (ref.func $f_ground))                 ;; calls it, through JavaScript
 //	    … the results from registers
 //	    (return)))
-//	  (call $f_code (local.get 0)))
+//	  (return_call $f_code (local.get 0)))
 //	(func $f_ground
 //	  (struct.set $current … (global.get $ground))         ;; nothing can be suspended here, but resumed
 //	  … the parameters from registers, (call $f_code), the results to registers
@@ -87,6 +87,6 @@ func (l *lowering) grounded(f uint32, code []byte) []byte {
 	for i := range params {
 		e.get(uint32(i))
 	}
-	e.call(at)
+	e.Op(wasm.OpReturnCall, at)
 	return e.function(nil)
 }

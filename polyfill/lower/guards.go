@@ -7,14 +7,23 @@ import (
 
 // guards returns a module that puts a barrier in front of one function, for tables that the guest shares: JavaScript
 // may put functions there that cannot be left, and does not know their types. It imports the function as a global;
-// "type" says which of its other exports has that type, or -1 if the guest calls nothing of that type through a table.
-// Nil: the guest shares no table, or calls nothing through one.
+// "type" says which of its other exports has that type, or -1 if the guest calls nothing of that type through a table
+// or a reference. Nil: the guest shares no table, or calls nothing in this way.
 func (l *lowering) guards() []byte {
+	// The types with most supertypes come first: a function is given a barrier of its own type, not of a supertype.
 	var list []validate.Heap
-	for id, called := range l.may.tables {
-		if called && l.may.types[id] {
-			list = append(list, validate.Heap(id))
+	for n, more := 0, true; more; n++ {
+		more = false
+		var some []validate.Heap
+		for id := range l.t.Len() {
+			if h := validate.Heap(id); l.t.Def(h).Form == validate.FormFunc && l.depth(h) >= n {
+				more = true
+				if l.depth(h) == n && l.mayCall(h) {
+					some = append(some, h)
+				}
+			}
 		}
+		list = append(some, list...)
 	}
 	if len(list) == 0 || !l.sharesTable() {
 		return nil
@@ -33,6 +42,11 @@ func (l *lowering) guards() []byte {
 			e.Raw("\xfb\x16") // ref.cast
 			e.S32(l.index[id])
 			e.Op(wasm.OpCallRef, l.index[id])
+		}, func(e *emitter) {
+			e.global(function)
+			e.Raw("\xfb\x16") // ref.cast
+			e.S32(l.index[id])
+			e.Op(wasm.OpReturnCallRef, l.index[id])
 		})
 		e.global(function)
 		e.Raw("\xfb\x14") // ref.test
@@ -83,6 +97,25 @@ func (l *lowering) guards() []byte {
 		}
 	})
 	return w.B
+}
+
+// mayCall reports whether the guest may call functions of a type through a table or a reference: by the type itself, or
+// by a supertype.
+func (l *lowering) mayCall(h validate.Heap) bool {
+	for at := int32(h); at >= 0; at = l.t.Def(validate.Heap(at)).Super {
+		if l.may.called[at] && l.may.types[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// depth returns how many supertypes a type has.
+func (l *lowering) depth(h validate.Heap) (n int) {
+	for at := l.t.Def(h).Super; at >= 0; at = l.t.Def(validate.Heap(at)).Super {
+		n++
+	}
+	return n
 }
 
 // sharesTable reports whether a table of functions is imported or exported.

@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/fiberfill/fiberfill/internal/wasm"
+import (
+	"math/bits"
+
+	"github.com/fiberfill/fiberfill/internal/wasm"
+)
 
 // liveness finds, for each site, the locals that may be read after it: those a frame has to hold. It goes through the
 // code backwards, again and again until what is live at the beginnings of loops does not change any more.
@@ -144,4 +148,18 @@ func join(bits, more []uint32) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// mostKept returns how many values the largest frame of the function has: live locals and operands.
+func (s *source) mostKept() int {
+	most := 0
+	for _, at := range s.sites {
+		in := &s.ins[at]
+		n := len(s.own(in)) + len(s.around(in))
+		for _, word := range s.live[in.site-1] {
+			n += bits.OnesCount32(word)
+		}
+		most = max(most, n)
+	}
+	return most
 }

@@ -15,6 +15,17 @@ const (
 	NoDummy
 	// ReservedName: the module imports from the module name that the driver has.
 	ReservedName
+	// TooManyValues: at some place a function that may suspend keeps more locals and operands than engines let a
+	// function have parameters.
+	TooManyValues
+	// TooManyCalls: a function has more calls that may be left than engines let a br_table have labels.
+	TooManyCalls
+)
+
+// What engines bear: 1,000 parameters, of which a saver has two more than there are values, and 65,520 labels.
+const (
+	mostValues = 990
+	mostCalls  = 65_000
 )
 
 // Text says the same in words.
@@ -24,6 +35,12 @@ func (c Code) Text() string {
 		return "a function that may be suspended returns a reference of which no program can make one"
 	case ReservedName:
 		return "the module imports from " + Namespace + ", which is the name of fiberfill's own driver"
+	case TooManyValues:
+		return "a function keeps more than 990 locals and operands across a call that may be suspended, for which " +
+			"engines have no room; keep them in memory, or split the function"
+	case TooManyCalls:
+		return "a function has more than 65,000 calls that may be suspended, for which engines have no room; split " +
+			"the function"
 	}
 	return ""
 }
@@ -231,7 +248,7 @@ func (l *lowering) anyCont(list []validate.Type) bool {
 func (l *lowering) graph(from sources) *validate.Error {
 	m := l.m
 	l.may = closure{m: m, funcs: make([]bool, len(m.Funcs)), types: make([]bool, l.t.Len()),
-		tables: make([]bool, l.t.Len())}
+		called: make([]bool, l.t.Len())}
 	l.switches = l.switches[:0]
 	b := &l.body
 	for f := m.ImportedFuncs; f < len(m.Funcs); f++ {
@@ -333,6 +350,12 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 		}
 		// Why: RATIONALE.md, "Why does a function that may suspend become two?".
 		s.liveness()
+		switch {
+		case len(s.sites) > mostCalls:
+			return nil, Refusal{TooManyCalls, l.given.Funcs[f].Body.Start}
+		case s.mostKept() > mostValues:
+			return nil, Refusal{TooManyValues, l.given.Funcs[f].Body.Start}
+		}
 		if body, ok := l.compact(f, s); ok {
 			bodies[k] = l.grounded(f, body)
 			continue

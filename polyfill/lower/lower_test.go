@@ -89,6 +89,8 @@ func TestRefused(t *testing.T) {
 			module("\x01\x01\x60\x00\x00", "\x02\x01\x0f"+Namespace+"\x01f\x00\x00"),
 			ReservedName,
 		},
+		"more values than a function can have parameters": {many(1, 991), TooManyValues},
+		"more calls than a br_table can have labels":      {many(65_001, 1), TooManyCalls},
 	} {
 		r, invalid := Module(c.bin, Options{All: true})
 		if invalid != nil {
@@ -98,6 +100,31 @@ func TestRefused(t *testing.T) {
 		if r.Refusal.Code != c.want || r.Bytes != nil || c.want.Text() == "" {
 			t.Errorf("%s: %v, want code %d", name, r.Refusal, c.want)
 		}
+	}
+}
+
+// many returns a module whose one function calls an import so often, and keeps so many locals.
+func many(calls, locals int) []byte {
+	var code wasm.Writer
+	code.Raw("\x01") // one group of locals
+	code.U32(uint32(locals))
+	code.Raw("\x7e")
+	code.Raw(strings.Repeat("\x10\x00", calls))
+	for k := range locals {
+		code.Op(wasm.OpLocalGet, uint32(k))
+		code.Byte(wasm.OpDrop)
+	}
+	code.Byte(wasm.OpEnd)
+	var section wasm.Writer
+	section.Raw("\x0a\x01")
+	section.U32(uint32(len(code.B)))
+	section.Bytes(code.B)
+	return module("\x01\x01\x60\x00\x00", "\x02\x01\x01e\x01f\x00\x00", "\x03\x01\x00", string(section.B))
+}
+
+func TestMostValues(t *testing.T) {
+	if r, invalid := Module(many(3, 990), Options{All: true}); invalid != nil || !r.Changed {
+		t.Errorf("990 locals are refused: %v", r.Refusal)
 	}
 }
 

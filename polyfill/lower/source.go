@@ -59,7 +59,7 @@ type ins struct {
 
 	// Of a construct: where the end is (an if's else, if it has one). Of an end: the construct, -1 for the function.
 	to              int32
-	params, results part  // of a construct
+	params, results part  // of a construct; of a branch that may go on: results is what it leaves
 	loop            int32 // of a loop: its number
 	first, last     int32 // of a construct: numbers of the sites inside, from 1; first > last: none
 
@@ -153,6 +153,8 @@ func (l *lowering) read(f uint32) *source {
 		}
 		in.labels = part{int32(len(s.labels)), int32(len(b.Labels))}
 		switch b.Op {
+		case wasm.OpBrIf, wasm.OpBrOnNull, wasm.OpBrOnNonNull, wasm.OpBrOnCast, wasm.OpBrOnCastFail:
+			in.results = s.keep(b.Pushed)
 		case wasm.OpBrTable:
 			s.labels = append(s.labels, b.Labels...)
 		case wasm.OpTryTable:

@@ -7,13 +7,14 @@ import (
 
 // The second front end: imports that wait. Of a call of import i, of type T, becomes
 //
-//	(call $mayWait)                             ;; if no stack can be left here: throws, or begin will not wait
+//	(call $cannotWait)                          ;; 1: no stack can be left here
 //	(if (call $begin.i <each parameter>) (then
 //	  (call $leave) …))                         ;; suspends, and leaves the function like any suspension
 //	(call $end.i)                               ;; the outcome of the wait: the results, or an exception
 //
-// and a function that is entered again goes on with end. The host provides begin and end; begin answers 1 for a wait,
-// and 0 if end has the answer already. Both are behind barriers if they are JavaScript's.
+// and a function that is entered again goes on with end. The host provides begin and end; begin, whose first parameter
+// is whether no stack can be left, answers 1 for a wait, and 0 if end has the answer already. Both are behind barriers
+// if they are JavaScript's.
 
 // waitFuncs returns how many functions are imported for them, behind the driver's: begin and end of each.
 func (l *lowering) waitFuncs() uint32 { return 2 * uint32(len(l.waits)) }
@@ -48,15 +49,21 @@ var answer = []validate.Type{validate.I32}
 // prepareWaits makes their types.
 func (l *lowering) prepareWaits() {
 	for _, f := range l.waits {
-		l.waitTypes = append(l.waitTypes, l.funcType(l.m.Params(f), answer), l.funcType(nil, l.m.Results(f)))
+		l.waitTypes = append(l.waitTypes, l.funcType(l.beginParams(f), answer), l.funcType(nil, l.m.Results(f)))
 	}
+}
+
+// beginParams returns the parameters of the begin of an import that waits.
+func (l *lowering) beginParams(f uint32) []validate.Type {
+	return append([]validate.Type{validate.I32}, l.m.Params(f)...)
 }
 
 func (l *lowering) waitFunc(k int) uint32 { return uint32(l.m.ImportedFuncs+driverFuncs) + uint32(k) }
 
-// beginWait begins the k-th wait; its operands are on the stack. It leaves 1 there for a wait.
-func (e *emitter) beginWait(k int) {
-	e.call(e.l.entry(driverMayWait))
+// beginWait begins the k-th wait; its operands are in temps. It leaves 1 on the stack for a wait.
+func (e *emitter) beginWait(k int, in *ins) {
+	e.call(e.l.entry(driverCannotWait))
+	e.reload(useOperand, int(in.height)+len(e.s.own(in)), e.s.taken(in))
 	e.call(e.l.waitFunc(2 * k))
 }
 
@@ -66,7 +73,8 @@ func (e *emitter) endWait(k int) { e.call(e.l.waitFunc(2*k + 1)) }
 // hotWait writes a wait in the function as it is called.
 func (e *emitter) hotWait(k int, in *ins) {
 	own := e.s.own(in)
-	e.beginWait(k)
+	e.spill(useOperand, int(in.height)+len(own), e.s.taken(in))
+	e.beginWait(k, in)
 	e.Byte(wasm.OpIf) // operands below can be reached only if they are parameters of the block
 	e.l.blockType(&e.Writer, own, own)
 	e.depth++
@@ -84,8 +92,7 @@ func (c *coldEmitter) coldWait(k int, in *ins) {
 	e.block()
 	e.get(c.site)
 	e.Op(wasm.OpBrIf, 0)
-	e.reload(useOperand, int(in.height)+len(own), s.taken(in))
-	e.beginWait(k)
+	e.beginWait(k, in)
 	e.Byte(0x45) // i32.eqz: it has its answer
 	e.Op(wasm.OpBrIf, 0)
 	e.call(e.l.entry(driverLeave))

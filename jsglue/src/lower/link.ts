@@ -2,7 +2,7 @@
 // functions that cannot be left.
 
 import { WebAssembly } from "../platform.js";
-import { note, refuse, Waiting } from "./waits.js";
+import { refuse, Waiting } from "./waits.js";
 import { isObject } from "../values.js";
 import { CLASSES, register, shared, started, VERSION, type Identity } from "./driver.js";
 import { guardTable, GUARDS } from "./tables.js";
@@ -77,7 +77,8 @@ export function link(
   given: any,
 ): [imports: any, made: (instance: WebAssembly.Instance) => void] {
   const found = about(module)!;
-  if (!isObject(given) && (given !== undefined || found.imports.length > 0)) return [given, () => {}];
+  if (given === undefined) given = {}; // the engine may provide all there is
+  if (!isObject(given)) return [given, () => {}];
   if (found.version !== VERSION) {
     throw new WebAssembly.LinkError(
       `fiberfill: this module has been lowered by another version (${found.version}, this is ${VERSION})`,
@@ -106,14 +107,15 @@ export function link(
     places,
     values,
     waits.flatMap(([, { begin, end }]) => [begin, end]),
+    found,
   );
 
   const { driver, host, lowered, tags } = shared();
-  const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver, host, { refuse: note });
+  const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver, host);
   if (suspends) hidden["ground"] = null;
   waits.forEach(([i], k) => {
-    hidden[`begin.${i}`] = halves[2 * k];
-    hidden[`end.${i}`] = halves[2 * k + 1];
+    hidden[`begin.${i}`] = halves?.[2 * k];
+    hidden[`end.${i}`] = halves?.[2 * k + 1];
   });
   ids.forEach(({ id }, k) => (hidden[`tag.${k}`] = id));
   found.registers.forEach((n, c) => {
@@ -124,6 +126,8 @@ export function link(
   return [
     table,
     ({ exports }) => {
+      if (!halves)
+        throw new WebAssembly.LinkError("fiberfill: this engine takes imports for which it makes no barriers");
       for (const [name, kind, index] of found.exports) {
         const value = exports[name] as object;
         if (kind === FUNCTION) lowered.add(value);
@@ -188,27 +192,43 @@ function identities(found: About, values: unknown[]): Identity[] {
 }
 
 /**
- * Puts a barrier in front of each imported function that cannot be left. Returns the functions of `more` with barriers.
+ * Puts a barrier in front of each imported function that cannot be left. Returns the functions of `more` with barriers;
+ * undefined if there cannot be barriers of the imports' types.
  */
-function guard(module: WebAssembly.Module, places: number[], values: unknown[], more: Function[]): unknown[] {
+function guard(
+  module: WebAssembly.Module,
+  places: number[],
+  values: unknown[],
+  more: Function[],
+  about: About,
+): unknown[] | undefined {
   const { driver, lowered } = shared();
+  // The rewriter takes a function of a module named "wasm:…" for the engine's, which cannot be left.
+  const engines = places.map((i) => about.imports[i]![0].startsWith("wasm:"));
   const own = places.map((i) => values[i] as Function);
+  const bare = (fn: Function, k: number): boolean => !engines[k] && lowered.has(fn);
   const functions = [...own, ...more];
-  if (functions.every((fn) => lowered.has(fn))) return more;
+  if (functions.every(bare)) return more;
   let barriers: WebAssembly.Instance;
   try {
     barriers = new WebAssembly.Instance(barriersOf(module), {
-      i: Object.assign(Object.create(null), functions),
+      // If the program gives none, the engine provides its own, or says what is missing.
+      i: Object.assign(
+        Object.create(null),
+        functions.map((fn, k) => (engines[k] ? (fn ?? noop) : fn)),
+      ),
       [NAMESPACE]: { realm: driver.realm, told: driver.told },
     });
   } catch {
-    return more; // an import is not what it should be: the engine will say so of the module itself
+    return undefined; // an import is not what it should be: the engine will say so of the module itself
   }
   own.forEach((fn, k) => {
-    if (!lowered.has(fn)) values[places[k]!] = barriers.exports[k];
+    if (!bare(fn, k) && fn !== undefined) values[places[k]!] = barriers.exports[k];
   });
   return more.map((fn, k) => (lowered.has(fn) ? fn : barriers.exports[own.length + k]));
 }
+
+const noop = (): void => {};
 
 const compiled = new WeakMap<WebAssembly.Module, WebAssembly.Module>();
 

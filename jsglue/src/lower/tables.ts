@@ -30,6 +30,8 @@ export interface Guarded {
   guards: Set<WebAssembly.Module>;
   /** Functions in the table that cannot be left, and that none of those modules can call through it. */
   others: WeakSet<Function>;
+  /** A module that is not lowered imports it, and may write to it. */
+  plain: boolean;
 }
 
 /** Returns what a table gets for a value: a function that can be left, or a barrier that hides the handlers. */
@@ -73,8 +75,8 @@ const methods = {
   get(this: WebAssembly.Table, ...args: [any]): unknown {
     const value = get!.apply(this, args) as Function | null;
     const found = shared().tables.get(this);
-    // A function that JavaScript has not put there is the lowered module's own.
-    if (value && found && !found.others.has(value)) shared().lowered.add(value);
+    // A function that neither JavaScript nor a plain module has put there is a lowered module's own.
+    if (value && found && !found.plain && !found.others.has(value)) shared().lowered.add(value);
     return (value && shared().behind.get(value)) ?? value;
   },
   set(this: WebAssembly.Table, ...args: any[]): void {
@@ -96,7 +98,7 @@ export function guardTable(table: unknown, module: WebAssembly.Module, imported:
   const { tables } = shared();
   const guards = guardsOf(module);
   const known = tables.get(table);
-  const found = known ?? { guards: new Set(), others: new WeakSet() };
+  const found = known ?? { guards: new Set(), others: new WeakSet(), plain: false };
   const more = guards && !found.guards.has(guards);
   if (more) found.guards.add(guards);
   if (!known) {
@@ -120,11 +122,13 @@ export function watchTables(module: unknown, given: unknown): () => void {
   for (const space of Object.values(given)) {
     if (!isObject(space)) continue;
     for (const value of Object.values(space)) {
-      if (value instanceof WebAssembly.Table && tables.has(value))
-        before.set(
-          value,
-          Array.from({ length: value.length }, (_, i) => get!.call(value, i)),
-        );
+      const found = value instanceof WebAssembly.Table && tables.get(value);
+      if (!found) continue;
+      found.plain = true;
+      before.set(
+        value,
+        Array.from({ length: value.length }, (_, i) => get!.call(value, i)),
+      );
     }
   }
   return () => before.forEach((values, table) => sweep(table, (fn, i) => fn !== values[i]));

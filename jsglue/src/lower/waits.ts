@@ -8,10 +8,10 @@ import { SuspendError, WebAssembly } from "../platform.js";
 export class Waiting {
   /**
    * begin returns 1 if the stack is to be left, 0 if end has the answer. It is called also where no stack can be left,
-   * and asks {@link refused} first. end returns the import's results, or throws.
+   * and is told so: `cannot` is 1 then. end returns the import's results, or throws.
    */
   constructor(
-    readonly begin: (...args: any[]) => number,
+    readonly begin: (cannot: number, ...args: any[]) => number,
     readonly end: () => unknown,
   ) {}
 }
@@ -25,21 +25,6 @@ export function refuseWith(kind: typeof SuspendError): void {
 
 export function refuse(): never {
   throw new Refusal("trying to suspend JavaScript frames, a module that is not rewritten, or no fiber");
-}
-
-/** Whether no stack can be left by the import whose begin is called next. */
-let cannotLeave = false;
-
-/** What the driver calls then. */
-export function note(): void {
-  cannotLeave = true;
-}
-
-/** Tells begin so, once. */
-export function refused(): boolean {
-  const is = cannotLeave;
-  cannotLeave = false;
-  return is;
 }
 
 let tag: WebAssembly.Tag | undefined;

@@ -13,10 +13,11 @@ import { restore, standsIn } from "../lower/frames.js";
 import { link } from "../lower/link.js";
 import { isRewritten, load, loadNow, lower } from "../lower/rewriter.js";
 import { WebAssembly } from "../platform.js";
-import { refuse, refused, refuseWith, Waiting, waitTag } from "../lower/waits.js";
+import { refuse, refuseWith, Waiting, waitTag } from "../lower/waits.js";
 import { isJavaScriptCore } from "./javascriptcore.js";
 import { generatedModule, guestModule, guestModuleLater, linked, waitsModule } from "./modules.js";
 import { cells, GIVEN, LAST, NEXT, share, ASKING } from "./cells.js";
+import { makeRoom, room } from "./room.js";
 import type { Jumping, Runner, Stack, Substrate, Yields } from "./substrate.js";
 import type { Core } from "../turn/core.js";
 import { enters, hurry, leaves, start, tell, Yielding } from "./yields.js";
@@ -267,11 +268,11 @@ function inside<A extends unknown[], T>(fn: (...args: A) => T, args: A): T {
 
 function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
   const waiting = new Waiting(
-    (...args) => {
+    (cannot, ...args) => {
       const { direct } = fn as Jumping;
-      const here = refused();
-      if ((here || plainly) && !direct) refuse();
-      const result = here ? direct!(...args) : fn(...args);
+      if ((cannot || plainly) && !direct) refuse();
+      room(2);
+      const result = cannot ? direct!(...args) : fn(...args);
       answer = NONE;
       if (result === LEFT) return 1;
       answer = result;
@@ -320,12 +321,13 @@ const AGAIN =
 export function unwindingNow(given: Needs): Substrate {
   if (!fiber) {
     loadNow();
+    makeRoom();
     needs = given;
     refuseWith(given.SuspendError);
     const module = new WebAssembly.Module(lower(fiberBytes, false, undefined, true)! as BufferSource);
     let can = 0;
     const able = new Waiting(
-      () => ((can = Number(!refused())), 0),
+      (cannot) => ((can = Number(!cannot)), 0),
       () => can,
     );
     for (const half of [able.begin, able.end]) shared().lowered.add(half); // no barrier: fibers that yield call it

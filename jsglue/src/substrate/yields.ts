@@ -19,6 +19,7 @@ import { idle as rest, recent, steps } from "../turn/clock.js";
 import { INDEX, type Core } from "../turn/core.js";
 import { enter } from "../turn/observe.js";
 import { cells, END, entry, GIVEN, IMPORT, LAST, LINK, NEWS, OWN, SLOT, STEPS, WAITS, YIELDS } from "./cells.js";
+import { room } from "./room.js";
 import type { Yields } from "./substrate.js";
 import type { Needs } from "./unwind.js";
 
@@ -96,12 +97,12 @@ export function hurry(
   const untouched = low ? guardOf(guest.memory!) : () => 1;
   if (!untouched) return;
   // None of these needs a barrier: `otherwise` can be left, and the others neither can be left nor call what could be.
-  for (const fn of [otherwise, core.yield, asks, untouched]) lowered.add(fn);
+  for (const fn of [otherwise, core.yield, asks, untouched, room]) lowered.add(fn);
   const none = (): WebAssembly.Global => new WebAssembly.Global({ value: "i32", mutable: true });
   const [given, made] = link(compiled, {
     driver,
     fiber: { memory: loop.memory, slots: loop.slots, told: driver.told },
-    stub: { otherwise, untouched, sp: guest.sp ?? none(), rest: guest.sp ? js.rest : none(), low: low ?? none() },
+    stub: { otherwise, untouched, room, sp: guest.sp ?? none(), rest: guest.sp ? js.rest : none(), low: low ?? none() },
     worker,
     core: { yield: core.yield },
     js: { ...functions, may: asks, end, obey: loop.needs.run, import: ++imports },

@@ -1,0 +1,63 @@
+// A recursion that ends in a wait, at each depth around the end of the engine's stack: where there is no room, this
+// fiber fails, and nothing else does. A wait is also what it was after an import that has failed before it began. Run
+// over web/dist/npm.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fiberfill from "../../web/dist/npm/esm/index.js";
+import { assemble } from "./assemble.mjs";
+import { hasJSPI } from "./engine.mjs";
+
+const down = (name, wait) => `
+  (func $${name} (export "${name}") (param $n i32) (result i32)
+    (if (i32.eqz (local.get $n)) (then (call ${wait}) (return (i32.const 0))))
+    (i32.add (i32.const 1) (call $${name} (i32.sub (local.get $n) (i32.const 1)))))`;
+const bytes = assemble(`(module
+  (import "env" "wait" (func $wait))
+  (import "fiberfill" "yield" (func $yield))
+  (import "fiberfill" "sleep_ms" (func $sleep_ms (param i32)))
+  (func $sleep (call $sleep_ms (i32.const 0)))
+  (func $twice (call $yield) (call $yield))
+  ${down("waits", "$wait")} ${down("yields", "$twice")} ${down("sleeps", "$sleep")})`);
+
+const kinds = hasJSPI ? ["jspi", "unwind"] : ["unwind"];
+
+for (const stacks of kinds)
+  for (const name of ["waits", "yields", "sleeps"])
+    test(`${stacks}: a recursion that ${name} near the end of the stack`, async () => {
+      const { exports } = await fiberfill.instantiate(
+        bytes,
+        { env: { wait: fiberfill.suspending(async () => {}) } },
+        { stacks },
+      );
+      const others = Array.from({ length: 3 }, () => exports.yields(5));
+      const outcome = (n) => exports[name](n).catch((error) => error.code);
+      // The deepest that goes well is between low and high.
+      let [low, high] = [1000, 1 << 20];
+      while (high - low > 50) {
+        const n = (low + high) >> 1;
+        const got = await outcome(n);
+        if (got === n) low = n;
+        else high = (assert.equal(got, "stack-overflow"), n);
+      }
+      for (let n = low - 400; n < low + 400; n += 3) {
+        const got = await outcome(n);
+        assert.ok(got === n || got === "stack-overflow", `${n}: ${got}`);
+      }
+      assert.deepEqual(await Promise.all(others), [5, 5, 5]);
+      assert.equal(await outcome(10), 10);
+    });
+
+for (const stacks of kinds)
+  test(`${stacks}: a wait after a plain call of an import that the engine could not call`, async () => {
+    const guest = assemble(`(module
+      (import "env" "vector" (func $vector (param v128)))
+      (import "env" "wait" (func $wait (result i32)))
+      (func (export "vector") (call $vector (v128.const i32x4 1 2 3 4)))
+      (func (export "wait") (result i32) (call $wait)))`);
+    const { suspending } = fiberfill;
+    const env = { vector: suspending(async () => {}), wait: suspending(async () => 7) };
+    const { instance, exports } = await fiberfill.instantiate(guest, { env }, { stacks });
+    assert.throws(() => instance.exports.vector()); // JavaScript has no v128
+    assert.equal(await exports.wait(), 7);
+  });
