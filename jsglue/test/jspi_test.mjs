@@ -44,6 +44,11 @@ async function guest() {
   return { instance, requests, call };
 }
 
+test("the classes have the platform's names", () => {
+  const { Suspending, SuspendError } = WebAssembly;
+  assert.deepEqual([Suspending.name, SuspendError.name], ["Suspending", "SuspendError"]);
+});
+
 test("importing touches no global", () => {
   assert.deepEqual(Object.getOwnPropertyNames(globalThis), before);
   assert.equal(globalThis.WebAssembly, platform);

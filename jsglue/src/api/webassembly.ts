@@ -100,6 +100,10 @@ const Suspending = native
       },
     })
   : class Suspending {
+      static get name(): string {
+        return "Suspending"; // minifiers change the class's own
+      }
+
       constructor(fn: Function) {
         kindOf(undefined);
         if (typeof fn !== "function") throw new TypeError("WebAssembly.Suspending: argument 0 must be a function");
