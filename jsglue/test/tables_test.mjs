@@ -181,3 +181,27 @@ for (const [name, { text, refused, env, run }] of Object.entries(frontEnds)) {
     }
   });
 }
+
+test("a function that waits comes in by a global", async () => {
+  const env = { ask: new ours.Suspending(async (n) => n * 3) };
+  const { own, ref } = new ours.Instance(
+    new ours.Module(
+      assemble(`(module ${UNARY}
+        (import "env" "ask" (func $ask (param i32) (result i32)))
+        (func $own (export "own") (type $unary) (i32.add (call $ask (local.get 0)) (i32.const 1)))
+        (global (export "ref") (ref $unary) (ref.func $own)))`),
+    ),
+    { env },
+  ).exports;
+  assert.equal(await ours.promising(own)(5), 16);
+  const { caller } = new ours.Instance(
+    new ours.Module(
+      assemble(`(module ${UNARY}
+        (import "env" "ref" (global $ref (ref $unary)))
+        (func (export "caller") (type $unary)
+          (i32.add (i32.const 1000) (call_ref $unary (local.get 0) (global.get $ref)))))`),
+    ),
+    { env: { ref } },
+  ).exports;
+  assert.equal(await ours.promising(caller)(5), 1016);
+});

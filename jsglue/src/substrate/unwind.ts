@@ -365,8 +365,16 @@ const substrate: Substrate = {
 };
 
 /**
- * Whether an import of a guest may be left, or lead to code that may be: functions of rewritten instances, and tables.
+ * Whether an import of a guest may be left, or lead to code that may be: functions of rewritten instances, tables, and
+ * globals that hold a function, or null in the place of one.
  */
 export function mayBeLeft(value: unknown): boolean {
-  return fiber !== undefined && (value instanceof WebAssembly.Table || shared().lowered.has(Object(value)));
+  if (!fiber) return false;
+  if (value instanceof WebAssembly.Table || shared().lowered.has(Object(value))) return true;
+  if (!(value instanceof WebAssembly.Global)) return false;
+  try {
+    return value.value === null || typeof value.value === "function";
+  } catch {
+    return false; // its type is one that JavaScript has no values of
+  }
 }
