@@ -139,6 +139,7 @@ test("S-TYPE-9: imports and exports that have continuation types are compared in
     (func $five (type $f) (i32.const 5)) (elem declare func $five)
     (func (export "func") (result (ref $k)) (cont.new $k (ref.func $five)))
     (global (export "global") (mut (ref null $k)) (ref.null $k))
+    (global (export "fixed") (ref null $k) (ref.null $k))
     (table (export "table") 1 (ref null $k)))`);
   const importing = (result, what) =>
     `(module (type $f (func ${result})) (type $k (cont $f)) (import "m" "${what[0]}" (${what[1]})))`;
@@ -150,6 +151,12 @@ test("S-TYPE-9: imports and exports that have continuation types are compared in
     linked(importing("(result i32)", what), { m: exporter });
     for (const result of ["", "(result i64)", "(param i32) (result i32)"])
       unlinkable(importing(result, what), { m: exporter });
+  }
+  // A continuation is no structure, whatever it has become for the engine.
+  linked(importing("(result i32)", ["fixed", "global contref"]), { m: exporter });
+  for (const type of ["anyref", "eqref", "structref"]) {
+    unlinkable(importing("(result i32)", ["fixed", `global ${type}`]), { m: exporter });
+    unlinkable(`(module (import "m" "fixed" (global ${type})))`, { m: exporter });
   }
 });
 

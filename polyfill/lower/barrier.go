@@ -186,6 +186,14 @@ func (l *lowering) about(w *wasm.Writer) {
 			n++
 		}
 	}
+	w.Raw(`],"conts":[`)
+	for i, n := 0, 0; i < len(m.Globals); i++ {
+		if t := m.Globals[i].Type; t.IsRef() && l.continuation(t.Heap()) {
+			comma(w, n)
+			Decimal(w, uint32(i))
+			n++
+		}
+	}
 	w.Raw(`],"tags":[`)
 	for i, tag := range m.Tags {
 		comma(w, i)

@@ -2,7 +2,7 @@
 // lowered if the engine refuses it because of these instructions. Everything else goes to the platform unchanged.
 
 import { shared } from "../lower/driver.js";
-import { checkTags, customSections, exports, imports, isLowered, link } from "../lower/link.js";
+import { checkTypes, customSections, exports, imports, isLowered, link } from "../lower/link.js";
 import { load, loadNow, lower } from "../lower/rewriter.js";
 import { WebAssembly as platform } from "../platform.js";
 import { has, isObject, viewOf } from "../values.js";
@@ -109,7 +109,7 @@ const Instance: typeof platform.Instance = new Proxy(namespace.Instance, {
   construct(target, args, newTarget): WebAssembly.Instance {
     const [module, given] = args;
     if (!isLowered(module)) {
-      checkTags(module, given);
+      checkTypes(module, given);
       return Reflect.construct(target, args, newTarget === Instance ? target : newTarget);
     }
     const [imports, made] = link(module, given);
@@ -179,7 +179,7 @@ async function compileStreaming(
 
 async function instantiateModule(module: WebAssembly.Module, given: any): Promise<WebAssembly.Instance> {
   if (!isLowered(module)) {
-    checkTags(module, given);
+    checkTypes(module, given);
     return (namespace.instantiate as Function)(module, given);
   }
   const [imports, made] = link(module, given);

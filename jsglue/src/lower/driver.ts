@@ -40,6 +40,8 @@ export interface Shared {
   /** What the driver imports from JavaScript. */
   host: Record<string, Function>;
   tags: WeakMap<object, Identity>;
+  /** Globals that hold continuations. */
+  conts: WeakSet<object>;
   /** Functions that can be left: their callers know what to do when such a function returns. */
   lowered: WeakSet<object>;
   /** Tables that lowered modules use (tables.ts). */
@@ -103,6 +105,7 @@ function make(): Shared {
     driver,
     host,
     tags: new WeakMap(),
+    conts: new WeakSet(),
     lowered: new WeakSet(),
     tables: new WeakMap(),
     barriers: new WeakMap(),

@@ -14,6 +14,7 @@ const NAMESPACE = "fiberfill:lower";
 const KINDS = ["function", "table", "memory", "global", "tag"] as const;
 const FUNCTION = 0;
 const TABLE = 1;
+const GLOBAL = 3;
 const TAG = 4;
 
 /** The custom section of a lowered module (polyfill/lower/barrier.go). */
@@ -24,6 +25,8 @@ interface About {
   registers: number[];
   /** The tables of functions, by index. */
   tables: number[];
+  /** The globals that hold continuations, by index: to the engine they hold structures. */
+  conts: number[];
   /** For each tag its type, if it has results. */
   tags: string[];
 }
@@ -90,6 +93,11 @@ export function link(
   });
   // JSPI cannot suspend through the frame of JavaScript with which an export begins (polyfill/lower/ground.go).
   const suspends = "Suspending" in WebAssembly && found.imports.some(([, , kind], i) => mayWait(kind, values[i]));
+  found.imports
+    .flatMap(([, , kind], i) => (kind === GLOBAL ? [i] : []))
+    .forEach((i, k) => {
+      if (!found.conts.includes(k)) checkGlobal(found.imports[i]!, values[i]);
+    });
   const ids = identities(found, values);
   found.imports
     .flatMap(([, , kind], i) => (kind === TABLE ? [values[i]] : []))
@@ -110,7 +118,7 @@ export function link(
     found,
   );
 
-  const { driver, host, lowered, tags } = shared();
+  const { driver, host, lowered, tags, conts } = shared();
   const hidden: Record<string, unknown> = Object.assign(Object.create(null), driver, host);
   if (suspends) hidden["ground"] = null;
   waits.forEach(([i], k) => {
@@ -133,6 +141,7 @@ export function link(
         if (kind === FUNCTION) lowered.add(value);
         if (kind === TABLE && found.tables.includes(index)) guardTable(value, module, false);
         if (kind === TAG) tags.set(value, ids[index]!);
+        if (kind === GLOBAL && found.conts.includes(index)) conts.add(value);
       }
     },
   ];
@@ -145,8 +154,19 @@ const mayWait = (kind: number, value: unknown): boolean =>
     !(value instanceof Waiting) &&
     !(typeof value === "function" && !/\[native code\]/.test(Function.prototype.toString.call(value))));
 
-/** Throws a LinkError if a module that has not been lowered imports a tag with results: the engine sees none. */
-export function checkTags(module: unknown, given: any): void {
+/** Throws a LinkError if a global holds a continuation, of which the engine does not know. */
+function checkGlobal([from, name]: readonly [string, string, ...unknown[]], value: unknown): void {
+  if (!isObject(value) || !shared().conts.has(value)) return;
+  throw new WebAssembly.LinkError(
+    `fiberfill: import ${from}.${name}: the global holds a continuation, and the module asks for another type`,
+  );
+}
+
+/**
+ * Throws a LinkError if a module that has not been lowered imports a tag with results, or a global that holds a
+ * continuation: the engine sees neither.
+ */
+export function checkTypes(module: unknown, given: any): void {
   if (!(module instanceof WebAssembly.Module) || !isObject(given) || !started()) return;
   let list: WebAssembly.ModuleImportDescriptor[];
   try {
@@ -155,7 +175,9 @@ export function checkTags(module: unknown, given: any): void {
     return; // Bun 1.2 does not list imports with types of the garbage collector's
   }
   for (const { module: from, name, kind } of list) {
-    if ((kind as string) !== "tag" || !isObject(given[from])) continue;
+    if (!isObject(given[from])) continue;
+    if (kind === "global") checkGlobal([from, name], given[from][name]);
+    if ((kind as string) !== "tag") continue;
     const tag = given[from][name];
     if (isObject(tag) && shared().tags.get(tag)?.type) {
       throw new WebAssembly.LinkError(
