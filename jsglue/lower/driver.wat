@@ -71,6 +71,25 @@
   (func (export "tagNumber") (param (ref $tag)) (result i32) (struct.get $tag $number (local.get 0)))
   (func (export "boom") (unreachable))
 
+  ;; The number of the n-th tag, innermost first, for which a resume around has a clause of this kind; -1: there are no
+  ;; more. For messages.
+  (func (export "handled") (param $n i32) (param $switches i32) (result i32)
+    (local $s (ref null $stack)) (local $tags (ref null $tags))
+    (local.set $s (struct.get $realm $current (global.get $realm)))
+    (block $none
+      (loop $outwards
+        (br_if $none (ref.is_null (local.get $s)))
+        (local.set $tags (if (result (ref null $tags)) (local.get $switches)
+          (then (struct.get $stack $switches (local.get $s)))
+          (else (struct.get $stack $suspends (local.get $s)))))
+        (local.set $s (struct.get $stack $parent (local.get $s)))
+        (br_if $outwards (ref.is_null (local.get $tags)))
+        (if (i32.lt_u (local.get $n) (array.len (local.get $tags)))
+          (then (return (struct.get $tag $number (array.get $tags (local.get $tags) (local.get $n))))))
+        (local.set $n (i32.sub (local.get $n) (array.len (local.get $tags))))
+        (br $outwards)))
+    (i32.const -1))
+
   (global $wait (export "wait") (mut (ref null $tag)) (ref.null none)) ;; what imports that wait suspend with
 
   ;; After a trap or an exception has left the outermost resume.

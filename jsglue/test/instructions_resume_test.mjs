@@ -152,12 +152,15 @@ test("S-SUSPEND-1: the operands are the tag's parameters, the results its result
 });
 
 test("S-SUSPEND-2: with no handler around it traps where it stands and names the tag; wasm cannot catch that", () => {
-  const { alone, inside } = instance(`
-    (tag $named (export "named"))
+  const { alone, inside, elsewhere } = instance(`
+    (tag $named (export "named")) (tag $halt (export "halt"))
     (func $alone (export "alone") (block $h (try_table (catch_all $h) (suspend $named))))
-    (func (export "inside") (block $h (try_table (catch_all $h) (resume $k (cont.new $k (ref.func $alone))))))`);
+    (func (export "inside") (block $h (try_table (catch_all $h) (resume $k (cont.new $k (ref.func $alone))))))
+    (func (export "elsewhere")
+      (drop (block $h (result (ref $k)) (resume $k (on $halt $h) (cont.new $k (ref.func $alone))) (return))))`);
   traps(alone, /unhandled tag: suspend with tag named/);
   traps(inside, /unhandled tag: suspend with tag named/);
+  traps(elsewhere, /unhandled tag: suspend with tag named.* for it, only for halt;/);
 });
 
 test("S-SUSPEND-3: it leaves all frames up to the handler; locals and operands of each are there afterwards", () => {

@@ -15,6 +15,8 @@ export interface Driver extends WebAssembly.Exports {
   tagNumber(tag: object): number;
   reset(depth: number): void;
   boom(): never;
+  /** The number of the n-th tag that a resume around handles, by switching or not; -1: there are no more. */
+  handled(n: number, switches: number): number;
   state: WebAssembly.Global;
   /** What changes at each switch. */
   realm: WebAssembly.Global;
@@ -95,7 +97,8 @@ function make(): Shared {
       try {
         driver.boom();
       } catch (error) {
-        if (error instanceof Error) error.message = message(code, tag && tagNames[driver.tagNumber(tag)]);
+        if (error instanceof Error)
+          error.message = message(code, tag && tagNames[driver.tagNumber(tag)], handled(code));
         throw error;
       }
     },
@@ -115,17 +118,32 @@ function make(): Shared {
   };
 }
 
-function message(code: number, tag: string | null | undefined): string {
+const UNHANDLED = 3;
+const NO_SWITCH = 4;
+const SOME = 10;
+
+/** The names of the tags that are handled where a suspension or a switch has found no handler. */
+function handled(code: number): string {
+  const { driver, tagNames } = shared();
+  const names = new Set<string>();
+  if (code === UNHANDLED || code === NO_SWITCH) {
+    for (let k = 0, n; k < SOME && (n = driver.handled(k, code - UNHANDLED)) >= 0; k++) names.add(tagNames[n]!);
+    names.delete(""); // fiberfill's own
+  }
+  return names.size > 0 ? `, only for ${[...names].join(", ")}` : "";
+}
+
+function message(code: number, tag: string | null | undefined, handled: string): string {
   const name = tag ? `tag ${tag}` : "this tag";
   switch (code) {
     case 1:
       return "null continuation reference";
     case 2:
       return "continuation already consumed: a reference is good for one resume, switch or cont.bind";
-    case 3:
-      return `unhandled tag: suspend with ${name}, and no resume around has (on $tag $label) for it${BARRIER}`;
-    case 4:
-      return `unhandled tag: switch with ${name}, and no resume around has (on $tag switch) for it${BARRIER}`;
+    case UNHANDLED:
+      return `unhandled tag: suspend with ${name}, and no resume around has (on $tag $label) for it${handled}${BARRIER}`;
+    case NO_SWITCH:
+      return `unhandled tag: switch with ${name}, and no resume around has (on $tag switch) for it${handled}${BARRIER}`;
     case 5:
       return "null exception reference";
     case 7:
