@@ -89,7 +89,8 @@
     (call $js_tell))
 
   (func (export "stub") (type $tell)
-    (local $saved i32) (local $region i32) (local $s (ref null $stack)) (local $mine (ref null $held))
+    (local $saved i32) (local $region i32) (local $slot i32) (local $s (ref null $stack))
+    (local $mine (ref null $held)) (local $other (ref null $held))
     (local.set $saved (global.get $sp))
     (local.set $region (global.get $low))
     (block $otherwise
@@ -108,7 +109,18 @@
       (struct.set $realm $outcome (global.get $realm) (i32.const 1))
       (struct.set $realm $why (global.get $realm) (i32.const 0))
       (global.set $state (i32.const 1))
-      (local.set $mine (call $frame (local.get $s)))
+      ;; Its frame: the one that was the stack's last leaf, if that was a stub's and is done.
+      (if (ref.test (ref $held) (struct.get $stack $last (local.get $s))) (then
+        (local.set $other (ref.cast (ref $held) (struct.get $stack $last (local.get $s))))
+        (if (i32.eq (struct.get $held $site (local.get $other)) (i32.const 1)) (then
+          (local.set $mine (local.get $other))
+          (if (i32.ne (struct.get $held $import (local.get $mine)) (global.get $import)) (then
+            (struct.set $held $reenter (local.get $mine) (ref.func $again))
+            (struct.set $held $import (local.get $mine) (global.get $import))))))))
+      (if (ref.is_null (local.get $mine)) (then
+        (global.set $frames (i32.add (global.get $frames) (i32.const 1)))
+        (local.set $mine (struct.new $held
+          (ref.null none) (ref.func $again) (i32.const 4) (global.get $import) (i32.const 0) (i32.const 0)))))
       (struct.set $held $saved (local.get $mine) (local.get $saved))
       (struct.set $held $region (local.get $mine) (local.get $region))
       (struct.set $held $site (local.get $mine) (i32.const 4))
@@ -116,43 +128,28 @@
         (then (struct.set $stack $leaf (local.get $s) (local.get $mine))))
       (if (i32.eqz (ref.eq (struct.get $stack $last (local.get $s)) (local.get $mine)))
         (then (struct.set $stack $last (local.get $s) (local.get $mine))))
-      (call $next)
+
+      ;; Puts the guest's stack pointer where the fiber needs it that goes on next, if that waits here and has nothing
+      ;; to be given by JavaScript; otherwise where the pointer rests.
+      (block $set
+        (block $rests
+          (local.set $slot (i32.load (i32.const 0)))
+          (br_if $rests (i32.lt_s (local.get $slot) (i32.const 0)))
+          (br_if $rests (i32.or (i32.load (i32.const 8)) (global.get $shared)))
+          (local.set $s (struct.get $waiting $stack
+            (br_on_null $rests (table.get $slots (local.get $slot)))))
+          (br_if $rests (ref.is_null (local.get $s)))
+          (br_if $rests (i32.eqz (ref.test (ref $held) (struct.get $stack $leaf (local.get $s)))))
+          (local.set $other (ref.cast (ref $held) (struct.get $stack $leaf (local.get $s))))
+          (br_if $rests (i32.ne (struct.get $held $import (local.get $other)) (global.get $import)))
+          (br_if $rests (i32.ne (struct.get $held $site (local.get $other)) (i32.const 4)))
+          (struct.set $held $site (local.get $other) (i32.const 1))
+          (global.set $sp (struct.get $held $saved (local.get $other)))
+          (global.set $low (struct.get $held $region (local.get $other)))
+          (br $set))
+        (global.set $sp (global.get $rest)))
       (return))
     (return_call $otherwise))
-
-  ;; Returns a frame for the stub: the one that was the stack's last leaf, if that was a stub's.
-  (func $frame (param $s (ref null $stack)) (result (ref $held))
-    (local $f (ref null $held))
-    (drop (block $new (result (ref null $frame))
-      (local.set $f (br_on_cast_fail $new (ref null $frame) (ref $held) (struct.get $stack $last (local.get $s))))
-      (br_if $new (ref.null none) (i32.ne (struct.get $held $site (local.get $f)) (i32.const 1)))
-      (if (i32.ne (struct.get $held $import (local.get $f)) (global.get $import)) (then
-        (struct.set $held $reenter (local.get $f) (ref.func $again))
-        (struct.set $held $import (local.get $f) (global.get $import))))
-      (return (ref.as_non_null (local.get $f)))))
-    (global.set $frames (i32.add (global.get $frames) (i32.const 1)))
-    (struct.new $held (ref.null none) (ref.func $again) (i32.const 4) (global.get $import) (i32.const 0) (i32.const 0)))
-
-  ;; Puts the guest's stack pointer where the fiber needs it that goes on next, if that waits here and has nothing to
-  ;; be given by JavaScript; otherwise where the pointer rests.
-  (func $next
-    (local $slot i32) (local $f (ref null $held))
-    (local.set $slot (i32.load (i32.const 0)))
-    (block $rests
-      (br_if $rests (i32.lt_s (local.get $slot) (i32.const 0)))
-      (br_if $rests (i32.or (i32.load (i32.const 8)) (global.get $shared)))
-      (drop (block $other (result (ref null $frame))
-        (local.set $f (br_on_cast_fail $other (ref null $frame) (ref $held)
-          (struct.get $stack $leaf
-            (br_on_null $rests
-              (struct.get $waiting $stack (br_on_null $rests (table.get $slots (local.get $slot))))))))
-        (br_if $rests (i32.ne (struct.get $held $import (local.get $f)) (global.get $import)))
-        (br_if $rests (i32.ne (struct.get $held $site (local.get $f)) (i32.const 4)))
-        (struct.set $held $site (local.get $f) (i32.const 1))
-        (global.set $sp (struct.get $held $saved (local.get $f)))
-        (global.set $low (struct.get $held $region (local.get $f)))
-        (return))))
-    (global.set $sp (global.get $rest)))
 
   ;; What the driver enters with the stub's frame.
   (func $again (type $reenter) (param $f (ref $frame))

@@ -408,9 +408,9 @@
         (then (ref.null none)) (else (local.get $next))))
       (local.set $throws (i32.const 0))
       ;; what has returned before must not keep alive what the exception drops
-      (local.set $done (call $ifDone (local.get $done)))
       (if (i32.eqz (ref.is_null (local.get $done))) (then
-        (struct.set $frame $caller (local.get $done) (ref.null none))
+        (if (i32.eq (struct.get $frame $site (local.get $done)) (i32.const 1))
+          (then (struct.set $frame $caller (local.get $done) (ref.null none))))
         (local.set $done (ref.null none))))
       (local.set $f (local.get $next))
       (br $enter))

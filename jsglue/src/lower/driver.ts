@@ -133,7 +133,7 @@ function handled(code: number): string {
   return names.size > 0 ? `, only for ${[...names].join(", ")}` : "";
 }
 
-function message(code: number, tag: string | null | undefined, handled: string): string {
+function message(code: number, tag: string | null | undefined, others: string): string {
   const name = tag ? `tag ${tag}` : "this tag";
   switch (code) {
     case 1:
@@ -141,9 +141,9 @@ function message(code: number, tag: string | null | undefined, handled: string):
     case 2:
       return "continuation already consumed: a reference is good for one resume, switch or cont.bind";
     case UNHANDLED:
-      return `unhandled tag: suspend with ${name}, and no resume around has (on $tag $label) for it${handled}${BARRIER}`;
+      return `unhandled tag: suspend with ${name}, and no resume around has (on $tag $label) for it${others}${BARRIER}`;
     case NO_SWITCH:
-      return `unhandled tag: switch with ${name}, and no resume around has (on $tag switch) for it${handled}${BARRIER}`;
+      return `unhandled tag: switch with ${name}, and no resume around has (on $tag switch) for it${others}${BARRIER}`;
     case 5:
       return "null exception reference";
     case 7:
