@@ -1,6 +1,7 @@
 // Room on the engine's stack. On stacks of our own an import runs where the guest has called it, which may be near the
 // end of the engine's stack. An overflow in the middle of a wait would leave the scheduler in a state that nothing
 // repairs. So each wait begins with a function that overflows first, while nothing has been changed yet.
+// Why: RATIONALE.md, "Why does a wait on stacks of our own look for room first?".
 
 import { WebAssembly } from "../platform.js";
 
