@@ -189,7 +189,7 @@ test("a function that waits comes in by a global", async () => {
       assemble(`(module ${UNARY}
         (import "env" "ask" (func $ask (param i32) (result i32)))
         (func $own (export "own") (type $unary) (i32.add (call $ask (local.get 0)) (i32.const 1)))
-        (global (export "ref") (ref $unary) (ref.func $own)))`),
+        (global (export "ref") funcref (ref.func $own)))`),
     ),
     { env },
   ).exports;
@@ -197,9 +197,9 @@ test("a function that waits comes in by a global", async () => {
   const { caller } = new ours.Instance(
     new ours.Module(
       assemble(`(module ${UNARY}
-        (import "env" "ref" (global $ref (ref $unary)))
+        (import "env" "ref" (global $ref funcref))
         (func (export "caller") (type $unary)
-          (i32.add (i32.const 1000) (call_ref $unary (local.get 0) (global.get $ref)))))`),
+          (i32.add (i32.const 1000) (call_ref $unary (local.get 0) (ref.cast (ref $unary) (global.get $ref))))))`),
     ),
     { env: { ref } },
   ).exports;
