@@ -1,6 +1,5 @@
 ;; Recipe (Binaryen 132), in this folder:
-;;   wasm-as --enable-reference-types --enable-gc --enable-bulk-memory --enable-tail-call \
-;;     -g yield.wat -o yield.wasm
+;;   wasm-as --enable-reference-types --enable-gc --enable-bulk-memory --enable-tail-call -g yield.wat -o yield.wasm
 ;;
 ;; An import that yields, on stacks of our own: a stub that asks the scheduler who is next without JavaScript. What it
 ;; does is written down, and JavaScript is told before any of its code runs (src/substrate/yields.ts; cells.ts says what

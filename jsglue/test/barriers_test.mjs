@@ -85,6 +85,24 @@ test("a function that a plain module has written to a table, and JavaScript has 
   hidden(run);
 });
 
+test("so it is if the plain module has made the table", () => {
+  const writer = instance(`(module
+    (table (export "table") 4 funcref)
+    (global $inner (export "inner") (mut funcref) (ref.null func))
+    (type $S (func (result i32)))
+    (elem declare func $f)
+    (func $f (type $S) (i32.add (i32.const 10) (call_ref $S (ref.cast (ref $S) (global.get $inner)))))
+    (func (export "write") (table.set (i32.const 1) (ref.func $f))))`);
+  const { table } = writer;
+  const shared = { imports: '(import "m" "table" (table 4 funcref))', table: "" };
+  const { inner } = instance(guest("(call_indirect (type $S) (i32.const 0))", shared), { m: { table } });
+  writer.inner.value = inner;
+  writer.write();
+  const imports = '(import "m" "f" (func $imported (result i32)))';
+  const { run } = instance(guest("(call $imported)", { imports }), { m: { f: table.get(1) } });
+  hidden(run);
+});
+
 test('a function from a module named "wasm:…" is taken for the engine\'s, so it is behind a barrier', () => {
   const { inner } = instance(guest("(i32.const 0)"));
   const imports = '(import "wasm:mine" "f" (func $f (result i32)))';

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/fiberfill/fiberfill/internal/wasm"
 	"github.com/fiberfill/fiberfill/internal/wasm/validate"
 )
@@ -12,18 +14,16 @@ import (
 func (l *lowering) guards() []byte {
 	// The types with most supertypes come first: a function is given a barrier of its own type, not of a supertype.
 	var list []validate.Heap
-	for n, more := 0, true; more; n++ {
-		more = false
-		var some []validate.Heap
-		for id := range l.t.Len() {
-			if h := validate.Heap(id); l.t.Def(h).Form == validate.FormFunc && l.depth(h) >= n {
-				more = true
-				if l.depth(h) == n && l.mayCall(h) {
-					some = append(some, h)
-				}
-			}
+	for id := range l.t.Len() {
+		h := validate.Heap(id)
+		if l.t.Def(h).Form != validate.FormFunc || !l.mayCall(h) {
+			continue
 		}
-		list = append(some, list...)
+		at := 0
+		for at < len(list) && l.depth(list[at]) >= l.depth(h) {
+			at++
+		}
+		list = slices.Insert(list, at, h)
 	}
 	if len(list) == 0 || !l.sharesTable() {
 		return nil

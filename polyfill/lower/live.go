@@ -150,16 +150,21 @@ func join(bits, more []uint32) (changed bool) {
 	return changed
 }
 
-// mostKept returns how many values the largest frame of the function has: live locals and operands.
-func (s *source) mostKept() int {
-	most := 0
+// keepsAtMost reports whether no frame of the function has more values than n: live locals and operands.
+func (s *source) keepsAtMost(n int) bool {
 	for _, at := range s.sites {
 		in := &s.ins[at]
-		n := len(s.own(in)) + len(s.around(in))
-		for _, word := range s.live[in.site-1] {
-			n += bits.OnesCount32(word)
+		operands := int(in.height) + len(s.own(in))
+		if operands+len(s.locals) <= n {
+			continue
 		}
-		most = max(most, n)
+		live := 0
+		for _, word := range s.live[in.site-1] {
+			live += bits.OnesCount32(word)
+		}
+		if operands+live > n {
+			return false
+		}
 	}
-	return most
+	return true
 }

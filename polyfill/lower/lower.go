@@ -353,7 +353,7 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 		switch {
 		case len(s.sites) > mostCalls:
 			return nil, Refusal{TooManyCalls, l.given.Funcs[f].Body.Start}
-		case s.mostKept() > mostValues:
+		case !s.keepsAtMost(mostValues):
 			return nil, Refusal{TooManyValues, l.given.Funcs[f].Body.Start}
 		}
 		if body, ok := l.compact(f, s); ok {

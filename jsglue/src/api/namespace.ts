@@ -4,6 +4,7 @@
 import { shared } from "../lower/driver.js";
 import { checkTypes, customSections, exports, imports, isLowered, link } from "../lower/link.js";
 import { load, loadNow, lower } from "../lower/rewriter.js";
+import { mayHaveTags } from "../lower/sections.js";
 import { WebAssembly as platform } from "../platform.js";
 import { has, isObject, viewOf } from "../values.js";
 import { alike, extended, instantiations, namespace } from "./webassembly.js";
@@ -24,34 +25,12 @@ function chosen(options: unknown): { all: boolean; always: boolean } {
 // The bytes of a continuation type, of cont, nocont and suspend. A module with none of them and no tags needs no
 // lowering, so a program that only tries out what an engine can do does not load the rewriter.
 const MARKS = [0x5d, 0x68, 0x75, 0xe2];
-const IMPORTS = 2;
-const TAGS = 13;
 
 /** The bytes of a source that may need the rewriter. */
 function candidate(source: unknown, always: boolean): Uint8Array | undefined {
   const bytes = viewOf(source);
   if (!bytes || bytes.length <= 8) return undefined;
   return always || MARKS.some((mark) => bytes.includes(mark)) || mayHaveTags(bytes) ? bytes : undefined;
-}
-
-function mayHaveTags(bytes: Uint8Array): boolean {
-  for (let at = 8; at < bytes.length;) {
-    const id = bytes[at++];
-    let size = 0;
-    for (let shift = 0, byte = 128; byte >= 128 && shift < 35; shift += 7) {
-      byte = bytes[at++] ?? 0;
-      size += (byte & 127) * 2 ** shift;
-    }
-    // An imported tag is 4, 0, and a type.
-    if (
-      id === TAGS ||
-      (id === IMPORTS && bytes.subarray(at, at + size).some((b, k, all) => b === 4 && all[k + 1] === 0))
-    ) {
-      return true;
-    }
-    at += size;
-  }
-  return false;
 }
 
 /** Returns the lowered module, or undefined if it is for the engine to judge. */

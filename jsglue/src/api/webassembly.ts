@@ -292,7 +292,7 @@ function link(module: WebAssembly.Module, given: any): Linked {
   const shape = module instanceof platform.Module ? shapes.get(module) : undefined;
   const plain = (imports: any, made: (instance: WebAssembly.Instance) => WebAssembly.Instance): Linked => {
     const seen = watchTables(module, imports);
-    return { module, imports, made: (instance) => (seen(), made(instance)) };
+    return { module, imports, made: (instance) => (seen(instance), made(instance)) };
   };
   if (!shape) return plain(given, (instance) => instance);
   const [table, values] = read(module, given, shape);

@@ -5,7 +5,7 @@ import type { Binding } from "./binding.js";
 import { begins, below, ends, settle, share, waits, type Frames, type Holder } from "./shadowstack.js";
 import { onNewStack } from "../substrate/javascriptcore.js";
 import { apart, waitApart } from "../turn/apart.js";
-import { needRoom } from "../turn/room.js";
+import { needRoom, PLENTY } from "../turn/room.js";
 import { then } from "../values.js";
 
 class Visitor implements Holder {
@@ -22,7 +22,7 @@ export let visiting: Visitor | undefined;
 
 /** Makes such a stack: calls `fn`, which promising has returned. */
 export function visit(fn: () => Promise<unknown>): Promise<unknown> {
-  if (visiting) needRoom();
+  if (visiting) needRoom(PLENTY);
   share();
   const visitor = new Visitor();
   const outer = visiting;

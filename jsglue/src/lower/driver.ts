@@ -120,14 +120,14 @@ function make(): Shared {
 
 const UNHANDLED = 3;
 const NO_SWITCH = 4;
-const SOME = 10;
+const NAMED = 10; // tags, at most
 
 /** The names of the tags that are handled where a suspension or a switch has found no handler. */
 function handled(code: number): string {
   const { driver, tagNames } = shared();
   const names = new Set<string>();
   if (code === UNHANDLED || code === NO_SWITCH) {
-    for (let k = 0, n; k < SOME && (n = driver.handled(k, code - UNHANDLED)) >= 0; k++) names.add(tagNames[n]!);
+    for (let k = 0, n; k < NAMED && (n = driver.handled(k, code - UNHANDLED)) >= 0; k++) names.add(tagNames[n]!);
     names.delete(""); // fiberfill's own
   }
   return names.size > 0 ? `, only for ${[...names].join(", ")}` : "";

@@ -135,7 +135,7 @@ export function link(
     table,
     ({ exports }) => {
       if (!halves)
-        throw new WebAssembly.LinkError("fiberfill: this engine takes imports for which it makes no barriers");
+        throw new WebAssembly.LinkError("fiberfill: the engine takes these imports, but no barriers in front of them");
       for (const [name, kind, index] of found.exports) {
         const value = exports[name] as object;
         if (kind === FUNCTION) lowered.add(value);

@@ -2,6 +2,7 @@
 
 import { WebAssembly } from "../platform.js";
 import { words } from "../errors.js";
+import { sections } from "./sections.js";
 
 /** jsglue/lower/main.go */
 interface Rewriter {
@@ -112,16 +113,8 @@ function tellIfLarge(bytes: Uint8Array): void {
 /** Whether bytes are those of a module that any version of fiberfill has lowered. */
 export function isRewritten(bytes: Uint8Array): boolean {
   const name = "\x0ffiberfill.lower"; // of the custom section, with its length
-  for (let at = 8; at < bytes.length;) {
-    const id = bytes[at++];
-    let size = 0;
-    for (let shift = 0, byte = 128; byte >= 128 && shift < 35; shift += 7) {
-      byte = bytes[at++] ?? 0;
-      size += (byte & 127) * 2 ** shift;
-    }
-    if (id === 0 && String.fromCharCode(...bytes.subarray(at, at + name.length)) === name) return true;
-    at += size;
-  }
+  for (const [id, contents] of sections(bytes))
+    if (id === 0 && String.fromCharCode(...contents.subarray(0, name.length)) === name) return true;
   return false;
 }
 

@@ -30,9 +30,12 @@ export interface Guarded {
   guards: Set<WebAssembly.Module>;
   /** Functions in the table that cannot be left, and that none of those modules can call through it. */
   others: WeakSet<Function>;
-  /** A module that is not lowered imports it, and may write to it. */
+  /** A module that is not lowered has it, and may write to it. */
   plain: boolean;
 }
+
+// Tables that modules export which are not lowered.
+const plainTables = new WeakSet<object>();
 
 /** Returns what a table gets for a value: a function that can be left, or a barrier that hides the handlers. */
 function guarded(table: WebAssembly.Table, value: unknown): unknown {
@@ -98,7 +101,7 @@ export function guardTable(table: unknown, module: WebAssembly.Module, imported:
   const { tables } = shared();
   const guards = guardsOf(module);
   const known = tables.get(table);
-  const found = known ?? { guards: new Set(), others: new WeakSet(), plain: false };
+  const found = known ?? { guards: new Set(), others: new WeakSet(), plain: plainTables.has(table) };
   const more = guards && !found.guards.has(guards);
   if (more) found.guards.add(guards);
   if (!known) {
@@ -112,11 +115,14 @@ export function guardTable(table: unknown, module: WebAssembly.Module, imported:
 }
 
 /**
- * For a module that is not lowered: call the result when the module has been instantiated. It checks what the module
- * has put into guarded tables.
+ * For a module that is not lowered: call the result with the instance. It checks what the module has put into guarded
+ * tables, and notes the tables that the module exports.
  */
-export function watchTables(module: unknown, given: unknown): () => void {
-  if (!started() || !(module instanceof WebAssembly.Module) || !isObject(given)) return () => {};
+export function watchTables(module: unknown, given: unknown): (instance: WebAssembly.Instance) => void {
+  const note = ({ exports }: WebAssembly.Instance): void => {
+    for (const value of Object.values(exports)) if (value instanceof WebAssembly.Table) plainTables.add(value);
+  };
+  if (!started() || !(module instanceof WebAssembly.Module) || !isObject(given)) return note;
   const { tables } = shared();
   const before = new Map<WebAssembly.Table, unknown[]>();
   for (const space of Object.values(given)) {
@@ -131,5 +137,8 @@ export function watchTables(module: unknown, given: unknown): () => void {
       );
     }
   }
-  return () => before.forEach((values, table) => sweep(table, (fn, i) => fn !== values[i]));
+  return (instance) => {
+    note(instance);
+    before.forEach((values, table) => sweep(table, (fn, i) => fn !== values[i]));
+  };
 }

@@ -4,7 +4,9 @@
 import { shared } from "../lower/driver.js";
 import { link } from "../lower/link.js";
 import { lower, waitsOf } from "../lower/rewriter.js";
+import { mayHaveTags } from "../lower/sections.js";
 import { WebAssembly } from "../platform.js";
+import { tell } from "../turn/tell.js";
 import type { Bare } from "./substrate.js";
 
 // Of guests, keyed by which of their imports may be left, and the modules in which these imports wait.
@@ -54,7 +56,19 @@ function marksOf(functions: readonly unknown[], waits: (fn: unknown) => boolean)
 
 /** Returns what the platform is to compile, with the options that it was compiled with before. */
 function rewrite({ bytes, options }: Bare, marks: Uint8Array): [BufferSource, ...any[]] {
+  warn(bytes!);
   return [(lower(bytes!, true, marks) ?? bytes!) as BufferSource, options];
+}
+
+let warned = false;
+
+/** Says once that Bun 1.2 does not bear a guest's exceptions, unless its optimising compiler is off. */
+function warn(bytes: Uint8Array): void {
+  if (SCRIPT_TAG || warned) return;
+  const { versions, env } = (globalThis as { process?: Record<string, Record<string, string>> }).process ?? {};
+  if (!versions?.["bun"]?.startsWith("1.2.") || env?.["BUN_JSC_useOMGJIT"] === "0" || !mayHaveTags(bytes)) return;
+  warned = true;
+  tell("strays");
 }
 
 /** The module in which imports of a module without stubs wait. */

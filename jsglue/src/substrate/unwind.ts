@@ -17,9 +17,9 @@ import { refuse, refuseWith, Waiting, waitTag } from "../lower/waits.js";
 import { isJavaScriptCore } from "./javascriptcore.js";
 import { generatedModule, guestModule, guestModuleLater, linked, waitsModule } from "./modules.js";
 import { cells, GIVEN, LAST, NEXT, share, ASKING } from "./cells.js";
-import { makeRoom, room } from "./room.js";
 import type { Jumping, Runner, Stack, Substrate, Yields } from "./substrate.js";
 import type { Core } from "../turn/core.js";
+import { needRoom } from "../turn/room.js";
 import { enters, hurry, leaves, start, tell, Yielding } from "./yields.js";
 import fiberBytes from "../../lower/fiber.wasm";
 
@@ -53,6 +53,8 @@ const trampolines = (): number => Number(isJavaScriptCore());
 
 const LEFT = {}; // what leave returns
 const ENDED = {}; // the outcome of a wait that the stack is not to go on after
+
+const FRAMES = 2; // and one more, for which an import that waits needs room
 
 // The answer of an import that has not waited, until the import's other half takes it.
 const NONE = {};
@@ -271,7 +273,7 @@ function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
     (cannot, ...args) => {
       const { direct } = fn as Jumping;
       if ((cannot || plainly) && !direct) refuse();
-      room(2);
+      needRoom(FRAMES);
       const result = cannot ? direct!(...args) : fn(...args);
       answer = NONE;
       if (result === LEFT) return 1;
@@ -321,7 +323,6 @@ const AGAIN =
 export function unwindingNow(given: Needs): Substrate {
   if (!fiber) {
     loadNow();
-    makeRoom();
     needs = given;
     refuseWith(given.SuspendError);
     const module = new WebAssembly.Module(lower(fiberBytes, false, undefined, true)! as BufferSource);

@@ -18,8 +18,8 @@ import { WebAssembly } from "../platform.js";
 import { idle as rest, recent, steps } from "../turn/clock.js";
 import { INDEX, type Core } from "../turn/core.js";
 import { enter } from "../turn/observe.js";
+import { room } from "../turn/room.js";
 import { cells, END, entry, GIVEN, IMPORT, LAST, LINK, NEWS, OWN, SLOT, STEPS, WAITS, YIELDS } from "./cells.js";
-import { room } from "./room.js";
 import type { Yields } from "./substrate.js";
 import type { Needs } from "./unwind.js";
 
@@ -97,12 +97,19 @@ export function hurry(
   const untouched = low ? guardOf(guest.memory!) : () => 1;
   if (!untouched) return;
   // None of these needs a barrier: `otherwise` can be left, and the others neither can be left nor call what could be.
-  for (const fn of [otherwise, core.yield, asks, untouched, room]) lowered.add(fn);
+  for (const fn of [otherwise, core.yield, asks, untouched, room()]) lowered.add(fn);
   const none = (): WebAssembly.Global => new WebAssembly.Global({ value: "i32", mutable: true });
   const [given, made] = link(compiled, {
     driver,
     fiber: { memory: loop.memory, slots: loop.slots, told: driver.told },
-    stub: { otherwise, untouched, room, sp: guest.sp ?? none(), rest: guest.sp ? js.rest : none(), low: low ?? none() },
+    stub: {
+      otherwise,
+      untouched,
+      room: room(),
+      sp: guest.sp ?? none(),
+      rest: guest.sp ? js.rest : none(),
+      low: low ?? none(),
+    },
     worker,
     core: { yield: core.yield },
     js: { ...functions, may: asks, end, obey: loop.needs.run, import: ++imports },

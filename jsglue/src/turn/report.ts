@@ -91,3 +91,11 @@ export function together(name: string, serial: boolean, why: string, reason: num
     `What helps, the best first: ${remedies}`
   );
 }
+
+/** A guest with exceptions is to run on stacks of fiberfill's own in Bun 1.2. */
+export function strays(): string {
+  return (
+    "fiberfill: in Bun 1.2 a guest that throws and catches exceptions between many thousands of waits may trap or " +
+    "hang, because the engine's optimising compiler goes astray. Use Bun 1.4, or set BUN_JSC_useOMGJIT=0"
+  );
+}
