@@ -261,7 +261,7 @@ func (b *binding) invoke(c *Call) []reflect.Value {
 		if v == nil {
 			return
 		}
-		if _, ours := v.(*TrapError); !ours && c != nil {
+		if c != nil {
 			c.panicked = &importPanic{b.full, asyncio.PanicError{Fiber: c.Name, Value: v, Stack: debug.Stack()}}
 		}
 		panic(v)

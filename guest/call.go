@@ -153,8 +153,8 @@ func (g *Guest) newCall(name, export string, args []any) (*Call, error) {
 }
 
 func (g *Guest) add(c *Call) {
-	// that one runs alone, see Run
-	if g.serial && g.plan.Why > shadow.ByName && !g.told && len(g.Calls()) > 0 && c.Export != initialize {
+	isOther := func(c *Call) bool { return c != g.first && !c.Over() }
+	if g.serial && g.plan.Why > shadow.ByName && !g.told && slices.ContainsFunc(g.calls, isOther) {
 		g.told = true
 		if g.options.Warn != nil {
 			g.options.Warn(g.options.Name + ": " + serially(g.plan.Why))
@@ -184,6 +184,15 @@ func (c *Call) become(state State, waitsFor string) {
 func (c *Call) run(f *asyncio.Fiber) {
 	g := c.guest
 	c.face = &Fiber{f, c}
+	defer func() {
+		if !c.Over() { // an import has called runtime.Goexit
+			c.end(Failed, fmt.Errorf("fiber %s was ended in export %s by runtime.Goexit", c.Name, c.Export))
+		}
+	}()
+	if err := g.initialized(c); err != nil {
+		c.end(Cancelled, err)
+		return
+	}
 	if g.places != nil {
 		if err := g.places.Acquire(f); err != nil {
 			c.end(Cancelled, err)
@@ -230,9 +239,9 @@ func (c *Call) run(f *asyncio.Fiber) {
 		c.end(state, c.death)
 	case err == nil:
 		c.end(Done, nil)
-	case errors.As(err, &exit):
+	case c.panicked == nil && errors.As(err, &exit):
 		c.exit(exit.ExitCode())
-	case errors.As(err, &trap): // its shadow stack has overflowed
+	case c.panicked == nil && errors.As(err, &trap): // its shadow stack has overflowed
 		trap.Fibers = g.proposal.atTrap
 		c.end(Failed, trap)
 	case !strings.HasPrefix(err.Error(), "wasm error: uncaught exception"): // the runtime exports no such error

@@ -134,8 +134,8 @@ type Guest struct {
 	made     atomic.Int64 // calls by Call
 	cancel   context.CancelCauseFunc
 
-	initialized bool
-	unreserve   func() // gives the memory back; nil: that is Go's
+	first     *Call  // of _initialize; nil: there has been none
+	unreserve func() // gives the memory back; nil: that is Go's
 }
 
 // New makes an instance from the bytes of a module. Its fibers are cancelled when ctx is done. The caller closes the
@@ -346,52 +346,69 @@ func (g *Guest) rest() { g.setStackPointer(uint64(g.base)) }
 // Run runs the calls that were made by [Guest.Go] and returns when all are over. Each [Call] tells how it ended. The
 // module's export _initialize is called first, once, as a fiber of its own; if it fails, no other fiber starts.
 func (g *Guest) Run() {
-	queued := g.Calls()
-	if err := g.initialize(); err != nil {
-		for _, c := range queued {
-			c.end(Cancelled, err)
-		}
-		return
-	}
-	g.run(queued...)
+	calls := g.Calls()
+	calls = append(g.initialize(), calls...)
+	g.start(calls)
+	g.finish(calls, g.Loop.Run())
 }
 
 // Serve runs the calls of [Guest.Call] until the context that the guest was made with is done; then it cancels the
 // calls that are under way, waits for their end, and returns the cause. It calls the module's export _initialize first,
-// like [Guest.Run]; if that fails, Serve returns its error, and so does every Call.
+// like [Guest.Run], and all calls wait for its end; if it fails, Serve returns its error, and so does every Call.
 func (g *Guest) Serve() error {
-	if err := g.initialize(); err != nil {
-		g.cancel(err)
-		return err
-	}
-	g.Loop.Serve() // the callers have the errors of their calls
+	first := g.initialize()
+	g.start(first)
+	g.finish(first, g.Loop.Serve()) // the callers have the errors of their calls
 	return context.Cause(g.ctx)
 }
 
-func (g *Guest) initialize() error {
-	if _, ok := g.exports[initialize]; !ok || g.initialized {
+// initialize makes the call that all others wait for, unless there is none, or there has been one.
+func (g *Guest) initialize() []*Call {
+	if _, ok := g.exports[initialize]; !ok || g.first != nil {
 		return nil
 	}
-	g.initialized = true
-	first, err := g.Go(initialize, initialize)
-	if err == nil {
-		g.run(first)
-		err = first.Err
+	c, err := g.newCall(initialize, initialize, nil)
+	if err != nil { // it has parameters
+		c = &Call{Name: initialize, Export: initialize, guest: g, State: Failed, Err: err}
+		g.cancel(err)
+	} else {
+		g.calls = append(g.calls, c)
 	}
-	return err
+	g.first = c
+	return []*Call{c}
 }
 
 // initialize is the export by which a WASI library prepares itself.
 const initialize = "_initialize"
 
-func (g *Guest) run(calls ...*Call) {
+// initialized waits until the call of _initialize is over, and returns its error.
+func (g *Guest) initialized(c *Call) error {
+	if g.first == nil || c == g.first || g.first.State == Done && g.first.Err == nil {
+		return nil
+	}
+	if !g.first.Over() {
+		c.fiber.Wait(g.first.fiber)
+	}
+	return cmp.Or(context.Cause(c.fiber), g.first.Err)
+}
+
+func (g *Guest) start(calls []*Call) {
 	for _, c := range calls {
+		if c.Over() {
+			continue
+		}
 		c.fiber = g.Loop.Go(c.Name, func(f *asyncio.Fiber) error {
 			c.run(f)
+			if c == g.first && c.Err != nil {
+				g.cancel(c.Err)
+			}
 			return nil
 		})
 	}
-	err := g.Loop.Run()
+}
+
+// finish ends the calls that the loop has not run to their ends.
+func (g *Guest) finish(calls []*Call, err error) {
 	for _, c := range calls {
 		switch {
 		case c.Over():

@@ -286,6 +286,7 @@ func TestRules(t *testing.T) {
 
 	t.Run("J-COST-1 a thousand switches between a guest's own fibers are one step of the loop", func(t *testing.T) {
 		g := load(t, generators, Options{})
+		g.Run() // _initialize
 		g.Loop.StartLog()
 		sum := call(t, g, "sum", "sum", "1000")
 		g.Run()

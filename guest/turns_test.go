@@ -44,9 +44,7 @@ func TestTurnBehindACancelledEntry(t *testing.T) {
 	server := serve(t)
 	var ends []string
 	g := load(t, generators, Options{Ended: func(c *Call) { ends = append(ends, fmt.Sprint(c.Name, " ", c.State)) }})
-	if err := g.initialize(); err != nil {
-		t.Fatal(err)
-	}
+	g.Run() // _initialize
 	call(t, g, "first", "twice", server.URL+"/hold?id=1")
 	second := call(t, g, "second", "nap", "0")
 	call(t, g, "third", "nap", "0")

@@ -1,0 +1,98 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/fiberfill/fiberfill/asyncio"
+)
+
+const initializes = "testdata/initialize.wasm"
+
+// Calls of Guest.Call wait for the end of _initialize: those made before Serve, and those made while it waits.
+func TestCallsWaitForInitialize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		goOn := make(chan struct{})
+		g := loadWith(t, ctx, initializes, Options{Imports: Imports{"env": {
+			"wait": func(f *Fiber) error {
+				_, err := asyncio.Block(f, func(context.Context) (any, error) { return <-goOn, nil })
+				return err
+			},
+			"plain": func(n int32) int32 { return n },
+		}}})
+		var calls, serving sync.WaitGroup
+		call := func() {
+			calls.Go(func() {
+				results, err := g.Call(t.Context(), "done")
+				if err != nil || results[0] != int32(1) {
+					t.Errorf("a call has run before the end of _initialize: %v, %v", results, err)
+				}
+			})
+			synctest.Wait()
+		}
+		call()
+		serving.Go(func() { g.Serve() })
+		synctest.Wait()
+		call()
+		close(goOn)
+		calls.Wait()
+		stop()
+		serving.Wait()
+	})
+}
+
+// However an import ends the goroutine that it was called on, that call alone ends: its region is free again, and it is
+// no other call's turn for ever.
+func TestImportsThatEndTheGoroutine(t *testing.T) {
+	inner := errors.New("of another guest")
+	for name, end := range map[string]func(){
+		"the panic of another guest's trap": func() { panic(&TrapError{Fiber: "x", Export: "y", Reason: inner}) },
+		"the panic of another guest's exit": func() { panic(&ExitError{Code: 3}) },
+		"Goexit":                            runtime.Goexit,
+	} {
+		for _, source := range []Source{Grow, Serial, Copy} {
+			t.Run(name+", "+string(source), func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				g := loadWith(t, ctx, initializes, Options{Stacks: Stacks{Source: source}, Imports: Imports{"env": {
+					"wait": func(f *Fiber) error { return f.Yield() },
+					"plain": func(n int32) int32 {
+						if n == 0 {
+							end()
+						}
+						return n
+					},
+				}}})
+				var serving sync.WaitGroup
+				serve := func() { serving.Go(func() { g.Serve() }) }
+				serve()
+				_, err := g.Call(t.Context(), "plain", 0)
+				if name == "Goexit" {
+					serving.Wait()
+					serve()
+				} else if trap := (*TrapError)(nil); !errors.As(err, &trap) || trap.Export != "plain" {
+					t.Errorf("the call has ended with %v", err)
+				}
+				if err == nil {
+					t.Error("the call has ended without an error")
+				}
+				results, err := g.Call(t.Context(), "plain", 7)
+				if err != nil || results[0] != int32(7) {
+					t.Errorf("the next call: %v, %v", results, err)
+				}
+				stop()
+				serving.Wait()
+				if live := g.Calls(); len(live) != 0 {
+					t.Errorf("calls are left: %v", live)
+				}
+				if r := g.regions; r != nil && len(r.free) != len(r.all) {
+					t.Errorf("%d of %d regions are free", len(r.free), len(r.all))
+				}
+			})
+		}
+	}
+}
