@@ -3,6 +3,7 @@
 // over web/dist/npm.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
@@ -61,3 +62,51 @@ for (const stacks of kinds)
     assert.throws(() => instance.exports.vector()); // JavaScript has no v128
     assert.equal(await exports.wait(), 7);
   });
+
+test("unwind: a recursion that ends in fibers of a guest's own, in a plain call", async () => {
+  const given = { fails: () => {}, note: () => {}, wait: fiberfill.suspending(async () => {}) };
+  const make = async () => {
+    const source = readFileSync(new URL("testdata/fibers1.wasm", import.meta.url));
+    const needed = WebAssembly.Module.imports(new WebAssembly.Module(source));
+    const env = {};
+    for (const { module, name } of needed) if (module === "env") env[name] = given[name] ?? (() => 0);
+    const guest = await fiberfill.instantiate(source, { env }, { stacks: "unwind" });
+    guest.instance.exports.init();
+    return guest;
+  };
+  const [a, b] = [await make(), await make()];
+  const { instance } = await WebAssembly.instantiate(
+    assemble(`(module
+      (import "guest" "sum" (func $sum (param i32) (result i32)))
+      (func $down (export "down") (param $n i32) (result i32)
+        (if (result i32) (local.get $n)
+          (then (i32.add (i32.const 0) (call $down (i32.sub (local.get $n) (i32.const 1)))))
+          (else (call $sum (i32.const 3))))))`),
+    { guest: { sum: a.instance.exports.sum } },
+  );
+  const { down } = instance.exports;
+  const outcome = (n) => {
+    try {
+      return down(n);
+    } catch (error) {
+      return error.constructor;
+    }
+  };
+  assert.equal(outcome(0), 6);
+  const overflows = [RangeError, globalThis.InternalError];
+  let [low, high] = [1000, 1 << 20];
+  while (high - low > 50) {
+    const n = (low + high) >> 1;
+    const got = outcome(n);
+    if (got === 6) low = n;
+    else high = (assert.ok(overflows.includes(got), `${n}: ${got}`), n);
+  }
+  for (let n = low - 1500; n < low + 400; n += 7) {
+    const got = outcome(n);
+    assert.ok(got === 6 || overflows.includes(got), `${n}: ${got}`);
+  }
+  assert.equal(outcome(10), 6);
+  assert.deepEqual(await Promise.all([a.exports.sum(3), b.exports.sum(3)]), [6, 6]);
+  for (const fiber of a.fibers()) fiber.release(); // where there was no room to begin them
+  assert.deepEqual(a.fibers(), []);
+});

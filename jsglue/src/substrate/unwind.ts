@@ -19,7 +19,7 @@ import { generatedModule, guestModule, guestModuleLater, linked, waitsModule } f
 import { cells, GIVEN, LAST, NEXT, share, ASKING } from "./cells.js";
 import type { Jumping, Runner, Stack, Substrate, Yields } from "./substrate.js";
 import type { Core } from "../turn/core.js";
-import { needRoom } from "../turn/room.js";
+import { needRoom, PLENTY } from "../turn/room.js";
 import { enters, hurry, leaves, start, tell, Yielding } from "./yields.js";
 import fiberBytes from "../../lower/fiber.wasm";
 
@@ -259,12 +259,15 @@ function inside<A extends unknown[], T>(fn: (...args: A) => T, args: A): T {
   try {
     return fn(...args);
   } finally {
-    while (first) (first.goesOn ? first.run() : first.slot < 0 ? shift().begin() : shift().over())?.();
-    cells[LAST] = last;
-    running = ran;
-    plainly = was;
-    if (queue) others.push(...queue);
-    if (outer) become(outer);
+    try {
+      while (first) (first.goesOn ? first.run() : first.slot < 0 ? shift().begin() : shift().over())?.();
+    } finally {
+      cells[LAST] = last;
+      running = ran;
+      plainly = was;
+      if (queue) others.push(...queue);
+      if (outer) become(outer);
+    }
   }
 }
 
@@ -273,7 +276,7 @@ function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
     (cannot, ...args) => {
       const { direct } = fn as Jumping;
       if ((cannot || plainly) && !direct) refuse();
-      needRoom(FRAMES);
+      needRoom(cannot && direct ? PLENTY : FRAMES);
       const result = cannot ? direct!(...args) : fn(...args);
       answer = NONE;
       if (result === LEFT) return 1;
