@@ -3,8 +3,10 @@
 package fiberhttp_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -86,3 +88,42 @@ func TestA_connection_that_switches_protocols_is_refused(t *testing.T) {
 		return nil
 	})
 }
+
+// An answer that is no success comes although the server reads no more of the request's body; so does its own body.
+func TestAn_answer_before_the_end_of_the_body(t *testing.T) {
+	leaktest.Goroutines(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	const body = 1 << 16
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { c.Close() })
+			request, err := http.ReadRequest(bufio.NewReader(c))
+			if err == nil {
+				fmt.Fprintf(c, "HTTP/1.1 401 No\r\nContent-Length: %d\r\n\r\n%s", body, strings.Repeat("n", body))
+				request.Body.Close()
+			}
+		}
+	}()
+	c := client(t)
+	run(t, func(f *asyncio.Fiber) error {
+		resp, text, err := do(f, c, http.MethodPost, "http://"+listener.Addr().String(), endless{})
+		if err != nil || resp.StatusCode != http.StatusUnauthorized || len(text) != body {
+			t.Errorf("%v, %d bytes, %v", resp, len(text), err)
+		}
+		return nil
+	})
+	c.CloseIdleConnections()
+}
+
+// endless is a body that the fiber reads.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }

@@ -53,8 +53,8 @@ import (
 // request is aborted when the fiber is over.
 //
 // The body of a request is read by that fiber as well, before the response is returned; so it may wait as the fiber
-// does, like the body of another response. A body of package os, bytes or strings, and the end of an [io.Pipe], is read
-// by a goroutine.
+// does, like the body of another response. A response whose status is no success ends that: most likely the server reads
+// no more of the body. A body of package os, bytes or strings, and the end of an [io.Pipe], is read by a goroutine.
 type Transport struct {
 	// Base makes the requests. Nil means [http.DefaultTransport].
 	Base http.RoundTripper
@@ -121,25 +121,50 @@ func (t *Transport) wait(wait, ctx context.Context, req *http.Request, from io.R
 func (t *Transport) feed(f *asyncio.Fiber, req *http.Request) (resp *http.Response, err error) {
 	ctx := req.Context()
 	from, to := io.Pipe()
-	// Without this, if the body panics for instance, the goroutine would wait for ever.
-	defer to.CloseWithError(errors.New("fiberhttp: the request's body was not read to its end"))
+	sending, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	child := f.Go(f.Name()+".request", func(c *asyncio.Fiber) error {
 		resp, err = t.wait(c, ctx, req, from)
+		if err == nil && resp.StatusCode >= 300 {
+			stop(errAnswered)
+		}
 		return nil
 	})
-	to.CloseWithError(pump(ctx, to, req.Body))
+	unsent := errors.New("fiberhttp: the request's body was not read to its end")
+	// Without this, if the body panics for instance, the goroutine would wait for ever.
+	answered := false
+	defer func() {
+		if !answered {
+			to.CloseWithError(unsent)
+		}
+	}()
+	if sent := pump(sending, to, req.Body); sent != errAnswered {
+		to.CloseWithError(sent)
+	}
 	if ended := f.Wait(child); ended != nil {
 		return nil, ended
+	}
+	if answered = context.Cause(sending) == errAnswered; answered {
+		// The pipe stays open: an error of the request's body would end the connection, and with it the response.
+		answer := resp.Body.(*body)
+		end := answer.end
+		answer.end = func() { end(); from.Close() }
 	}
 	return resp, err
 }
 
-// pump reads body and writes it to a pipe, until the end of either. It closes body.
+// errAnswered ends the sending of a request's body.
+var errAnswered = errors.New("fiberhttp: the server has answered before the end of the request's body")
+
+// pump reads body and writes it to a pipe, until the end of either, or until ctx is done. It closes body.
 func pump(ctx context.Context, to *io.PipeWriter, body io.ReadCloser) error {
 	defer body.Close()
 	piece := make([]byte, pieceSize)
 	for {
 		n, err := body.Read(piece)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if n > 0 {
 			// If ctx ends this wait, the goroutine may still read piece, so the loop must not go on.
 			_, err := asyncio.Block(ctx, func(context.Context) (int, error) { return to.Write(piece[:n]) })
