@@ -3,6 +3,7 @@
 package asyncio
 
 import (
+	"context"
 	"strconv"
 	"syscall/js"
 )
@@ -17,7 +18,7 @@ import (
 // Go frames. Its name is TimeoutError or AbortError if the error wraps [context.DeadlineExceeded] or
 // [context.Canceled]. The other fibers go on.
 //
-// The fibers run when the loop does, see [Loop.Serve]; earlier calls wait for it. As with [js.FuncOf], call Release
+// The fibers run when the loop does, see [Loop.Serve]; earlier calls wait for it, until the loop's context is done. As with [js.FuncOf], call Release
 // when JavaScript will not call the function again; calls under way are not affected. FuncOf exists only in programs
 // for JavaScript.
 func (l *Loop) FuncOf(name string, fn func(f *Fiber, this js.Value, args []js.Value) (any, error)) js.Func {
@@ -42,6 +43,13 @@ func (l *Loop) FuncOf(name string, fn func(f *Fiber, this js.Value, args []js.Va
 			}
 		}
 		l.postFromJS(message{spawnFiber, f, 0})
+		if !l.runs() { // and perhaps never will
+			context.AfterFunc(l.ctx, func() {
+				if l.withdraw(f) {
+					f.done(f.ended(l.ctx))
+				}
+			})
+		}
 		return promise
 	})
 }

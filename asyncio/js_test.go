@@ -106,7 +106,7 @@ func TestJS(t *testing.T) {
 			`{"fromTimer":"200 /a","fromMicrotask":"200 /b","fromFiber":"200 /c","nested":"200 /d",
 			"fromPlainFiber":"200 /e","stillWaiting":true}`},
 		{"wasm/J-IMP-3 a fiber waits for a Promise, and gets its value", "promises",
-			`{"meanwhile":7,"value":"later","thenable":"thenable"}`},
+			`{"meanwhile":7,"value":"later","thenable":"thenable","twice":["own","kept","first",1,2,3]}`},
 		{"wasm/J-EXP-2 J-IMP-3 an error rejects only its own call's Promise", "errors",
 			`{"fail":"rejected it did not work",
 			"late":"TimeoutError: context deadline exceeded","cancelled":"AbortError: context canceled",

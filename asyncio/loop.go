@@ -126,6 +126,13 @@ func (l *Loop) Do(ctx context.Context, name string, fn func(f *Fiber) error) err
 	return <-over
 }
 
+// runs reports whether the loop runs now.
+func (l *Loop) runs() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.started
+}
+
 // withdraw takes back the fiber that nobody will start, because the loop does not run, and reports whether it did.
 func (l *Loop) withdraw(f *Fiber) bool {
 	l.mu.Lock()

@@ -59,9 +59,6 @@ func Await(ctx context.Context, promise js.Value) (js.Value, error) {
 		}
 		return js.Value{}, err
 	}
-	if !isPromise {
-		promise = promiseClass.Call("resolve", promise)
-	}
 	s := newSettlement(f)
 	s.then(promise)
 	if err := f.waitOutside(ctx, "a Promise"); err != nil {
@@ -76,6 +73,9 @@ func Await(ctx context.Context, promise js.Value) (js.Value, error) {
 var (
 	promiseClass = js.Global().Get("Promise")
 	ignore       = js.Global().Get("Function").Get("prototype") // a function that does nothing
+	// As await: whatever class the Promise is of, and whatever its then does, one callback is called, once.
+	resolve = promiseClass.Get("resolve").Call("bind", promiseClass)
+	then    = ignore.Get("call").Call("bind", promiseClass.Get("prototype").Get("then"))
 )
 
 // settlement is a pair of callbacks for a Promise's then, and the value that they were called with. Pairs are reused,
@@ -115,7 +115,7 @@ func newSettlement(f *Fiber) *settlement {
 }
 
 func (s *settlement) then(promise js.Value) {
-	s.chained = promise.Call("then", s.fulfilled, s.rejected)
+	s.chained = then.Invoke(resolve.Invoke(promise), s.fulfilled, s.rejected)
 }
 
 func (s *settlement) settle(v js.Value, err error) {

@@ -33,6 +33,19 @@ const bare = (program) =>
     .replaceAll(" paused entered", "")
     .split(" ");
 
+// The then of a Promise that settles twice.
+function twice(resolve, reject) {
+  resolve("first");
+  setTimeout(reject, 5, new Error("second"));
+  return Promise.resolve();
+}
+
+class Twice extends Promise {
+  then(resolve, reject) {
+    return twice(resolve, reject);
+  }
+}
+
 export const scenarios = {
   async blocks(program) {
     const warned = new Promise((resolve) => (console.warn = resolve));
@@ -95,6 +108,12 @@ export const scenarios = {
       meanwhile,
       value: await waits,
       thenable: await program.call(() => ({ then: (resolve) => resolve("thenable") })),
+      twice: await Promise.all([
+        program.call(() => Promise.resolve("own")),
+        program.call(() => Object.assign(Promise.resolve("kept"), { then: twice })),
+        program.call(() => new Twice(() => {})),
+        ...[1, 2, 3].map((n) => program.call(() => new Promise((resolve) => setTimeout(resolve, 20, n)))),
+      ]),
     };
   },
 
