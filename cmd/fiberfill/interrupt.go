@@ -47,6 +47,7 @@ func (r *run) untilInterrupted() (context.Context, *interruption) {
 				code := 128 + int(s.(syscall.Signal))
 				if !i.code.CompareAndSwap(0, int32(code)) {
 					if time.Since(first) > atOnce {
+						r.output.flush(r.unended)
 						os.Exit(code)
 					}
 					continue
@@ -63,6 +64,7 @@ func (r *run) untilInterrupted() (context.Context, *interruption) {
 			case <-late:
 				if i.code.Load() == exitTimeout {
 					r.say("a fiber does not wait and cannot be cancelled: the process ends %v after the timeout", grace)
+					r.output.flush(r.unended)
 					os.Exit(exitTimeout)
 				}
 			}

@@ -305,18 +305,24 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-// proc_exit in a start function ends the command as in a fiber: with the guest's exit code, and without a message.
+// proc_exit in a start function ends the command as in a fiber: with the guest's exit code, and without a message. The
+// system has no code for 256, of which it would make 0.
 func TestExitAtTheStart(t *testing.T) {
-	for _, want := range []byte{0, 7} {
+	const told = "fiberfill: the guest has exited with code 256; the exit code is 255, the largest that there is\n"
+	for exit, want := range map[string]struct {
+		code int
+		errs string
+	}{"\x00": {0, ""}, "\x07": {7, ""}, "\x80\x02": {255, told}} {
 		exits := "\x00asm\x01\x00\x00\x00" + "\x01\x08\x02\x60\x01\x7f\x00\x60\x00\x00" +
 			"\x02\x24\x01\x16wasi_snapshot_preview1\x09proc_exit\x00\x00" + // function 0
-			"\x03\x02\x01\x01" + "\x08\x01\x01" + "\x0a\x08\x01\x06\x00\x41" + string(rune(want)) + "\x10\x00\x0b"
+			"\x03\x02\x01\x01" + "\x08\x01\x01" + "\x0a" + string(rune(7+len(exit))) + "\x01" +
+			string(rune(5+len(exit))) + "\x00\x41" + exit + "\x10\x00\x0b"
 		path := t.TempDir() + "/exits.wasm"
 		if err := os.WriteFile(path, []byte(exits), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if code, out, errs := program("run", path, "any"); code != int(want) || out != "" || errs != "" {
-			t.Errorf("exit code %d, %q, %q, want %d and nothing", code, out, errs, want)
+		if code, out, errs := program("run", path, "any"); code != want.code || out != "" || errs != want.errs {
+			t.Errorf("exit code %d, %q, %q, want %v and nothing", code, out, errs, want)
 		}
 	}
 }

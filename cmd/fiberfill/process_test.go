@@ -152,6 +152,13 @@ func TestSecondInterrupt(t *testing.T) {
 	p.until(`: log 1 1$`)
 	p.signal(os.Interrupt)
 	p.until(`a second signal ends the process at once$`)
+	p.interruptUntilItEnds()
+	if code, rest := p.end(); code != 130 || rest != "" {
+		t.Errorf("exit code %d, %s", code, rest)
+	}
+}
+
+func (p *process) interruptUntilItEnds() {
 	go func() { // one of them comes late enough to be a second one
 		for range time.Tick(atOnce / 10) {
 			if p.Process.Signal(os.Interrupt) != nil {
@@ -159,8 +166,26 @@ func TestSecondInterrupt(t *testing.T) {
 			}
 		}
 	}()
-	if code, rest := p.end(); code != 130 || rest != "" {
-		t.Errorf("exit code %d, %s", code, rest)
+}
+
+// The results that have waited for those of fibers with lower numbers are printed before the process ends; with --json
+// there is a line for each fiber.
+func TestSecondInterruptLosesNoResults(t *testing.T) {
+	const spins = "guest/testdata/spins.wasm"
+	for option, want := range map[string]string{
+		"--quiet=false": "spin#1\t1\nspin#2\t2\n",
+		"--json": `{"fiber":"spin#0","export":"spin","state":"cancelled",` +
+			`"error":"the process has ended before the fiber"}
+{"fiber":"spin#1","export":"spin","state":"done","results":[1]}
+{"fiber":"spin#2","export":"spin","state":"done","results":[2]}
+`,
+	} {
+		p := startProcess(t, "run", option, "--fibers", "3", spins, "spin", "{i}")
+		p.until(`: log 1 1$`)
+		p.interruptUntilItEnds()
+		if code, rest := p.end(); code != 130 || p.stdout.String() != want {
+			t.Errorf("%s: exit code %d, printed %q, want %q\n%s", option, code, p.stdout.String(), want, rest)
+		}
 	}
 }
 

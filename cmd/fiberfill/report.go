@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -24,7 +25,7 @@ func (r *run) ended(c *guest.Call) {
 		r.list(c)
 		r.listProposal(trap.Fibers)
 	}
-	r.print()
+	r.output.ended(c, r.line(c))
 	if c.Export == r.export { // otherwise it prepares the module
 		r.bar.advance(c.State == guest.Failed)
 	}
@@ -40,43 +41,57 @@ func (r *run) cancelled() (n int) {
 	return n
 }
 
-// print prints the finished results in the order of the fibers' numbers, not of their ends.
-func (r *run) print() {
-	for ; r.printed < len(r.calls); r.printed++ {
-		c := r.calls[r.printed]
-		switch {
-		case !c.Over():
-			return
-		case r.lost != nil:
-		case r.json:
-			r.lost = r.printJSON(c)
-		case c.State != guest.Done || c.Err != nil:
-		case r.fibers > 0:
-			_, r.lost = fmt.Fprintf(r.stdout, "%s\t%v\n", c.Name, c)
-		case len(c.Results) > 0:
-			_, r.lost = fmt.Fprintln(r.stdout, c)
-		}
+// line returns what is printed for a fiber that has ended; empty for nothing.
+func (r *run) line(c *guest.Call) string {
+	switch {
+	case r.json:
+		return r.lineJSON(c)
+	case c.State != guest.Done || c.Err != nil:
+		return ""
+	case r.fibers > 0:
+		return fmt.Sprintf("%s\t%v\n", c.Name, c)
+	case len(c.Results) > 0:
+		return fmt.Sprintln(c)
 	}
+	return ""
 }
 
-// printJSON prints how a fiber has ended, as one line.
-func (r *run) printJSON(c *guest.Call) error {
-	line := struct {
-		Fiber   string      `json:"fiber"`
-		Export  string      `json:"export"`
-		State   guest.State `json:"state"`
-		Results []any       `json:"results,omitempty"`
-		Error   string      `json:"error,omitempty"`
-	}{Fiber: c.Name, Export: c.Export, State: c.State}
+// jsonLine is a line with --json.
+type jsonLine struct {
+	Fiber   string      `json:"fiber"`
+	Export  string      `json:"export"`
+	State   guest.State `json:"state"`
+	Results []any       `json:"results,omitempty"`
+	Error   string      `json:"error,omitempty"`
+}
+
+// lineJSON is line with --json: how the fiber has ended.
+func (r *run) lineJSON(c *guest.Call) string {
+	line := jsonLine{Fiber: c.Name, Export: c.Export, State: c.State}
 	if c.Err != nil {
 		line.Error = translated.Replace(c.Err.Error())
 	}
 	for _, v := range c.Results {
 		line.Results = append(line.Results, jsonValue(v))
 	}
-	encoder := json.NewEncoder(r.stdout)
+	return line.String()
+}
+
+// unended returns what is printed for a fiber that the process does not wait for. Its code may be running.
+func (r *run) unended(c *guest.Call) string {
+	if !r.json {
+		return ""
+	}
+	const why = "the process has ended before the fiber"
+	return jsonLine{Fiber: c.Name, Export: c.Export, State: guest.Cancelled, Error: why}.String()
+}
+
+func (l jsonLine) String() string {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(line)
+	encoder.Encode(l) // which cannot fail
+	return text.String()
 }
 
 // jsonValue returns a result as it is written in JSON. Many readers read 64-bit integers as floating point, and JSON

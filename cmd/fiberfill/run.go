@@ -33,11 +33,10 @@ type run struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 
-	guest   *guest.Guest
-	calls   []*guest.Call
-	printed int   // how many of calls are printed
-	lost    error // not nil: writing results failed
-	bar     *progress
+	guest  *guest.Guest
+	calls  []*guest.Call
+	output output
+	bar    *progress
 
 	trapped, failed bool             // at least one
 	exit            *guest.ExitError // not nil: the guest called proc_exit
@@ -171,7 +170,7 @@ func (r *run) run() int {
 	ctx, interrupt := r.untilInterrupted()
 	defer interrupt.stop()
 	if err := r.prepare(ctx); errors.As(err, &r.exit) { // called in the start function
-		return int(r.exit.Code)
+		return r.exitCode()
 	} else if err != nil {
 		r.say("%v", translated.Replace(err.Error()))
 		return exitUsage
@@ -179,19 +178,28 @@ func (r *run) run() int {
 	defer r.guest.Close()
 	r.guest.Run()
 	r.bar.end()
-	if r.lost != nil {
-		r.say("the results cannot be written: %v", r.lost)
+	if r.output.lost != nil {
+		r.say("the results cannot be written: %v", r.output.lost)
 	}
 	switch {
 	case interrupt.code.Load() != 0:
 		r.say("%d of %d fibers were cancelled", r.cancelled(), len(r.calls))
 		return int(interrupt.code.Load())
 	case r.exit != nil:
-		return int(r.exit.Code)
-	case r.failed, r.lost != nil:
+		return r.exitCode()
+	case r.failed, r.output.lost != nil:
 		return exitFailed
 	}
 	return exitDone
+}
+
+// exitCode is the guest's. The system keeps only the lower 8 bits of a code, and those of 256 say that all went well.
+func (r *run) exitCode() int {
+	if r.exit.Code > 255 {
+		r.say("the guest has exited with code %d; the exit code is 255, the largest that there is", r.exit.Code)
+		return 255
+	}
+	return int(r.exit.Code)
 }
 
 // prepare makes the instance and all fibers.
@@ -235,5 +243,6 @@ func (r *run) prepare(ctx context.Context) error {
 		}
 		r.calls = append(r.calls, c)
 	}
+	r.output.expect(r.stdout, r.calls)
 	return nil
 }

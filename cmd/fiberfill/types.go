@@ -14,6 +14,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/fiberfill/fiberfill/internal/modules"
 )
 
 // types prints the TypeScript type of a guest's exported functions, the parameter of fiberfill's instantiate.
@@ -34,7 +36,7 @@ func exportsOf(path string, then func(exports) error) error {
 		api.CoreFeaturesV2|experimental.CoreFeaturesExceptionHandling|experimental.CoreFeaturesTailCall|
 			experimental.CoreFeaturesExtendedConst|experimental.CoreFeaturesTypedFunctionReferences))
 	defer runtime.Close(ctx)
-	compiled, err := runtime.CompileModule(ctx, binary)
+	compiled, err := modules.Compile(ctx, runtime, binary)
 	if err != nil {
 		return fmt.Errorf("%s cannot be read: %w", path, err)
 	}
@@ -46,7 +48,7 @@ func writeTypes(exports exports, to io.Writer) error {
 	text.WriteString("export interface Exports {\n")
 	for _, name := range slices.Sorted(maps.Keys(exports)) {
 		key := name
-		if !identifier.MatchString(name) {
+		if !identifier.MatchString(name) || name == "new" { // which would make it a constructor
 			quoted, _ := json.Marshal(name) // a string can always be encoded
 			key = string(quoted)
 		}

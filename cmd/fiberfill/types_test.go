@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"os"
+	"strings"
+	"testing"
+)
 
 // The interface has the exports in order, with the types that JavaScript has.
 func TestTypes(t *testing.T) {
@@ -14,6 +18,19 @@ func TestTypes(t *testing.T) {
 }
 `
 	if code, out, errs := program("types", "guest/testdata/binds.wasm"); code != exitDone || out != want || errs != "" {
+		t.Errorf("exit code %d, %q\n%s", code, errs, out)
+	}
+}
+
+// A method named new would be a constructor.
+func TestTypesOfNew(t *testing.T) {
+	path := t.TempDir() + "/new.wasm"
+	module := "\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x07\x07\x01\x03new\x00\x00" +
+		"\x0a\x04\x01\x02\x00\x0b"
+	if err := os.WriteFile(path, []byte(module), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := program("types", path); code != exitDone || !strings.Contains(out, `  "new"(): void;`) {
 		t.Errorf("exit code %d, %q\n%s", code, errs, out)
 	}
 }
