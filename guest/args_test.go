@@ -201,7 +201,17 @@ func section(id byte, content string) string {
 	return string([]byte{id, byte(len(content))}) + content
 }
 
-// If _initialize fails no other fiber starts.
+// A module is refused, too, if the runtime's own validation panics: here a throw names no tag that there is.
+func TestModuleThatTheRuntimePanicsOn(t *testing.T) {
+	module := "\x00asm\x01\x00\x00\x00" + section(1, "\x01\x60\x00\x00") + section(3, "\x01\x00") +
+		section(13, "\x01\x00\x05") + section(10, "\x01\x04\x00\x08\x00\x0b")
+	if _, err := New(t.Context(), []byte(module), Options{Name: "some.wasm"}); err == nil ||
+		!strings.HasPrefix(err.Error(), "wazero, the runtime, refuses some.wasm: it is not valid: ") {
+		t.Error(err)
+	}
+}
+
+// If _initialize fails no other fiber starts, in the next Run neither.
 func TestInitializeFails(t *testing.T) {
 	module := []byte("\x00asm\x01\x00\x00\x00" +
 		"\x01\x04\x01\x60\x00\x00" +
@@ -219,10 +229,15 @@ func TestInitializeFails(t *testing.T) {
 	defer g.Close()
 	c := call(t, g, "first", "go")
 	g.Run()
-	var trap *TrapError
-	if !errors.As(c.Err, &trap) || trap.Fiber != "_initialize" ||
-		fmt.Sprint(ended) != "[_initialize failed first cancelled]" {
-		t.Errorf("%v, %v", ended, c.Err)
+	next := call(t, g, "second", "go")
+	g.Run()
+	for _, c := range []*Call{c, next} {
+		if trap := (*TrapError)(nil); !errors.As(c.Err, &trap) || trap.Fiber != "_initialize" {
+			t.Errorf("%s: %v", c.Name, c.Err)
+		}
+	}
+	if fmt.Sprint(ended) != "[_initialize failed first cancelled second cancelled]" {
+		t.Error(ended)
 	}
 }
 

@@ -204,6 +204,10 @@ func (c *Call) run(f *asyncio.Fiber) {
 		c.end(Cancelled, err)
 		return
 	}
+	if g.exited != nil {
+		c.end(Cancelled, g.exited)
+		return
+	}
 	c.become(Running, "")
 	g.running = c
 	args, err := c.start()
@@ -326,6 +330,7 @@ func (c *Call) end(state State, err error) {
 // exit ends all fibers: the guest has called proc_exit, and its instance is closed.
 func (c *Call) exit(code uint32) {
 	err := &ExitError{c.Name, code}
+	c.guest.exited = err
 	c.end(Done, err)
 	for _, other := range c.guest.Calls() {
 		other.kill(err)

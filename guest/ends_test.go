@@ -96,3 +96,18 @@ func TestImportsThatEndTheGoroutine(t *testing.T) {
 		}
 	}
 }
+
+// A second Close, as by defer, must not give back what belongs to another guest by then.
+func TestCloseTwice(t *testing.T) {
+	imports := Imports{"env": {
+		"wait":  func(f *Fiber) error { return f.Yield() },
+		"plain": func(n int32) int32 { return n },
+	}}
+	first := load(t, initializes, Options{Imports: imports})
+	first.Close()
+	second := load(t, initializes, Options{Imports: imports}) // at the same addresses, most likely
+	first.Close()
+	c := call(t, second, "plain", "plain", "7")
+	second.Run()
+	c.want(t, "7")
+}

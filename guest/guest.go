@@ -43,11 +43,12 @@
 // # What differs from a browser
 //
 // Exceptions of the guest's own cross from fiber to fiber unchanged, as in a browser. When one leaves the entry, the
-// call's error says nothing about it, because the runtime does not. An exception that ends a wait carries nothing; a
-// guest cannot tell it from one that JavaScript throws. WASI's own functions cannot throw: a fiber that is cancelled in
-// its sleep there ends without its cleanup. WASI reads and writes files and standard streams without giving way to
-// other fibers; its sleep and sched_yield let them run. The runtime has neither garbage-collected types nor 64-bit
-// memories; exceptions, tail calls and typed references are experimental in it, and this package enables them.
+// call's error says nothing about it, because the runtime does not; if an import has thrown an exception to the call
+// before, the error is that import's. An exception that ends a wait carries nothing; a guest cannot tell it from one
+// that JavaScript throws. WASI's own functions cannot throw: a fiber that is cancelled in its sleep there ends without
+// its cleanup. WASI reads and writes files and standard streams without giving way to other fibers; its sleep and
+// sched_yield let them run. The runtime has neither garbage-collected types nor 64-bit memories; exceptions, tail calls
+// and typed references are experimental in it, and this package enables them.
 package guest
 
 import (
@@ -66,6 +67,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/fiberfill/fiberfill/asyncio"
+	"github.com/fiberfill/fiberfill/internal/modules"
 	"github.com/fiberfill/fiberfill/internal/shadow"
 	"github.com/fiberfill/fiberfill/internal/wasm"
 )
@@ -134,7 +136,9 @@ type Guest struct {
 	made     atomic.Int64 // calls by Call
 	cancel   context.CancelCauseFunc
 
-	first     *Call  // of _initialize; nil: there has been none
+	first     *Call      // of _initialize; nil: there has been none
+	exited    *ExitError // not nil: a call has called proc_exit
+	closed    bool
 	unreserve func() // gives the memory back; nil: that is Go's
 }
 
@@ -164,8 +168,12 @@ func New(ctx context.Context, binary []byte, options Options) (*Guest, error) {
 	return g, nil
 }
 
-// Close frees the instance. No call of it may be under way.
+// Close frees the instance. No call of it may be under way. Closing again does nothing.
 func (g *Guest) Close() {
+	if g.closed {
+		return
+	}
+	g.closed = true
 	if g.proposal != nil {
 		g.proposal.system.Close() // ends its fibers
 	}
@@ -204,7 +212,7 @@ func (g *Guest) instantiate(ctx context.Context, binary []byte) error {
 			return err
 		}
 	}
-	compiled, err := g.runtime.CompileModule(ctx, binary)
+	compiled, err := modules.Compile(ctx, g.runtime, binary)
 	if err != nil {
 		return fmt.Errorf("wazero, the runtime, refuses %s: %w", g.options.Name, err)
 	}

@@ -303,7 +303,9 @@ func TestExit(t *testing.T) {
 	exits := call(t, g, "exits", "_start")
 	unstarted := call(t, g, "unstarted", "sleep", "1", "1")
 	g.Run()
-	for _, c := range []*Call{exits, sleeper, unstarted} {
+	later := call(t, g, "later", "sleep", "1", "1")
+	g.Run()
+	for _, c := range []*Call{exits, sleeper, unstarted, later} {
 		var exit *ExitError
 		if !errors.As(c.Err, &exit) || exit.Code != 7 || exit.Fiber != "exits" {
 			t.Errorf("%s: %s, %v", c.Name, c.State, c.Err)

@@ -73,7 +73,7 @@ test("E-MSG-1 an invalid message is refused, and leaves nothing in the mailbox",
   );
   for (const payload of [5, null, {}, [1], new ArrayBuffer(3), new Uint16Array(2), true])
     assert.throws(() => runtime.send(id, 1, payload), code("bad-argument"));
-  for (const type of [undefined, null, "1", 1.5, NaN, 1n, {}])
+  for (const type of [undefined, null, "1", 1.5, NaN, 1n, {}, 2 ** 32, -(2 ** 31) - 1])
     assert.throws(() => runtime.send(id, type), code("bad-argument"));
   const detached = new Uint8Array(3);
   detached.buffer.transfer();

@@ -45,6 +45,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/fiberfill/fiberfill/asyncio/actors"
+	"github.com/fiberfill/fiberfill/internal/modules"
 	"github.com/fiberfill/fiberfill/internal/shadow"
 	parser "github.com/fiberfill/fiberfill/internal/wasm"
 )
@@ -137,7 +138,7 @@ func (m *Module) compile(ctx context.Context, binary []byte, options Options) er
 		m.malloc = string(parsed.Name(parsed.Exports[m.plan.Allocator.Export]))
 	}
 	var err error
-	if m.compiled, err = m.runtime.CompileModule(ctx, binary); err != nil {
+	if m.compiled, err = modules.Compile(ctx, m.runtime, binary); err != nil {
 		return fmt.Errorf("%w: %w", ErrModule, err)
 	}
 	if f := m.compiled.ExportedFunctions()[handler]; f == nil ||

@@ -137,8 +137,8 @@ export class Runtime {
   /** @internal Returns the wheel's verdict. */
   deliver(source: number, to: number, type: number, payload: Uint8Array | string): number {
     // Checked first, because the wheel counts what it has taken.
-    if (!Number.isInteger(type))
-      throw new ActorError("bad-argument", `a message's type must be a whole number, got ${shown(type)}`);
+    if (!Number.isInteger(type) || type < -(2 ** 31) || type >= 2 ** 32)
+      throw new ActorError("bad-argument", `a message's type must be a whole number of 32 bits, got ${shown(type)}`);
     if (typeof payload !== "string" && !(payload instanceof Uint8Array))
       throw new ActorError(
         "bad-argument",
