@@ -225,6 +225,76 @@ test("an exception reaches the caller: the same object, and one of wasm's own", 
   none(g);
 });
 
+test("what an exception has left on the stack of an unrelated instance is no frame of a plain call", async () => {
+  const g = await guest("fibers1");
+  const other = assemble(`(module
+    (import "env" "fails" (func $fails))
+    (import "env" "waits" (func $waits))
+    (memory (export "memory") 3)
+    (table (export "functions") 1 funcref)
+    (global $__stack_pointer (export "sp") (mut i32) (i32.const 65536))
+    (func (export "wait") (call $waits))
+    (func (export "fail")
+      (global.set $__stack_pointer (i32.sub (global.get $__stack_pointer) (i32.const 64)))
+      (call $fails)))`);
+  const fails = () => {
+    throw new Error("other");
+  };
+  const env = { fails, waits: fiberfill.suspending(async () => {}) };
+  const { instance } = await fiberfill.instantiate(other, { env }, { stacks: "unwind" });
+  assert.throws(instance.exports.fail, /other/);
+  for (let i = 0; i < 3; i++) assert.equal(g.instance.exports.switches(1), 8);
+  none(g);
+});
+
+test("an operation below a fiber of another guest, which has begun inside, is refused", async () => {
+  // A's fiber calls B, whose fiber calls A again: what would be left is the stack of B's fiber.
+  const twoGuests = (name) => `(module
+    (import "fiberfill/fibers1" "spawn" (func $spawn (param i32 i32 i32 i32 i32) (result i32)))
+    (import "env" "call" (func $call))
+    (memory (export "memory") 32)
+    (table (export "functions") 2 funcref)
+    (elem (i32.const 0) $calls $returns)
+    (global $__stack_pointer (export "sp") (mut i32) (i32.const 65536))
+    (global $heap (mut i32) (i32.const 65536))
+    (func (export "malloc") (param $n i32) (result i32)
+      (global.set $heap (i32.add (global.get $heap) (i32.and (i32.add (local.get $n) (i32.const 15)) (i32.const -16))))
+      (i32.sub (global.get $heap) (local.get $n)))
+    (func (export "free") (param i32))
+    (func $frame (param $n i32) (result i32)
+      (global.set $__stack_pointer (i32.sub (global.get $__stack_pointer) (local.get $n)))
+      (global.get $__stack_pointer))
+    (func $drop (param $n i32)
+      (global.set $__stack_pointer (i32.add (global.get $__stack_pointer) (local.get $n))))
+    (func $body (param $body i32)
+      (local $mine i32)
+      (local.set $mine (call $frame (i32.const 128)))
+      (drop (call $spawn (i32.const 0) (local.get $body) (i32.const 0) (local.get $mine) (i32.const 0)))
+      (call $drop (i32.const 128)))
+    (func $calls (param i32 i32 i32) (result i32) (call $call) (i32.const 0))
+    (func $returns (param i32 i32 i32) (result i32) (i32.const 0))
+    (func (export "${name}") (call $body (i32.const 0)))
+    (func (export "back") (call $body (i32.const 1))))`;
+  const table = new WebAssembly.Instance(
+    new WebAssembly.Module(
+      assemble(`(module
+        (table (export "table") 1 funcref)
+        (func (export "call") (call_indirect (i32.const 0))))`),
+    ),
+  ).exports;
+  const options = { stacks: "unwind", shadowStack: { pointer: "sp" } };
+  const b = await fiberfill.instantiate(assemble(twoGuests("b")), { env: table }, options);
+  const a = await fiberfill.instantiate(assemble(twoGuests("a")), { env: { call: b.instance.exports.b } }, options);
+  table.table.set(0, a.instance.exports.back);
+  for (let i = 0; i < 3; i++) {
+    assert.throws(a.instance.exports.a, (error) => error.code === "cannot-suspend");
+    await assert.rejects(a.exports.a(), (error) => error.code === "cannot-suspend");
+    b.instance.exports.back();
+    a.instance.exports.back();
+  }
+  assert.deepEqual([a.fibers(), b.fibers()], [[], []]);
+});
+
 test("a call of fiberfill's exports from inside a plain call comes later", async () => {
   const g = await guest("fibers1");
   const later = [];

@@ -3,11 +3,13 @@
 // frames lie below each other. So a fiber that has frames there may only go on while they are the lowest, as they were
 // when it left. Any other order is refused.
 
+import type { ShadowStack } from "../guest/shadowstack.js";
+
 /**
  * How many bytes a call has on each stack of another instance. Stacks where it has none are left out, so that they can
  * be collected.
  */
-export type Depths = ReadonlyMap<object, number>;
+export type Depths = ReadonlyMap<ShadowStack, number>;
 
 const none: Depths = new Map();
 
@@ -16,7 +18,7 @@ export class Elsewhere {
   #call = 0; // in which it left
   #entered = none; // when it went on last
   #left = none;
-  readonly #own = new Map<object, number>(); // what it has pushed and not popped
+  readonly #own = new Map<ShadowStack, number>(); // what it has pushed and not popped
 
   goesOn(depths: Depths): void {
     this.#entered = depths;
@@ -31,6 +33,12 @@ export class Elsewhere {
       if (own === 0) this.#own.delete(stack);
       else this.#own.set(stack, own);
     }
+  }
+
+  /** Its function has thrown: nobody has put the pointers back for the frames that the exception has left. */
+  threw(call: number, depths: Depths): void {
+    this.leaves(call, depths);
+    for (const [stack, own] of this.#own) stack.pointer.value = stack.now + own;
   }
 
   /** Whether its frames are where they were, and the lowest. */

@@ -235,9 +235,10 @@ export class MachineOf extends GuestSide implements Machine {
     if (this.inside !== "") this.refuse(`it was called inside of ${this.inside}`);
   }
 
-  /** Whether the caller is code of this guest's entry. */
+  /** Whether the caller is code of this guest's entry, on the stack of the computation that the entry is at. */
   #running(): boolean {
-    return this.#begun && (!!this.#plain || this.glue.current() === this.entry);
+    if (!this.#begun || !(this.#plain || this.glue.current() === this.entry)) return false;
+    return this.#binding.substrate.runs?.(this.#current.runner.stack) ?? true;
   }
 
   /** Refuses the operation if the core has refused it. */
@@ -472,10 +473,10 @@ export class MachineOf extends GuestSide implements Machine {
   trapped(c: Coroutine, error: unknown): void {
     stacks--;
     c.over = true;
+    if (c.dead) return;
     const { entry } = this;
     const end = this.#binding.reach();
-    this.#binding.rest();
-    if (c.dead) return;
+    if (!this.#plain) this.#binding.rest(); // otherwise frames of the plain call are on other stacks
     const death = entry!.death ?? this.#binding.overflow(entry!, end) ?? this.glue.trapError(entry!, error);
     this.#die(death as FiberError);
   }
@@ -488,7 +489,11 @@ export class MachineOf extends GuestSide implements Machine {
       this.#die(this.#refusal(this.#explain(trap)));
     } else {
       const target = this.of(this.#plan.to);
-      const depths = this.#binding.depths();
+      let depths = this.#binding.depths();
+      if (depths && c.threw) {
+        c.elsewhere?.threw(this.#chain, depths);
+        depths = this.#binding.depths();
+      }
       const moved = this.#moved(target, depths);
       if (moved) this.#die(moved);
       else if (c.threw) this.#raise(target, c.thrown, depths);

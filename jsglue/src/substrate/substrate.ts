@@ -24,6 +24,11 @@ export interface Substrate {
    * microtask.
    */
   inside?<A extends unknown[], T>(fn: (...args: A) => T, args: A): T;
+  /**
+   * Whether the code that runs is on this stack, and not on another that has begun inside it. If this method is
+   * missing, it is.
+   */
+  runs?(stack: Stack | undefined): boolean;
   /** Instantiates a generated module, which lies between a guest and its imports. */
   instance(bytes: Uint8Array, imports: Record<string, unknown>): WebAssembly.Instance;
   /** Instantiates a guest. `functions` are its imports that are functions; undefined stands for those that may wait. */

@@ -133,13 +133,16 @@ class Unwound implements Stack {
     stacks[(this.slot = slot())] = this;
     enters(this.runner, this.slot);
     const last = cells[LAST]!;
+    const outer = beginning;
     cells[LAST] = -1;
+    beginning = this;
     try {
       return fiber!.begin(this.runner.job, this.runner, this.slot) ? undefined : this.returned();
     } catch (error) {
       return this.trapped(error);
     } finally {
       cells[LAST] = last;
+      beginning = outer;
     }
   }
 
@@ -198,6 +201,7 @@ class Unwound implements Stack {
 // The stacks that go on next. The scheduler names one fiber at a time, so there is hardly ever more than one.
 let first: Unwound | undefined;
 const others: Unwound[] = [];
+let beginning: Unwound | undefined; // the one that runs if none has gone on last
 let running = false; // the loop is
 let plainly = false; // it is inside a plain call, so that nothing in it may wait
 
@@ -269,6 +273,11 @@ function inside<A extends unknown[], T>(fn: (...args: A) => T, args: A): T {
       if (outer) become(outer);
     }
   }
+}
+
+function runs(stack: Stack | undefined): boolean {
+  const last = cells[LAST]!;
+  return stack === (last < 0 ? beginning : stacks[last]);
 }
 
 function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
@@ -346,6 +355,7 @@ const substrate: Substrate = {
   begin,
   beginHere,
   inside,
+  runs,
   waits,
   instance,
   async guest(module, shape, given, functions) {
