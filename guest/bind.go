@@ -357,7 +357,7 @@ func (g *Guest) host(ctx context.Context, needed []*binding) error {
 		if n < 0 {
 			n = len(needed)
 		}
-		builder := g.runtime.NewHostModuleBuilder("fiberfill:" + module)
+		builder := g.runtime.NewHostModuleBuilder(behind(module))
 		for _, b := range needed[:n] {
 			function := api.GoFunc(b.call)
 			builder.NewFunctionBuilder().WithGoFunction(function, b.params, b.hostResults()).Export(b.name)
@@ -380,6 +380,9 @@ func (b *binding) hostResults() []api.ValueType {
 	}
 	return b.results
 }
+
+// behind is the name of the host module behind a module of imports. No other module of this package has such a name.
+func behind(module string) string { return "fiberfill:imports/" + module }
 
 // between is the module between a guest and the host functions of one name: it exports each under its own name and
 // type, and throws an exception if the last result of the host function, which the guest does not get, is not 0.
@@ -418,7 +421,7 @@ func between(module string, list []*binding) []byte {
 		}
 	})
 	section(2, n, func(i uint32) { // imports
-		w.Name("fiberfill:" + module)
+		w.Name(behind(module))
 		w.Name(list[i].name)
 		w.Op(0, 2*i+1)
 	})

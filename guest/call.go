@@ -118,9 +118,12 @@ func (g *Guest) Go(name, export string, args ...any) (*Call, error) {
 // Nothing ends code that never waits: a loop without end keeps this call and all others of the guest, whatever their
 // contexts say. Run guests that you do not trust in a process of their own.
 func (g *Guest) Call(ctx context.Context, export string, args ...any) ([]any, error) {
-	if c, ok := ctx.Value(inImport{}).(*Call); ok && c.guest == g {
-		return nil, fmt.Errorf("Guest.Call(%q): the context is that of an import, which fiber %s has called: the "+
-			"guest would wait for itself", export, c.Name)
+	for c, direct := ctx.Value(inImport{}).(*Call); c != nil; c, _ = c.fiber.Value(inImport{}).(*Call) {
+		if c.guest == g && (direct || g.serial) {
+			return nil, fmt.Errorf("Guest.Call(%q): the context is that of an import, which fiber %s has called: the "+
+				"guest would wait for itself", export, c.Name)
+		}
+		direct = false // another guest's import has called that guest
 	}
 	c, err := g.newCall(fmt.Sprint(export, "#", g.made.Add(1)), export, args)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -109,5 +110,60 @@ func TestCloseTwice(t *testing.T) {
 	first.Close()
 	c := call(t, second, "plain", "plain", "7")
 	second.Run()
+	c.want(t, "7")
+}
+
+// A guest that runs its calls one after another waits for itself if one of its imports calls it by way of another guest.
+func TestCallByWayOfAnotherGuest(t *testing.T) {
+	for _, source := range []Source{Grow, Serial} {
+		t.Run(string(source), func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			var guests [2]*Guest
+			var serving sync.WaitGroup
+			for i := range guests {
+				guests[i] = loadWith(t, ctx, initializes, Options{Stacks: Stacks{Source: source}, Imports: Imports{"env": {
+					"wait": func(f *Fiber) error { return f.Yield() },
+					"plain": func(f *Fiber, n int32) (int32, error) {
+						if n == 0 {
+							return 7, nil
+						}
+						return asyncio.Block(f, func(ctx context.Context) (int32, error) {
+							results, err := guests[1-i].Call(ctx, "plain", n-1)
+							if err != nil {
+								return 0, err
+							}
+							return results[0].(int32), nil
+						})
+					},
+				}}})
+				serving.Go(func() { guests[i].Serve() })
+			}
+			results, err := guests[0].Call(t.Context(), "plain", 2)
+			if source == Grow && (err != nil || results[0] != int32(7)) {
+				t.Errorf("%v, %v", results, err)
+			} else if source == Serial && (err == nil || !strings.Contains(err.Error(), "the guest would wait for itself")) {
+				t.Errorf("%v, %v", results, err)
+			}
+			stop()
+			serving.Wait()
+		})
+	}
+}
+
+// Imports of a module named like one of fiberfill's own, in a guest with fibers of its own.
+func TestImportsOfAModuleNamedHost(t *testing.T) {
+	module := "\x00asm\x01\x00\x00\x00" + section(1, "\x02\x60\x01\x7f\x01\x7f\x60\x00\x01\x7f") +
+		section(2, "\x02\x11fiberfill/fibers1\x03tag\x00\x00\x04host\x01f\x00\x01") + section(3, "\x01\x01") +
+		section(4, "\x01\x70\x00\x01") + section(5, "\x01\x00\x01") +
+		section(7, "\x02\x01t\x01\x00\x02go\x00\x02") + section(10, "\x01\x04\x00\x10\x01\x0b")
+	g, err := New(t.Context(), []byte(module), Options{Name: "some.wasm", Imports: Imports{"host": {
+		"f": func() int32 { return 7 },
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	c := call(t, g, "first", "go")
+	g.Run()
 	c.want(t, "7")
 }

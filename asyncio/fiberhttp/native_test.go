@@ -5,7 +5,9 @@ package fiberhttp_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -122,6 +124,31 @@ func TestAn_answer_before_the_end_of_the_body(t *testing.T) {
 	})
 	c.CloseIdleConnections()
 }
+
+// A Base that neither reads nor closes the body of a request does not keep the fiber.
+func TestA_base_that_leaves_the_body_alone(t *testing.T) {
+	leaktest.Goroutines(t)
+	failure := errors.New("no")
+	for _, answer := range []roundTripper{
+		func(r *http.Request) (*http.Response, error) { return nil, failure },
+		func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("yes")), Request: r}, nil
+		},
+	} {
+		c := &http.Client{Transport: &fiberhttp.Transport{Base: answer}}
+		run(t, func(f *asyncio.Fiber) error {
+			_, text, err := do(f, c, http.MethodPost, "http://localhost", endless{})
+			if text != "yes" && !errors.Is(err, failure) {
+				t.Errorf("%q, %v", text, err)
+			}
+			return nil
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (r roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }
 
 // endless is a body that the fiber reads.
 type endless struct{}

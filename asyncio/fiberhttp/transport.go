@@ -37,6 +37,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"sync/atomic"
 
 	"github.com/fiberfill/fiberfill/asyncio"
 	"github.com/fiberfill/fiberfill/asyncio/internal/key"
@@ -53,8 +54,8 @@ import (
 // request is aborted when the fiber is over.
 //
 // The body of a request is read by that fiber as well, before the response is returned; so it may wait as the fiber
-// does, like the body of another response. A response whose status is no success ends that: most likely the server reads
-// no more of the body. A body of package os, bytes or strings, and the end of an [io.Pipe], is read by a goroutine.
+// does, like the body of another response. A response whose status is no success ends that, since most likely the server
+// reads no more of the body; so does one that comes before anything of the body has been asked for. A body of package os, bytes or strings, and the end of an [io.Pipe], is read by a goroutine.
 type Transport struct {
 	// Base makes the requests. Nil means [http.DefaultTransport].
 	Base http.RoundTripper
@@ -120,12 +121,13 @@ func (t *Transport) wait(wait, ctx context.Context, req *http.Request, from io.R
 // feed makes a request whose body the fiber reads itself, piece by piece, while a child of it waits for the response.
 func (t *Transport) feed(f *asyncio.Fiber, req *http.Request) (resp *http.Response, err error) {
 	ctx := req.Context()
-	from, to := io.Pipe()
+	reader, to := io.Pipe()
+	from := &sent{PipeReader: reader}
 	sending, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	child := f.Go(f.Name()+".request", func(c *asyncio.Fiber) error {
 		resp, err = t.wait(c, ctx, req, from)
-		if err == nil && resp.StatusCode >= 300 {
+		if err != nil || resp.StatusCode >= 300 || !from.read.Load() {
 			stop(errAnswered)
 		}
 		return nil
@@ -138,19 +140,30 @@ func (t *Transport) feed(f *asyncio.Fiber, req *http.Request) (resp *http.Respon
 			to.CloseWithError(unsent)
 		}
 	}()
-	if sent := pump(sending, to, req.Body); sent != errAnswered {
-		to.CloseWithError(sent)
+	if err := pump(sending, to, req.Body); err != errAnswered {
+		to.CloseWithError(err)
 	}
 	if ended := f.Wait(child); ended != nil {
 		return nil, ended
 	}
-	if answered = context.Cause(sending) == errAnswered; answered {
+	if answered = err == nil && context.Cause(sending) == errAnswered; answered {
 		// The pipe stays open: an error of the request's body would end the connection, and with it the response.
 		answer := resp.Body.(*body)
 		end := answer.end
 		answer.end = func() { end(); from.Close() }
 	}
 	return resp, err
+}
+
+// sent is a request's body that a fiber sends.
+type sent struct {
+	*io.PipeReader
+	read atomic.Bool // some of it has been asked for
+}
+
+func (s *sent) Read(p []byte) (int, error) {
+	s.read.Store(true)
+	return s.PipeReader.Read(p)
 }
 
 // errAnswered ends the sending of a request's body.

@@ -59,6 +59,11 @@ func fiberfill(args []string, stdin io.Reader, stdout, stderr io.Writer) (code i
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.RunE = func(*cobra.Command, []string) error {
+		return errors.New("completion: name one shell: bash, fish, powershell or zsh")
+	}
 	if err := root.Execute(); err != nil {
 		fmt.Fprintf(stderr, "fiberfill: %v\nRun `fiberfill --help` for help.\n", err)
 		return exitUsage

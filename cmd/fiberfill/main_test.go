@@ -327,6 +327,14 @@ func TestExitAtTheStart(t *testing.T) {
 	}
 }
 
+func TestCompletionOfAnUnknownShell(t *testing.T) {
+	for _, args := range [][]string{{"completion"}, {"completion", "foo"}} {
+		if code, out, errs := program(args...); code != exitUsage || out != "" || errs == "" {
+			t.Errorf("%v: exit code %d, %q, %q", args, code, out, errs)
+		}
+	}
+}
+
 // If results cannot be written, the disk being full for instance, the command fails.
 func TestResultsThatCannotBeWritten(t *testing.T) {
 	reader, full := io.Pipe()
