@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
+import { hasJSPI } from "./engine.mjs";
 import { guest as made, none } from "./proposals_guest.mjs";
 import { rejection, until, waitingGuest } from "./waiting_guest.mjs";
 
@@ -237,13 +238,24 @@ test("what an exception has left on the stack of an unrelated instance is no fra
     (func (export "fail")
       (global.set $__stack_pointer (i32.sub (global.get $__stack_pointer) (i32.const 64)))
       (call $fails)))`);
-  const fails = () => {
+  let fails = () => {
     throw new Error("other");
   };
-  const env = { fails, waits: fiberfill.suspending(async () => {}) };
+  const env = { fails: () => fails(), waits: fiberfill.suspending(async () => {}) };
   const { instance } = await fiberfill.instantiate(other, { env }, { stacks: "unwind" });
   assert.throws(instance.exports.fail, /other/);
   for (let i = 0; i < 3; i++) assert.equal(g.instance.exports.switches(1), 8);
+  // Frames of that instance, which lie below the plain call, stay where they are.
+  const { sp } = instance.exports;
+  fails = () => {
+    const low = sp.value;
+    const seen = [];
+    g.onNote = () => seen.push(sp.value);
+    assert.equal(g.instance.exports.switches(1), 8);
+    assert.deepEqual([...new Set([low, ...seen, sp.value])], [low]);
+    assert.notEqual(seen.length, 0);
+  };
+  instance.exports.fail();
   none(g);
 });
 
@@ -313,4 +325,17 @@ test("where nothing can be entered it says so: in a start function", async () =>
     (start $start))`);
   const error = await rejection(fiberfill.instantiate(starts, {}, { stacks: "unwind" }));
   assert.equal(error.code, "cannot-suspend");
+});
+
+test("an operation that needs the guest's memory ends a start function, which cannot catch that", async () => {
+  const starts = assemble(`(module
+    (import "fiberfill/fibers1" "table" (func $table (param i32 i32) (result i32)))
+    (memory (export "memory") 1)
+    (table (export "functions") 1 funcref)
+    (func $start (block $caught (try_table (catch_all $caught) (drop (call $table (i32.const 64) (i32.const 0))))))
+    (start $start))`);
+  for (const stacks of hasJSPI ? ["jspi", "unwind"] : ["unwind"]) {
+    const error = await rejection(fiberfill.instantiate(starts, {}, { stacks }));
+    assert.match(error.message, /fibers1\.table refused: a start function has called it/);
+  }
 });

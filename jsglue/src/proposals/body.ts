@@ -53,8 +53,8 @@ export function functionsOf(
   if (!found) {
     throw new glue.FiberError(
       "bad-guest",
-      "a guest with fibers of its own exports the table of its functions as __indirect_function_table, or as its " +
-        `only table, and this one exports ${tables.length} tables; clang does it with -Wl,--export-table`,
+      "a guest with fibers of its own exports its table as __indirect_function_table, or as its only one; this one " +
+        `exports ${tables.length} tables (clang: -Wl,--export-table)`,
     );
   }
   return guest.exports[found.name] as WebAssembly.Table;

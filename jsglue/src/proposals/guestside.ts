@@ -23,9 +23,9 @@ const KINDS = ["", "ff_body", "ff_raise", "ff_admits"];
 /** Addresses, tags, and lists of types are i32, so they may be negative here. */
 export abstract class GuestSide {
   abstract readonly glue: Glue;
-  #memory!: () => Uint8Array;
+  #memory = (): Uint8Array => this.refuse("a start function has called it");
   #functions!: WebAssembly.Table;
-  #kind!: (i: number) => number;
+  #kind = (_i: number): number => this.#memory().length;
   /** Not empty: a function of the guest runs that must not use the system; this names it. */
   protected inside = "";
   #bytes: Uint8Array = new Uint8Array(0);

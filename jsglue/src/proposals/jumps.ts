@@ -194,6 +194,7 @@ export class MachineOf extends GuestSide implements Machine {
   /** An operation that does not enter another fiber. It may be called at any time, also while no entry is open. */
   plain(name: string, fn: (...args: number[]) => number | void): Function {
     return (...args: number[]) => {
+      this.#binding?.substrate.needRoom?.(); // for what follows a change of the core
       this.#called(name);
       return fn(...args);
     };
@@ -393,8 +394,8 @@ export class MachineOf extends GuestSide implements Machine {
   #moved({ name, elsewhere }: Coroutine, depths: Depths | undefined): FiberError | undefined {
     if (!depths || !elsewhere || elsewhere.fits(this.#chain, depths)) return undefined;
     return this.#refusal(
-      `${name} has frames on the shadow stack of another instance, and they are no longer the lowest there. Fibers ` +
-        "that functions of another instance have called go on in the reverse order of their leaving",
+      `${name} has frames on the shadow stack of another instance, and they are no longer the lowest there. Such ` +
+        "fibers go on in the reverse order of their leaving",
     );
   }
 

@@ -24,6 +24,8 @@ export interface Substrate {
    * microtask.
    */
   inside?<A extends unknown[], T>(fn: (...args: A) => T, args: A): T;
+  /** Throws where the engine's stack has no room for a change of what is known of stacks. */
+  needRoom?(): void;
   /**
    * Whether the code that runs is on this stack, and not on another that has begun inside it. If this method is
    * missing, it is.

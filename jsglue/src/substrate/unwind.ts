@@ -355,6 +355,7 @@ const substrate: Substrate = {
   begin,
   beginHere,
   inside,
+  needRoom: () => needRoom(FRAMES),
   runs,
   waits,
   instance,
