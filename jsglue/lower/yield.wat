@@ -7,8 +7,10 @@
 ;; the import has otherwise (package jsglue/stubs).
 ;;
 ;; The stub does by hand what the rewriter makes of a suspension (polyfill/lower): it saves its frame and returns. When
-;; the fiber goes on, all that the frame is for is to put the stack pointer back. If the fiber that goes on next waits
-;; in this import, too, the stub does that for it, and marks its frame as done, so that the driver does not enter it.
+;; the fiber goes on, all that the frame is for is to put the stack pointer back, which lies in the fiber's entry. If
+;; the fiber that goes on next waits in this import, too, the stub does that for it, and marks its frame as done, so
+;; that the driver does not enter it. That it waits in this import is known from its entry: only `may` and this stub
+;; write there, and `idle` clears it for a fiber that has waited in any other way since.
 (module $fiberfill.yield
   ;; As in every lowered module (driver.wat).
   (rec
@@ -48,8 +50,7 @@
       (field $reenter (mut (ref $reenter)))
       (field $site (mut i32))
       (field $import (mut i32))
-      (field $saved (mut i32))
-      (field $region (mut i32)))))
+      (field $entry i32))))
     (type (struct (field (ref null $held)))))
   (import "driver" "state" (global $state (mut i32)))
   (import "driver" "frames" (global $frames (mut i32)))
@@ -64,10 +65,9 @@
   (import "stub" "sp" (global $sp (mut i32)))
   (import "stub" "rest" (global $rest (mut i32)))
   (import "stub" "low" (global $low (mut i32)))
-  ;; Whether the guard of the region that begins here is untouched.
-  (import "stub" "untouched" (func $untouched (param $low i32) (result i32)))
-  ;; Throws where the engine's stack has little room left.
-  (import "stub" "room" (func $room (param i32) (result i32)))
+  ;; Throws where the engine's stack has little room left. Returns 0 unless something has been written to the guard of
+  ;; the region that begins here; 0 for no region.
+  (import "stub" "room" (func $room (param $low i32) (result i32))) ;; src/turn/room.ts
   (import "worker" "shared" (global $shared (mut i32)))
   (import "core" "yield" (func $yield (param $now f64) (result i32)))
   (import "js" "now" (func $now (result f64)))
@@ -87,20 +87,25 @@
     (global.set $told (ref.null $tell))
     (call $js_tell))
 
+  ;; What a stack handles if the first tag is $wait.
+  (global $handled (mut (ref null $tags)) (ref.null none))
+
   (func (export "stub") (type $tell)
-    (local $saved i32) (local $region i32) (local $slot i32) (local $s (ref null $stack))
-    (local $mine (ref null $held)) (local $other (ref null $held))
+    (local $saved i32) (local $region i32) (local $own i32) (local $next i32) (local $s (ref null $stack))
+    (local $tags (ref null $tags)) (local $last (ref null $frame)) (local $mine (ref null $held))
     (local.set $saved (global.get $sp))
     (local.set $region (global.get $low))
     (block $otherwise
       (local.set $s (br_on_null $otherwise (struct.get $realm $current (global.get $realm))))
-      (br_if $otherwise (i32.eqz (ref.eq (global.get $wait)
-        (array.get $tags (br_on_null $otherwise (struct.get $stack $suspends (local.get $s))) (i32.const 0)))))
+      (local.set $tags (struct.get $stack $suspends (local.get $s)))
+      (if (i32.eqz (ref.eq (local.get $tags) (global.get $handled))) (then
+        (br_if $otherwise (i32.eqz (ref.eq (global.get $wait)
+          (array.get $tags (br_on_null $otherwise (local.get $tags)) (i32.const 0)))))
+        (global.set $handled (local.get $tags))))
       (br_if $otherwise (i32.gt_u (global.get $frames) (i32.const 0x20000))) ;; time to see if there is room for more
-      (if (local.get $region) (then
-        (br_if $otherwise (i32.lt_u (local.get $saved) (local.get $region)))
-        (br_if $otherwise (i32.eqz (call $untouched (local.get $region))))))
-      (br_if $otherwise (i32.eqz (call $asked)))
+      (br_if $otherwise (i32.lt_u (local.get $saved) (local.get $region)))
+      (br_if $otherwise (call $room (local.get $region)))
+      (br_if $otherwise (i32.eqz (local.tee $own (call $asked))))
 
       ;; As driver.wat's suspend, for the handler of the innermost stack.
       (if (i32.eqz (ref.is_null (struct.get $realm $captured (global.get $realm))))
@@ -108,57 +113,50 @@
       (struct.set $realm $outcome (global.get $realm) (i32.const 1))
       (struct.set $realm $why (global.get $realm) (i32.const 0))
       (global.set $state (i32.const 1))
+      (i32.store offset=20 (local.get $own) (local.get $saved))
+      (i32.store offset=24 (local.get $own) (local.get $region))
       ;; Its frame: the one that was the stack's last leaf, if that was a stub's and is done.
-      (if (ref.test (ref $held) (struct.get $stack $last (local.get $s))) (then
-        (local.set $other (ref.cast (ref $held) (struct.get $stack $last (local.get $s))))
-        (if (i32.eq (struct.get $held $site (local.get $other)) (i32.const 1)) (then
-          (local.set $mine (local.get $other))
-          (if (i32.ne (struct.get $held $import (local.get $mine)) (global.get $import)) (then
-            (struct.set $held $reenter (local.get $mine) (ref.func $again))
-            (struct.set $held $import (local.get $mine) (global.get $import))))))))
-      (if (ref.is_null (local.get $mine)) (then
+      (local.set $last (struct.get $stack $last (local.get $s)))
+      (block $saves
+        (if (ref.test (ref $held) (local.get $last)) (then
+          (local.set $mine (ref.cast (ref $held) (local.get $last)))
+          (if (i32.eq (struct.get $held $site (local.get $mine)) (i32.const 1)) (then
+            (if (i32.ne (struct.get $held $import (local.get $mine)) (global.get $import)) (then
+              (struct.set $held $reenter (local.get $mine) (ref.func $again))
+              (struct.set $held $import (local.get $mine) (global.get $import))))
+            (struct.set $held $site (local.get $mine) (i32.const 4))
+            (br $saves)))))
         (global.set $frames (i32.add (global.get $frames) (i32.const 1)))
         (local.set $mine (struct.new $held
-          (ref.null none) (ref.func $again) (i32.const 4) (global.get $import) (i32.const 0) (i32.const 0)))))
-      (struct.set $held $saved (local.get $mine) (local.get $saved))
-      (struct.set $held $region (local.get $mine) (local.get $region))
-      (struct.set $held $site (local.get $mine) (i32.const 4))
+          (ref.null none) (ref.func $again) (i32.const 4) (global.get $import) (local.get $own)))
+        (struct.set $stack $last (local.get $s) (local.get $mine)))
       (if (i32.eqz (ref.eq (struct.get $stack $leaf (local.get $s)) (local.get $mine)))
         (then (struct.set $stack $leaf (local.get $s) (local.get $mine))))
-      (if (i32.eqz (ref.eq (struct.get $stack $last (local.get $s)) (local.get $mine)))
-        (then (struct.set $stack $last (local.get $s) (local.get $mine))))
 
       ;; Puts the guest's stack pointer where the fiber needs it that goes on next, if that waits here and has nothing
       ;; to be given by JavaScript; otherwise where the pointer rests.
-      (block $set
-        (block $rests
-          (local.set $slot (i32.load (i32.const 0)))
-          (br_if $rests (i32.lt_s (local.get $slot) (i32.const 0)))
-          (br_if $rests (i32.or (i32.load (i32.const 8)) (global.get $shared)))
-          (local.set $s (struct.get $waiting $stack
-            (br_on_null $rests (table.get $slots (local.get $slot)))))
-          (br_if $rests (ref.is_null (local.get $s)))
-          (br_if $rests (i32.eqz (ref.test (ref $held) (struct.get $stack $leaf (local.get $s)))))
-          (local.set $other (ref.cast (ref $held) (struct.get $stack $leaf (local.get $s))))
-          (br_if $rests (i32.ne (struct.get $held $import (local.get $other)) (global.get $import)))
-          (br_if $rests (i32.ne (struct.get $held $site (local.get $other)) (i32.const 4)))
-          (struct.set $held $site (local.get $other) (i32.const 1))
-          (global.set $sp (struct.get $held $saved (local.get $other)))
-          (global.set $low (struct.get $held $region (local.get $other)))
-          (br $set))
-        (global.set $sp (global.get $rest)))
+      (local.set $next (i32.load (i32.const 16)))
+      (if (i32.or (i32.or (i32.eqz (local.get $next)) (i32.or (i32.load (i32.const 8)) (global.get $shared)))
+          (i32.ne (i32.load offset=4 (local.get $next)) (global.get $import)))
+        (then (global.set $sp (global.get $rest)))
+        (else
+          (global.set $sp (i32.load offset=20 (local.get $next)))
+          (global.set $low (i32.load offset=24 (local.get $next)))
+          (struct.set $frame $site (struct.get $stack $leaf (struct.get $waiting $stack
+            (table.get $slots (i32.load (i32.const 0))))) (i32.const 1))))
       (return))
     (return_call $otherwise))
 
   ;; What the driver enters with the stub's frame.
   (func $again (type $reenter) (param $f (ref $frame))
-    (local $mine (ref null $held))
-    (local.set $mine (ref.cast (ref $held) (local.get $f)))
-    (global.set $sp (struct.get $held $saved (local.get $mine)))
-    (global.set $low (struct.get $held $region (local.get $mine)))
+    (local $own i32)
+    (local.set $own (struct.get $held $entry (ref.cast (ref $held) (local.get $f))))
+    (global.set $sp (i32.load offset=20 (local.get $own)))
+    (global.set $low (i32.load offset=24 (local.get $own)))
     (if (i32.or (i32.load (i32.const 8)) (global.get $shared)) (then (call $end (global.get $shared)))))
 
-  ;; Lets the fiber go to the end of the queue: the core names the next one. Returns 0 if JavaScript has to do that.
+  ;; Lets the fiber go to the end of the queue: the core names the next one. Returns the address of its entry, or 0 if
+  ;; JavaScript has to do that.
   (func $asked (result i32)
     (local $own i32) (local $next i32) (local $command i32)
     (local.set $own (i32.load (i32.const 16)))
@@ -169,7 +167,6 @@
       (global.set $told (ref.func $tell_it))))
     (i32.store (i32.const 32) (i32.sub (i32.load (i32.const 32)) (i32.const 1)))
     (if (i32.le_s (i32.load (i32.const 32)) (i32.const 0)) (then (f64.store (i32.const 40) (call $now))))
-    (drop (call $room (i32.const 0)))
     (i32.store (i32.const 24) (i32.const 1))
     (local.set $command (call $yield (f64.load (i32.const 40))))
     (i32.store (i32.const 24) (i32.const 0))
@@ -189,6 +186,6 @@
       (i32.store offset=12 (local.get $next) (i32.const 0))
       (i32.store (i32.const 16) (local.get $next))
       (i32.store (i32.const 0) (i32.sub (i32.load (local.get $next)) (i32.const 1)))
-      (return (i32.const 1)))
+      (return (local.get $own)))
     (call $obey (local.get $command))
-    (i32.const 1)))
+    (local.get $own)))

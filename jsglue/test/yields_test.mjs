@@ -278,3 +278,36 @@ for (const stacks of kinds) {
     assert.ok(gone.size >= 5, `${gone.size} of 10`);
   });
 }
+
+const SIZE = 4096;
+const GUARD = 64;
+
+const guarded = assemble(`(module
+  (import "fiberfill" "yield" (func $yield))
+  (memory (export "memory") 3)
+  (global $__stack_pointer (export "__stack_pointer") (mut i32) (i32.const 65536))
+  (global $went (export "went") (mut i32) (i32.const 0))
+  (func (export "turns") (param $n i32) (result i32)
+    (loop $again
+      (call $yield)
+      (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (i32.const 1))
+  (func (export "touch") (param $at i32) (result i32)
+    (local.set $at (i32.add (local.get $at) (i32.sub (global.get $__stack_pointer) (i32.const ${SIZE}))))
+    (call $yield) (call $yield) (call $yield)
+    (i32.store8 (local.get $at) (i32.xor (i32.load8_u (local.get $at)) (i32.const 1)))
+    (call $yield)
+    (global.set $went (i32.const 1))
+    (i32.const 2)))`);
+
+test("any byte of the guard that has changed is noticed at the next yield, and none around it", async () => {
+  for (let at = -8; at < GUARD + 8; at++) {
+    const options = { stacks: "unwind", shadowStack: { size: SIZE, regions: "grow" } };
+    const { exports } = await fiberfill.instantiate(guarded, {}, options);
+    const other = exports.turns(20);
+    const outcome = await exports.touch(at).catch((error) => error.code);
+    assert.equal(outcome, at >= 0 && at < GUARD ? "region-overflow" : 2, `byte ${at}`);
+    assert.equal(exports.went.value, outcome === 2 ? 1 : 0);
+    assert.equal(await other, 1);
+  }
+});

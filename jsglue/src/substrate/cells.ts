@@ -35,6 +35,7 @@ export const YIELDS = 2;
 export const WAITS = 3;
 /** In the list of news: the next one. */
 export const LINK = 4;
+// In the two that follow, yield.wat keeps the stack pointer of a fiber that waits in it, and where its region begins.
 
 /** Where the entry of a fiber begins. Makes room for it. */
 export function entry(place: number): number {

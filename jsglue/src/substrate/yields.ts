@@ -7,7 +7,6 @@
 // have nothing to do. Both are checked once, and again after JavaScript has run.
 // Why: RATIONALE.md, "Why does a yield on stacks of our own not tell JavaScript?".
 
-import guardBytes from "../../lower/guard.wasm";
 import yieldBytes from "../../lower/yield.wasm";
 import type { Call } from "../guest/call.js";
 import { shared } from "../lower/driver.js";
@@ -18,7 +17,7 @@ import { WebAssembly } from "../platform.js";
 import { idle as rest, recent, steps } from "../turn/clock.js";
 import { INDEX, type Core } from "../turn/core.js";
 import { enter } from "../turn/observe.js";
-import { room } from "../turn/room.js";
+import { room, roomAndGuard, type Room } from "../turn/room.js";
 import { cells, END, entry, GIVEN, IMPORT, LAST, LINK, NEWS, OWN, SLOT, STEPS, WAITS, YIELDS } from "./cells.js";
 import type { Yields } from "./substrate.js";
 import type { Needs } from "./unwind.js";
@@ -52,7 +51,6 @@ const names = new WeakMap<Call, string>();
 let loop: Loop;
 let core: Core | undefined;
 let compiled: WebAssembly.Module;
-let guard: WebAssembly.Module | undefined;
 let takesPlain: WebAssembly.Module | undefined;
 let functions: Record<string, Function>;
 
@@ -94,18 +92,17 @@ export function hurry(
       if (frames) js.resumed();
     }
   };
-  const untouched = low ? guardOf(guest.memory!) : () => 1;
-  if (!untouched) return;
+  const looks = low ? roomAndGuardOf(guest.memory!) : room();
+  if (!looks) return;
   // None of these needs a barrier: `otherwise` can be left, and the others neither can be left nor call what could be.
-  for (const fn of [otherwise, core.yield, asks, untouched, room()]) lowered.add(fn);
+  for (const fn of [otherwise, core.yield, asks, looks]) lowered.add(fn);
   const none = (): WebAssembly.Global => new WebAssembly.Global({ value: "i32", mutable: true });
   const [given, made] = link(compiled, {
     driver,
     fiber: { memory: loop.memory, slots: loop.slots, told: driver.told },
     stub: {
       otherwise,
-      untouched,
-      room: room(),
+      room: looks,
       sp: guest.sp ?? none(),
       rest: guest.sp ? js.rest : none(),
       low: low ?? none(),
@@ -119,11 +116,10 @@ export function hurry(
   slot.value = instance.exports["stub"];
 }
 
-/** What looks at the guard of a region. Returns undefined for a memory of another kind, such as a shared one. */
-function guardOf(memory: WebAssembly.Memory): Function | undefined {
+/** Returns undefined for a memory of another kind, such as a shared one. */
+function roomAndGuardOf(memory: WebAssembly.Memory): Room | undefined {
   try {
-    guard ??= new WebAssembly.Module(guardBytes as BufferSource);
-    return new WebAssembly.Instance(guard, { guest: { memory } }).exports["untouched"] as Function;
+    return roomAndGuard(memory);
   } catch {
     return undefined;
   }
