@@ -18,9 +18,9 @@ import (
 // Go frames. Its name is TimeoutError or AbortError if the error wraps [context.DeadlineExceeded] or
 // [context.Canceled]. The other fibers go on.
 //
-// The fibers run when the loop does, see [Loop.Serve]; earlier calls wait for it, until the loop's context is done. As with [js.FuncOf], call Release
-// when JavaScript will not call the function again; calls under way are not affected. FuncOf exists only in programs
-// for JavaScript.
+// The fibers run when the loop does, see [Loop.Serve]; earlier calls wait for it, until the loop's context is done. As
+// with [js.FuncOf], call Release when JavaScript will not call the function again; calls under way are not affected.
+// FuncOf exists only in programs for JavaScript.
 func (l *Loop) FuncOf(name string, fn func(f *Fiber, this js.Value, args []js.Value) (any, error)) js.Func {
 	calls := 0
 	return js.FuncOf(func(this js.Value, args []js.Value) any {

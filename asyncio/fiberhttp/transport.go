@@ -54,8 +54,9 @@ import (
 // request is aborted when the fiber is over.
 //
 // The body of a request is read by that fiber as well, before the response is returned; so it may wait as the fiber
-// does, like the body of another response. A response whose status is no success ends that, since most likely the server
-// reads no more of the body; so does one that comes before anything of the body has been asked for. A body of package os, bytes or strings, and the end of an [io.Pipe], is read by a goroutine.
+// does, like the body of another response. A response whose status is no success ends that, since most likely the
+// server reads no more of the body; so does one that comes before anything of the body has been asked for. A body of
+// package os, bytes or strings, and the end of an [io.Pipe], is read by a goroutine.
 type Transport struct {
 	// Base makes the requests. Nil means [http.DefaultTransport].
 	Base http.RoundTripper

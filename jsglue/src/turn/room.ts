@@ -56,8 +56,8 @@ const looksAtGuard = (): number[] => {
 const MEMORY = [2, 7, 1, 0, 1, 0x6d, 2, 0, 0]; // (import "" "m" (memory 0))
 
 /**
- * (func (export "r") (param i32) (result i32)): returns 0 if it is given 0. An engine enters a function only if there is
- * room for the whole of its frame; this one has many values that live across calls.
+ * (func (export "r") (param i32) (result i32)): returns 0 if it is given 0. An engine enters a function only if there
+ * is room for the whole of its frame; this one has many values that live across calls.
  */
 function largeFrame(does: readonly number[], imports: readonly number[] = []): WebAssembly.Module {
   const calls = 1000;
