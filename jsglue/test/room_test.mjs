@@ -110,3 +110,38 @@ test("unwind: a recursion that ends in fibers of a guest's own, in a plain call"
   for (const fiber of a.fibers()) fiber.release(); // where there was no room to begin them
   assert.deepEqual(a.fibers(), []);
 });
+
+for (const stacks of kinds)
+  test(`${stacks}: JavaScript that makes and cancels calls near the end of the stack`, async () => {
+    const wait = fiberfill.suspending(async () => {});
+    const { exports } = await fiberfill.instantiate(bytes, { env: { wait } }, { stacks });
+    const other = exports.waits(5);
+    const outcome = (fiber) => fiber.catch((error) => error.code);
+    for (let round = 0; round < 200; round++) {
+      const made = [];
+      const attempt = (make) => {
+        try {
+          made.push(make());
+        } catch (error) {
+          assert.ok(error instanceof RangeError || error instanceof globalThis.InternalError, String(error));
+        }
+      };
+      const waiting = exports.waits(1);
+      // Each level of the recursion tries, from the deepest on, until some calls have been made.
+      const down = () => {
+        try {
+          down();
+        } catch {
+          if (made.length > 2) return;
+          attempt(() => exports.waits(3));
+          attempt(() => (waiting.cancel(), waiting));
+          if (made.length < 3) throw new RangeError();
+        }
+      };
+      const deeper = (n) => (n === 0 ? down() : deeper(n - 1));
+      deeper(round % 61);
+      for (const fiber of made) assert.ok([3, "cancelled"].includes(await outcome(fiber)));
+    }
+    assert.equal(await other, 5);
+    assert.equal(await exports.waits(7), 7);
+  });

@@ -19,7 +19,7 @@ import { generatedModule, guestModule, guestModuleLater, linked, waitsModule } f
 import { cells, GIVEN, LAST, NEXT, share, ASKING } from "./cells.js";
 import type { Jumping, Runner, Stack, Substrate, Yields } from "./substrate.js";
 import type { Core } from "../turn/core.js";
-import { needRoom, PLENTY } from "../turn/room.js";
+import { LITTLE, needRoom, PLENTY } from "../turn/room.js";
 import { enters, hurry, leaves, start, tell, Yielding } from "./yields.js";
 import fiberBytes from "../../lower/fiber.wasm";
 
@@ -53,8 +53,6 @@ const trampolines = (): number => Number(isJavaScriptCore());
 
 const LEFT = {}; // what leave returns
 const ENDED = {}; // the outcome of a wait that the stack is not to go on after
-
-const FRAMES = 2; // and one more, for which an import that waits needs room
 
 // The answer of an import that has not waited, until the import's other half takes it.
 const NONE = {};
@@ -285,7 +283,7 @@ function waits(fn: (...args: any[]) => unknown, yields?: Yields): Waiting {
     (cannot, ...args) => {
       const { direct } = fn as Jumping;
       if ((cannot || plainly) && !direct) refuse();
-      needRoom(cannot && direct ? PLENTY : FRAMES);
+      needRoom(cannot && direct ? PLENTY : LITTLE);
       const result = cannot ? direct!(...args) : fn(...args);
       answer = NONE;
       if (result === LEFT) return 1;
@@ -355,7 +353,7 @@ const substrate: Substrate = {
   begin,
   beginHere,
   inside,
-  needRoom: () => needRoom(FRAMES),
+  needRoom: () => needRoom(LITTLE),
   runs,
   waits,
   instance,

@@ -5,6 +5,7 @@
 // Why: RATIONALE.md, "Why does cancelling an arena have two halves?".
 
 import { FiberError } from "../errors.js";
+import { LITTLE, needRoom } from "./room.js";
 
 /** The state behind a Promise that can be cancelled. */
 export abstract class Life {
@@ -123,6 +124,8 @@ export abstract class Cancellable<T> extends Promise<T> {
         "bad-argument",
         "fibers are made by calling exports, arenas by arena(); for Fiber.all write Promise.all",
       );
+    // If the stack ended in keep, the Promise would be rejected, and nobody could settle it.
+    if (!SCRIPT_TAG) needRoom(LITTLE);
     making = life;
     super(keep);
     this.#life = life;
@@ -157,6 +160,7 @@ export abstract class Cancellable<T> extends Promise<T> {
    * the end, does nothing.
    */
   cancel(reason?: unknown): void {
+    if (!SCRIPT_TAG) needRoom(LITTLE);
     this.#life.cancel(reason);
     this.#life.interrupt();
   }

@@ -1,11 +1,14 @@
 // Room on the engine's stack. It may end anywhere: in the middle of a step of the scheduler, too, which nothing
 // repairs. So what may be far down on the stack begins with a function that overflows first, while nothing has been
-// changed yet: a call that begins inside another one, which may be endless recursion; and each wait on stacks of our
-// own, where an import runs below the guest's frames.
+// changed yet: a call, since JavaScript may be deep in recursion where it makes one, or cancels it; and each wait on
+// stacks of our own, where an import runs below the guest's frames. The script tag has no room for the look before
+// calls.
 // Why: RATIONALE.md, "Why does a wait on stacks of our own look for room first?".
 
 import { WebAssembly } from "../platform.js";
 
+/** For a step of the scheduler, as when a wait or a call begins. */
+export const LITTLE = 2;
 /** For all that fiberfill does, which takes some ten KB, and for some of the user's code. */
 export const PLENTY = 16;
 

@@ -4,7 +4,7 @@
 import { callBegins } from "./budget.js";
 import { read, recent } from "./clock.js";
 import { enter } from "./observe.js";
-import { needRoom, PLENTY } from "./room.js";
+import { LITTLE, needRoom, PLENTY } from "./room.js";
 import { ask, finished, spawned } from "./scheduler.js";
 import type { Task } from "./task.js";
 import { admit, become, current, defer, schedule, undefer } from "./turn.js";
@@ -38,7 +38,7 @@ export function proceed(task: Task): void {
  * for it.
  */
 export function begin(task: Task, beginHere: (caller: Task | undefined) => void): void {
-  if (current) needRoom(PLENTY);
+  needRoom(current ? PLENTY : LITTLE);
   task.since = read();
   if (task.defers()) {
     defer(task);
