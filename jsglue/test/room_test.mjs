@@ -145,3 +145,26 @@ for (const stacks of kinds)
     assert.equal(await other, 5);
     assert.equal(await exports.waits(7), 7);
   });
+
+const oddTypes = typeof Bun === "undefined" ? ["v128", "exnref"] : ["v128"]; // Bun 1.2 lists no import with an exnref
+
+for (const stacks of kinds)
+  for (const type of oddTypes)
+    test(`${stacks}: a wait that ends with a ${type}, which JavaScript cannot give, ends this fiber alone`, async () => {
+      const guest = assemble(`(module
+        (import "env" "odd" (func $odd (result ${type})))
+        (import "env" "wait" (func $wait (param i32) (result i32)))
+        (func (export "odd") (drop (call $odd)))
+        (func (export "caught") (result i32)
+          (block $caught (try_table (catch_all $caught) (drop (call $odd))) (return (i32.const 0)))
+          (i32.add (call $wait (i32.const 7)) (call $wait (i32.const 8))))
+        (func (export "wait") (param i32) (result i32) (call $wait (local.get 0))))`);
+      const env = { odd: fiberfill.suspending(async () => 0), wait: fiberfill.suspending(async (n) => n) };
+      const { exports } = await fiberfill.instantiate(guest, { env }, { stacks });
+      for (let i = 0; i < 3; i++) {
+        const other = exports.wait(5);
+        await assert.rejects(exports.odd(), TypeError);
+        assert.equal(await exports.caught(), 15);
+        assert.equal(await other, 5);
+      }
+    });

@@ -88,7 +88,7 @@ const Instance: typeof platform.Instance = new Proxy(namespace.Instance, {
   construct(target, args, newTarget): WebAssembly.Instance {
     const [module, given] = args;
     if (!isLowered(module)) {
-      checkTypes(module, given);
+      if (args.length > 1) args[1] = checkTypes(module, given);
       return Reflect.construct(target, args, newTarget === Instance ? target : newTarget);
     }
     const [imports, made] = link(module, given);
@@ -157,10 +157,7 @@ async function compileStreaming(
 }
 
 async function instantiateModule(module: WebAssembly.Module, given: any): Promise<WebAssembly.Instance> {
-  if (!isLowered(module)) {
-    checkTypes(module, given);
-    return (namespace.instantiate as Function)(module, given);
-  }
+  if (!isLowered(module)) return (namespace.instantiate as Function)(module, checkTypes(module, given));
   const [imports, made] = link(module, given);
   try {
     const instance = await platform.instantiate(module, imports);

@@ -87,10 +87,7 @@ export function link(
       `fiberfill: this module has been lowered by another version (${found.version}, this is ${VERSION})`,
     );
   }
-  const values = found.imports.map(([from, name]) => {
-    const space: any = (given as any)[from];
-    return isObject(space) ? (space as any)[name] : undefined;
-  });
+  const [values, wrong] = read(found.imports, given);
   // JSPI cannot suspend through the frame of JavaScript with which an export begins (polyfill/lower/ground.go).
   const suspends = "Suspending" in WebAssembly && found.imports.some(([, , kind], i) => mayWait(kind, values[i]));
   found.imports
@@ -129,7 +126,7 @@ export function link(
   found.registers.forEach((n, c) => {
     for (let k = 0; k < n; k++) hidden[`${CLASSES[c]}.${k}`] = register(CLASSES[c]!, k);
   });
-  const table = inOrder(found, given, values);
+  const table = inOrder(found.imports, values, wrong);
   table[NAMESPACE] = hidden;
   return [
     table,
@@ -164,27 +161,29 @@ function checkGlobal([from, name]: readonly [string, string, ...unknown[]], valu
 
 /**
  * Throws a LinkError if a module that has not been lowered imports a tag with results, or a global that holds a
- * continuation: the engine sees neither.
+ * continuation: the engine sees neither. Returns the import object for the engine, as each value is to be read once.
  */
-export function checkTypes(module: unknown, given: any): void {
-  if (!(module instanceof WebAssembly.Module) || !isObject(given) || !started()) return;
-  let list: WebAssembly.ModuleImportDescriptor[];
+export function checkTypes(module: unknown, given: any): any {
+  if (!(module instanceof WebAssembly.Module) || !isObject(given) || !started()) return given;
+  let list: (readonly [module: string, name: string])[];
+  let kinds: string[];
   try {
-    list = WebAssembly.Module.imports(module);
+    const imports = WebAssembly.Module.imports(module);
+    list = imports.map(({ module, name }) => [module, name]);
+    kinds = imports.map(({ kind }) => kind);
   } catch {
-    return; // Bun 1.2 does not list imports with types of the garbage collector's
+    return given; // Bun 1.2 does not list imports with types of the garbage collector's
   }
-  for (const { module: from, name, kind } of list) {
-    if (!isObject(given[from])) continue;
-    if (kind === "global") checkGlobal([from, name], given[from][name]);
-    if ((kind as string) !== "tag") continue;
-    const tag = given[from][name];
-    if (isObject(tag) && shared().tags.get(tag)?.type) {
+  const [values, wrong] = read(list, given);
+  values.forEach((value, i) => {
+    if (kinds[i] === "global") checkGlobal(list[i]!, value);
+    if (kinds[i] === "tag" && isObject(value) && shared().tags.get(value)?.type) {
       throw new WebAssembly.LinkError(
-        `fiberfill: import ${from}.${name}: the tag has results, and the module asks for one without`,
+        `fiberfill: import ${list[i]!.join(".")}: the tag has results, and the module asks for one without`,
       );
     }
-  }
+  });
+  return inOrder(list, values, wrong);
 }
 
 /** The identity of each tag of the module; one Tag always has the same identity. */
@@ -263,16 +262,34 @@ function barriersOf(module: WebAssembly.Module): WebAssembly.Module {
   return found;
 }
 
+/** A list of imports, as far as it is of use here. */
+type List = readonly (readonly [module: string, name: string, ...unknown[]])[];
+
+/** What stands where a module of imports should be, and is no object: the engine may provide that module itself. */
+type Wrong = ReadonlyMap<string, unknown>;
+
+/** Reads the values of imports as the engine does: each once, in order. */
+function read(list: List, given: any): [values: unknown[], wrong: Wrong] {
+  const wrong = new Map<string, unknown>();
+  const values = list.map(([from, name]) => {
+    const space = given[from];
+    if (isObject(space)) return (space as any)[name];
+    wrong.set(from, space);
+    return undefined;
+  });
+  return [values, wrong];
+}
+
 /**
- * An import object with these values. A name that is imported twice may have two values: the engine reads them in
- * order.
+ * The import object for the engine. A module may import the same name several times, and gets what was read each time,
+ * in order.
  */
-function inOrder(found: About, given: any, values: unknown[]): any {
+function inOrder(list: List, values: readonly unknown[], wrong: Wrong): any {
   const table = Object.create(null);
   const queues = new Map<string, unknown[]>();
-  found.imports.forEach(([from, name], i) => {
-    if (!isObject(given[from])) {
-      table[from] = given[from]; // the engine stops here
+  list.forEach(([from, name], i) => {
+    if (wrong.has(from)) {
+      table[from] = wrong.get(from);
       return;
     }
     const space = (table[from] ??= Object.create(null));

@@ -153,6 +153,7 @@ class Unwound implements Stack {
       tell();
       if (waits) return undefined;
       const last = stacks[cells[LAST]!]!;
+      if (last === first) shift(); // the engine could not give it the outcome of its wait, which it has caught
       if (last.runner.threw) restore(last.runner.result, last.failed ? last.#outcome : LEFT, trampolines());
       return last.returned();
     } catch (error) {
@@ -164,7 +165,7 @@ class Unwound implements Stack {
         });
       }
       const last = stacks[cells[LAST]!]!;
-      if (last === first) shift(); // it has not even taken the outcome of its wait
+      if (last === first) shift(); // the same, or an overflow
       restore(error, LEFT, 0);
       return last.trapped(error);
     }
