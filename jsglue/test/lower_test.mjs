@@ -442,3 +442,54 @@ for (const [name, code] of Object.entries(branches))
     const loop = [0x03, 3, ...SUSPEND, ...code, 0x0b];
     assert.equal(run(mainOf([...REF_MAIN, ...loop, ...DROP, 0x41, 7], func([ref(1)], [ref(1)]))), 7);
   });
+
+test("a large function with a reference keeps every value at each of its calls", () => {
+  // Its calls are so many that its frames share one layout. The values are a sum that each call changes.
+  const LOCALS = 60;
+  const CALLS = 1000;
+  const locals = Array.from({ length: LOCALS }, (_, i) => `(local $l${i} ${i % 3 === 0 ? "i64" : "i32"})`).join(" ");
+  const call = (k) => {
+    const i = k % LOCALS;
+    const operands = ["", "(i32.const 5)", "(i32.const 5) (i64.const 6)"][k % 7] ?? "";
+    const drops = ["", "(drop)", "(drop) (drop)"][k % 7] ?? "";
+    const answer = `(call $ask (i32.const ${k}))`;
+    const sum =
+      i % 3 === 0
+        ? `(i64.add (i64.extend_i32_s ${answer}) (local.get $l${i}))`
+        : `(i32.add ${answer} (local.get $l${i}))`;
+    return `${operands} (local.set $l${i} ${sum}) ${drops} (if (i32.and (local.get $n) (i32.const ${1 << (k % 8)}))
+      (then (drop (call $same (local.get $r)))))`;
+  };
+  const total = Array.from({ length: LOCALS }, (_, i) => {
+    const value = i % 3 === 0 ? `(i32.wrap_i64 (local.get $l${i}))` : `(local.get $l${i})`;
+    return `(local.set $n (i32.add (i32.mul (local.get $n) (i32.const 31)) ${value}))`;
+  }).join("\n");
+  const text = (ask, handled) => `(module
+    (type $f (func (param i32 externref) (result i32))) (type $k (cont $f))
+    (type $answered (func (param i32) (result i32))) (type $kk (cont $answered))
+    (tag $t (param i32) (result i32))
+    (func $ask (param i32) (result i32) ${ask})
+    (func $same (param externref) (result externref) (drop (call $ask (i32.const 1))) (local.get 0))
+    (func $large (param $n i32) (param $r externref) (result i32)
+      ${locals}
+      ${Array.from({ length: CALLS }, (_, k) => call(k)).join("\n")}
+      ${total}
+      (i32.add (local.get $n) (ref.is_null (local.get $r))))
+    (elem declare func $large)
+    (func (export "run") (param $n i32) (param $r externref) (result i32) ${handled}))`;
+  const plain = text("(i32.mul (local.get 0) (i32.const 7))", "(call $large (local.get $n) (local.get $r))");
+  const suspends = text(
+    "(suspend $t (local.get 0))",
+    `(local $v i32) (local $kk (ref null $kk))
+      (block $on (result i32 (ref $kk))
+        (return (resume $k (on $t $on) (local.get $n) (local.get $r) (cont.new $k (ref.func $large)))))
+      (local.set $kk) (local.set $v)
+      (loop $again (result i32)
+        (block $more (result i32 (ref $kk))
+          (return (resume $kk (on $t $more) (i32.mul (local.get $v) (i32.const 7)) (local.get $kk))))
+        (local.set $kk) (local.set $v)
+        (br $again))`,
+  );
+  const [a, b] = [instance(plain), instance(suspends)];
+  for (const n of [0, 0b10110101, -1]) assert.equal(b.run(n, {}), a.run(n, {}));
+});

@@ -15,10 +15,12 @@ const coldFrame = 0
 // stack at such a place are in temps.
 type coldEmitter struct {
 	emitter
-	site  uint32 // local: the site it is entered at, 0 once it is there
-	kept  []kept // for each layout: the frame that may be used again
-	tails []*ins // tail calls out of a try_table
-	ends  []int  // depth of the block that ends where such a tail call goes
+	site  uint32   // local: the site it is entered at, 0 once it is there
+	kept  []kept   // for each layout: the frame that may be used again
+	ways  []*ins   // sites with different code that restores what they keep
+	way   []uint32 // for each site which of these
+	tails []*ins   // tail calls out of a try_table
+	ends  []int    // depth of the block that ends where such a tail call goes
 	// Instructions that are sites or have sites inside, of the sequences under way.
 	points []int
 }
@@ -89,28 +91,60 @@ func (c *coldEmitter) mine(n int) uint32 {
 	return local
 }
 
-// restore writes the frame's fields into locals and temps, by the site that it was saved at.
+// restore writes the frame's fields into locals and temps, by the site that it was saved at. Sites that keep the same
+// have the same code.
 func (c *coldEmitter) restore() {
 	e, s := &c.emitter, c.s
-	n := len(s.sites)
+	c.ways, c.way = c.ways[:0], c.way[:0]
+	for _, at := range s.sites {
+		in := &s.ins[at]
+		k := max(0, len(c.ways)-8) // most keep the same as one of the last
+		for k < len(c.ways) && !s.keepSame(in, c.ways[k]) {
+			k++
+		}
+		if k == len(c.ways) {
+			c.ways = append(c.ways, in)
+		}
+		c.way = append(c.way, uint32(k))
+	}
 	e.block()
 	outside := e.depth
-	for range s.sites {
+	for range c.ways {
 		e.block()
 	}
 	e.get(c.site)
 	e.i32(1)
 	e.Byte(wasm.OpI32Sub)
-	e.Op(wasm.OpBrTable, uint32(n-1))
-	for i := 0; i < n; i++ {
-		e.U32(uint32(i))
+	e.Op(wasm.OpBrTable, uint32(len(c.way)-1))
+	for _, k := range c.way {
+		e.U32(k)
 	}
-	for i := range s.sites {
+	for _, in := range c.ways {
 		e.end()
-		c.restoreSite(&s.ins[s.sites[i]])
+		c.restoreSite(in)
 		e.Op(wasm.OpBr, uint32(e.depth-outside))
 	}
 	e.end()
+}
+
+// keepSame reports whether the frames of two sites hold the same. Of those with operands of different blocks around, it
+// does not look.
+func (s *source) keepSame(a, b *ins) bool {
+	own := s.own(b)
+	if a.height != b.height || a.height > 0 && a.parent != b.parent || len(s.own(a)) != len(own) {
+		return false
+	}
+	for i, t := range s.own(a) {
+		if own[i] != t {
+			return false
+		}
+	}
+	for i, word := range s.live[a.site-1] {
+		if word != s.live[b.site-1][i] {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *coldEmitter) restoreSite(in *ins) {

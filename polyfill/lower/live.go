@@ -150,21 +150,46 @@ func join(bits, more []uint32) (changed bool) {
 	return changed
 }
 
-// keepsAtMost reports whether no frame of the function has more values than n: live locals and operands.
-func (s *source) keepsAtMost(n int) bool {
+// keepsAtMost reports whether no frame of the function has more values than n: operands, live locals, and more locals.
+func (s *source) keepsAtMost(n int, more []uint32) bool {
 	for _, at := range s.sites {
 		in := &s.ins[at]
 		operands := int(in.height) + len(s.own(in))
 		if operands+len(s.locals) <= n {
 			continue
 		}
-		live := 0
-		for _, word := range s.live[in.site-1] {
-			live += bits.OnesCount32(word)
+		for i, word := range s.live[in.site-1] {
+			operands += bits.OnesCount32(word | more[i])
 		}
-		if operands+live > n {
+		if operands > n {
 			return false
 		}
 	}
 	return true
+}
+
+// large is how many locals, times sites, a function may have before its code would be too large.
+const large = 50_000
+
+// unite lets all frames of a large function hold the same numbers, those that are live at any site: then most sites have
+// one layout, and their frames are read by the same code. It costs time when the function is left. References stay with
+// the sites where they are live, since a frame would keep alive what they refer to.
+func (s *source) unite() {
+	if len(s.sites)*len(s.locals) < large {
+		return
+	}
+	all := s.none((len(s.locals) + 31) / 32)
+	for _, live := range s.live {
+		join(all, live)
+	}
+	for i, t := range s.locals {
+		if t.IsRef() {
+			all[i/32] &^= 1 << (i % 32)
+		}
+	}
+	if s.keepsAtMost(mostValues, all) {
+		for _, live := range s.live {
+			join(live, all)
+		}
+	}
 }

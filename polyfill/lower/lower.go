@@ -20,12 +20,16 @@ const (
 	TooManyValues
 	// TooManyCalls: a function has more calls that may be left than engines let a br_table have labels.
 	TooManyCalls
+	// TooLarge: a function becomes larger than engines let a function be.
+	TooLarge
 )
 
-// What engines bear: 1,000 parameters, of which a saver has two more than there are values, and 65,520 labels.
+// What engines bear: 1,000 parameters, of which a saver has two more than there are values, 65,520 labels, and 7,654,321
+// bytes of a function.
 const (
 	mostValues = 990
 	mostCalls  = 65_000
+	mostBytes  = 7_654_000
 )
 
 // Text says the same in words.
@@ -36,11 +40,12 @@ func (c Code) Text() string {
 	case ReservedName:
 		return "the module imports from " + Namespace + ", which is the name of fiberfill's own driver"
 	case TooManyValues:
-		return "a function keeps more than 990 locals and operands across a call that may be suspended, for which " +
-			"engines have no room; keep them in memory, or split the function"
+		return "a function keeps more than 990 locals and operands across a call that may be suspended, which engines " +
+			"do not bear; keep them in memory, or split the function"
 	case TooManyCalls:
-		return "a function has more than 65,000 calls that may be suspended, for which engines have no room; split " +
-			"the function"
+		return "a function has more than 65,000 calls that may be suspended, which engines do not bear; split the function"
+	case TooLarge:
+		return "a function becomes larger than 7.6 MB, which engines do not bear; split the function"
 	}
 	return ""
 }
@@ -353,17 +358,22 @@ func (l *lowering) functions() ([][]byte, Refusal) {
 		switch {
 		case len(s.sites) > mostCalls:
 			return nil, Refusal{TooManyCalls, l.given.Funcs[f].Body.Start}
-		case !s.keepsAtMost(mostValues):
+		case !s.keepsAtMost(mostValues, s.none((len(s.locals)+31)/32)):
 			return nil, Refusal{TooManyValues, l.given.Funcs[f].Body.Start}
 		}
 		if body, ok := l.compact(f, s); ok {
 			bodies[k] = l.grounded(f, body)
 			continue
 		}
+		s.unite()
 		cold := l.reserve(typeReenter)
 		l.made[len(l.made)-1].of = f + 1
 		bodies[k] = l.grounded(f, l.hot(f, s, cold))
-		l.complete(cold, l.cold(s, cold))
+		again := l.cold(s, cold)
+		if len(again) > mostBytes { // it is the larger one
+			return nil, Refusal{TooLarge, l.given.Funcs[f].Body.Start}
+		}
+		l.complete(cold, again)
 	}
 	l.completeDriver()
 	return bodies, Refusal{}

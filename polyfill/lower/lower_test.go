@@ -91,6 +91,7 @@ func TestRefused(t *testing.T) {
 		},
 		"more values than a function can have parameters": {many(1, 991), TooManyValues},
 		"more calls than a br_table can have labels":      {many(65_001, 1), TooManyCalls},
+		"more bytes than a function can have":             {manyWithReference(6_000, 900), TooLarge},
 	} {
 		r, invalid := Module(c.bin, Options{All: true})
 		if invalid != nil {
@@ -104,13 +105,18 @@ func TestRefused(t *testing.T) {
 }
 
 // many returns a module whose one function calls an import so often, and keeps so many locals.
-func many(calls, locals int) []byte {
+func many(calls, locals int) []byte { return keeps(calls, locals, "\x01", "") }
+
+// manyWithReference is many with one local more, a reference.
+func manyWithReference(calls, locals int) []byte { return keeps(calls, locals, "\x02", "\x01\x6f") }
+
+func keeps(calls, locals int, groups, reference string) []byte {
 	var code wasm.Writer
-	code.Raw("\x01") // one group of locals
+	code.Raw(groups)
 	code.U32(uint32(locals))
-	code.Raw("\x7e")
+	code.Raw("\x7e" + reference)
 	code.Raw(strings.Repeat("\x10\x00", calls))
-	for k := range locals {
+	for k := range locals + len(reference)/2 {
 		code.Op(wasm.OpLocalGet, uint32(k))
 		code.Byte(wasm.OpDrop)
 	}
