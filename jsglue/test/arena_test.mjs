@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
+import { assemble } from "./assemble.mjs";
 import { began, escaped, rejection, waitingGuest } from "./waiting_guest.mjs";
 
 const { all, arena, race } = fiberfill;
@@ -417,4 +418,16 @@ test("a fiber may be listed twice, and belong to several arenas", async () => {
   const [first, second] = [all([shared]), all([shared])];
   first.cancel("first");
   assert.deepEqual([await rejection(first), await rejection(second)], ["first", "first"]);
+});
+
+test("a wait for an arena that waits for the fiber is refused, and leaves nothing unhandled", async () => {
+  const source = assemble(`(module
+    (import "env" "wait" (func $wait (result i32)))
+    (func (export "f") (result i32) (call $wait)))`);
+  const { current, suspending } = fiberfill;
+  for (const wait of [() => race([current()]), () => arena((a) => void a.go(current()))]) {
+    const { exports } = await fiberfill.instantiate(source, { env: { wait: suspending(wait) } });
+    const errors = await escaped(async () => assert.equal((await rejection(exports.f())).code, "deadlock"));
+    assert.deepEqual(errors, []);
+  }
 });

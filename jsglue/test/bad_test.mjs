@@ -421,6 +421,20 @@ test("what an observer throws is an unhandled rejection, and every fiber gets it
   assert.deepEqual(fiberfill.fibers(), []);
 });
 
+test("the same function may observe twice, and each is stopped on its own", async () => {
+  const { exports } = await fiberfill.instantiate(plusOne, env);
+  let seen = 0;
+  const observer = () => seen++;
+  const [first, second] = [fiberfill.observe(observer), fiberfill.observe(observer)];
+  await exports.f(1);
+  assert.equal(seen % 2, 0);
+  first();
+  const before = seen;
+  await exports.f(1);
+  assert.equal(seen, before + before / 2);
+  second();
+});
+
 test("observe refuses what is not a function, and limits what is not an object", () => {
   for (const bad of [undefined, null, {}, "f"]) assert.throws(() => fiberfill.observe(bad), { code: "bad-argument" });
   for (const bad of [null, 5, { soft: 1n }, { soft: Symbol("s") }, { hard: Object.create(null) }])

@@ -201,10 +201,8 @@ function circle(task: Call, on: Life, promise: Promise<unknown>, { fn, direct }:
   try {
     refuseCircle(task, on);
   } catch (error) {
-    if (fn !== direct) {
-      then.call(promise, undefined, () => {});
-      on.cancel(error);
-    }
+    then.call(promise, undefined, () => {}); // nobody else need handle it
+    if (fn !== direct) on.cancel(error);
     throw error;
   }
 }

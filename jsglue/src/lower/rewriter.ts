@@ -97,14 +97,18 @@ function refuse(sentence: string, cause?: unknown): never {
 const isStackOverflow = (error: unknown) => error instanceof RangeError || (error as Error).name === "InternalError";
 
 const LARGE = 8e6; // bytes
-const SECONDS = 0.3; // a megabyte takes about that long
+const SECONDS = 0.3; // a megabyte takes that long at most
+
+let told = false;
 
 function tellIfLarge(bytes: Uint8Array): void {
-  if (bytes.length < LARGE) return;
+  if (bytes.length < LARGE || told) return;
+  told = true;
   const size = bytes.length / 1e6;
   console.warn(
     `fiberfill: a module of ${size.toFixed(0)} MB is being rewritten so that its functions can leave their stack. ` +
-      `That takes about ${Math.ceil(size * SECONDS)} seconds, and the result may be twice as large. ` +
+      `That takes up to ${Math.ceil(size * SECONDS)} seconds, and the result is larger: by half as a rule, and ` +
+      "several times if most functions keep references or call within a try. " +
       "For imports that wait, engines with JSPI take the module as it is: " +
       "Node 25, Chrome 137, Firefox 153, Safari 27 and newer.",
   );

@@ -1,5 +1,6 @@
 // Observers of fibers: each is told of every state that a fiber enters.
 
+import { inJavaScript } from "../substrate/javascriptcore.js";
 import { exact, last } from "../turn/clock.js";
 import type { Fiber } from "../api/fiber.js";
 import type { FiberState, Task } from "./task.js";
@@ -15,6 +16,7 @@ export let observed = false;
  */
 export function observe(observer: (fiber: Fiber) => void): () => void {
   if (typeof observer !== "function") throw wrong("observe takes a function", observer);
+  observer = observer.bind(null); // the same function may observe twice
   observers.add(observer);
   observed = true;
   return () => {
@@ -44,7 +46,7 @@ export function enter(task: Task, state: FiberState): void {
 function tell(fiber: Fiber): void {
   for (const observer of observers) {
     try {
-      observer(fiber);
+      inJavaScript(() => observer(fiber));
     } catch (error) {
       void Promise.reject(error);
     }
