@@ -146,7 +146,8 @@ for (const stacks of kinds)
     assert.equal(await exports.waits(7), 7);
   });
 
-const oddTypes = typeof Bun === "undefined" ? ["v128", "exnref"] : ["v128"]; // Bun 1.2 lists no import with an exnref
+// Bun 1.2 lists no import with an exnref.
+const oddTypes = typeof Bun === "undefined" ? ["v128", "exnref"] : ["v128"];
 
 for (const stacks of kinds)
   for (const type of oddTypes)

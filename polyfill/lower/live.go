@@ -171,9 +171,9 @@ func (s *source) keepsAtMost(n int, more []uint32) bool {
 // large is how many locals, times sites, a function may have before its code would be too large.
 const large = 50_000
 
-// unite lets all frames of a large function hold the same numbers, those that are live at any site: then most sites have
-// one layout, and their frames are read by the same code. It costs time when the function is left. References stay with
-// the sites where they are live, since a frame would keep alive what they refer to.
+// unite lets all frames of a large function hold the same numbers, those that are live at any site: then most sites
+// have one layout, and their frames are read by the same code. It costs time when the function is left. References stay
+// with the sites where they are live, since a frame would keep alive what they refer to.
 func (s *source) unite() {
 	if len(s.sites)*len(s.locals) < large {
 		return

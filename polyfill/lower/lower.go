@@ -24,8 +24,8 @@ const (
 	TooLarge
 )
 
-// What engines bear: 1,000 parameters, of which a saver has two more than there are values, 65,520 labels, and 7,654,321
-// bytes of a function.
+// What engines bear: 1,000 parameters, of which a saver has two more than there are values, 65,520 labels, and
+// 7,654,321 bytes of a function.
 const (
 	mostValues = 990
 	mostCalls  = 65_000
@@ -40,10 +40,11 @@ func (c Code) Text() string {
 	case ReservedName:
 		return "the module imports from " + Namespace + ", which is the name of fiberfill's own driver"
 	case TooManyValues:
-		return "a function keeps more than 990 locals and operands across a call that may be suspended, which engines " +
-			"do not bear; keep them in memory, or split the function"
+		return "a function keeps more than 990 locals and operands across a call that may be suspended, which " +
+			"engines do not bear; keep them in memory, or split the function"
 	case TooManyCalls:
-		return "a function has more than 65,000 calls that may be suspended, which engines do not bear; split the function"
+		return "a function has more than 65,000 calls that may be suspended, which engines do not bear; " +
+			"split the function"
 	case TooLarge:
 		return "a function becomes larger than 7.6 MB, which engines do not bear; split the function"
 	}
