@@ -151,7 +151,7 @@ const oddTypes = typeof Bun === "undefined" ? ["v128", "exnref"] : ["v128"];
 
 for (const stacks of kinds)
   for (const type of oddTypes)
-    test(`${stacks}: a wait that ends with a ${type}, which JavaScript cannot give, ends this fiber alone`, async () => {
+    test(`${stacks}: a wait that ends with a ${type}, which JavaScript has none of, ends its fiber`, async () => {
       const guest = assemble(`(module
         (import "env" "odd" (func $odd (result ${type})))
         (import "env" "wait" (func $wait (param i32) (result i32)))
