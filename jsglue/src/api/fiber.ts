@@ -5,7 +5,7 @@ import type { FiberState } from "../turn/task.js";
 import { Call, type Thunk } from "../guest/call.js";
 import type { Binding } from "../guest/binding.js";
 import type { Stacks } from "../guest/stacks.js";
-import { LITTLE, needRoom } from "../turn/room.js";
+import { needLittle } from "../turn/room.js";
 import { nextId } from "../turn/spawn.js";
 
 /** Makes a call and its Fiber. Nothing has begun yet. */
@@ -102,7 +102,7 @@ export class Fiber<T = unknown> extends Cancellable<T> {
    * It destroys the fiber's stack, which cancelling leaves for the next fiber.
    */
   release(): void {
-    if (!SCRIPT_TAG) needRoom(LITTLE);
+    needLittle();
     this.#call.drop();
   }
 }

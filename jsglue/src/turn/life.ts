@@ -5,7 +5,7 @@
 // Why: RATIONALE.md, "Why does cancelling an arena have two halves?".
 
 import { FiberError } from "../errors.js";
-import { LITTLE, needRoom } from "./room.js";
+import { needLittle } from "./room.js";
 
 /** The state behind a Promise that can be cancelled. */
 export abstract class Life {
@@ -125,7 +125,7 @@ export abstract class Cancellable<T> extends Promise<T> {
         "fibers are made by calling exports, arenas by arena(); for Fiber.all write Promise.all",
       );
     // If the stack ended in keep, the Promise would be rejected, and nobody could settle it.
-    if (!SCRIPT_TAG) needRoom(LITTLE);
+    needLittle();
     making = life;
     super(keep);
     this.#life = life;
@@ -160,7 +160,7 @@ export abstract class Cancellable<T> extends Promise<T> {
    * the end, does nothing.
    */
   cancel(reason?: unknown): void {
-    if (!SCRIPT_TAG) needRoom(LITTLE);
+    needLittle();
     this.#life.cancel(reason);
     this.#life.interrupt();
   }

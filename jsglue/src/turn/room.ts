@@ -23,6 +23,11 @@ export function needRoom(frames: number): void {
   room()(frames);
 }
 
+/** {@link needRoom} of LITTLE, where there is a look before calls. */
+export function needLittle(): void {
+  if (!SCRIPT_TAG) needRoom(LITTLE);
+}
+
 /** Returns {@link needRoom} as a function of wasm, which returns 0. */
 export function room(): Room {
   return (descends ??= instance(largeFrame(DESCENDS), {}));
