@@ -16,10 +16,13 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 /**
  * Returns the bytes of a buffer or a view, shared with the caller; undefined for any other value. Throws if they are
- * detached.
+ * detached, or if the view is out of the bounds of a buffer that has been resized.
  */
 export function viewOf(value: unknown): Uint8Array | undefined {
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  if (ArrayBuffer.isView(value)) {
+    (value as { at?(): unknown }).at?.(); // throws for such a view, which otherwise looks like an empty one
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  }
   return isBuffer(value) ? new Uint8Array(value) : undefined;
 }
 

@@ -102,6 +102,16 @@ test("an argument that cannot be inspected rejects the call, and throws nothing 
     await assert.rejects(exports.f(argument), { code: "bad-argument", message: /export f .* cannot be looked at/ });
   }
   await assert.rejects(fiberfill.instantiate(gone), { code: "bad-argument", message: /detached/ });
+  const length = `(module
+    (memory (export "memory") 3)
+    (global $__stack_pointer (export "__stack_pointer") (mut i32) (i32.const 65536))
+    (func (export "length") (param i32 i32) (result i32) (local.get 1)))`;
+  const measures = (await fiberfill.instantiate(assemble(length))).exports;
+  const buffer = new ArrayBuffer(16, { maxByteLength: 16 });
+  const views = [new Uint8Array(buffer, 8, 4), new DataView(buffer, 8, 4), new Float64Array(buffer, 8, 1)];
+  assert.deepEqual(await Promise.all(views.map((view) => measures.length(view))), [4, 4, 8]);
+  buffer.resize(4); // the views are out of its bounds
+  for (const view of views) await assert.rejects(measures.length(view), { code: "bad-argument" });
 });
 
 test("a Response may have no parameters in its MIME type, as on the platform", async () => {
