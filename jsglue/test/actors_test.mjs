@@ -30,7 +30,7 @@ test("S-SLEEP by the real clock: in order, and not before the deadline", async (
   assert.deepEqual(text(), ["pong"]);
   assert(runtime.info(sleeper).blocked);
   await runtime.run(() => answers.length === 2);
-  assert(performance.now() - start >= 50);
+  assert(performance.now() >= start + 50); // their difference is rounded, and may be less than 50
   assert.deepEqual(text(), ["pong", "slept"]);
   from(sleeper, 200);
   await runtime.run(() => answers.length === 3);

@@ -23,9 +23,14 @@ export function needRoom(frames: number): void {
   room()(frames);
 }
 
-/** {@link needRoom} of LITTLE, where there is a look before calls. */
+let little = 0;
+
+/**
+ * Throws unless there is room for what a call of JavaScript's begins with. Firefox, which alone has InternalError,
+ * needs more to get from JavaScript to wasm.
+ */
 export function needLittle(): void {
-  if (!SCRIPT_TAG) needRoom(LITTLE);
+  if (!SCRIPT_TAG) needRoom((little ||= "InternalError" in globalThis ? PLENTY : LITTLE));
 }
 
 /** Returns {@link needRoom} as a function of wasm, which returns 0. */

@@ -4,7 +4,7 @@
 import { callBegins } from "./budget.js";
 import { read, recent } from "./clock.js";
 import { enter } from "./observe.js";
-import { LITTLE, needRoom, PLENTY } from "./room.js";
+import { needLittle, needRoom, PLENTY } from "./room.js";
 import { ask, finished, spawned } from "./scheduler.js";
 import type { Task } from "./task.js";
 import { admit, become, current, defer, schedule, undefer } from "./turn.js";
@@ -38,7 +38,8 @@ export function proceed(task: Task): void {
  * for it.
  */
 export function begin(task: Task, beginHere: (caller: Task | undefined) => void): void {
-  needRoom(current ? PLENTY : LITTLE);
+  if (current) needRoom(PLENTY);
+  else needLittle();
   task.since = read();
   if (task.defers()) {
     defer(task);
