@@ -128,6 +128,8 @@ var leftOuts = []leftOut{
 	{"when the error is a string, further errors become unhandled rejections", bunRejections, []Engine{Bun12}},
 	{"an error to which nothing can be attached does not keep its arena from ending", bunRejections,
 		[]Engine{Bun12}},
+	{"a wait for an arena that waits for the fiber is refused, and leaves nothing unhandled", bunRejections,
+		[]Engine{Bun12}},
 	{"an engine that has the instructions runs them itself", nodeFlags, []Engine{Node22, Node24, Bun12}},
 	{"more frames than the heap has room for end in an error", nodeFlags, []Engine{Bun12}},
 	{"a tag that is exported again is the same object", "JavaScriptCore itself makes a new object for each export",
