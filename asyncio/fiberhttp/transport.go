@@ -55,8 +55,8 @@ import (
 //
 // The body of a request is read by that fiber as well, before the response is returned; so it may wait as the fiber
 // does, like the body of another response. A response whose status is no success ends that, since most likely the
-// server reads no more of the body; so does one that comes before anything of the body has been asked for. A body of
-// package os, bytes or strings, and the end of an [io.Pipe], is read by a goroutine.
+// server reads no more of the body; so does one of HTTP/1 that comes before anything of the body has been asked for. A
+// body of package os, bytes or strings, and the end of an [io.Pipe], is read by a goroutine.
 type Transport struct {
 	// Base makes the requests. Nil means [http.DefaultTransport].
 	Base http.RoundTripper
@@ -128,17 +128,17 @@ func (t *Transport) feed(f *asyncio.Fiber, req *http.Request) (resp *http.Respon
 	defer stop(nil)
 	child := f.Go(f.Name()+".request", func(c *asyncio.Fiber) error {
 		resp, err = t.wait(c, ctx, req, from)
-		if err != nil || resp.StatusCode >= 300 || !from.read.Load() {
+		// HTTP/1 reads of the body before it sends the header; with HTTP/2 an answer may come first, and want the body.
+		if err != nil || resp.StatusCode >= 300 || resp.ProtoMajor < 2 && !from.read.Load() {
 			stop(errAnswered)
 		}
 		return nil
 	})
-	unsent := errors.New("fiberhttp: the request's body was not read to its end")
-	// Without this, if the body panics for instance, the goroutine would wait for ever.
 	answered := false
+	// Without this, if the body panics for instance, the goroutine would wait for ever.
 	defer func() {
 		if !answered {
-			to.CloseWithError(unsent)
+			to.CloseWithError(errors.New("fiberhttp: the request's body was not read to its end"))
 		}
 	}()
 	if err := pump(sending, to, req.Body); err != errAnswered {

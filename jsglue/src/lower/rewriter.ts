@@ -99,11 +99,11 @@ const isStackOverflow = (error: unknown) => error instanceof RangeError || (erro
 const LARGE = 8e6; // bytes
 const SECONDS = 0.3; // a megabyte takes that long at most
 
-let told = false;
+const told = new Set<number>(); // of modules by their size: a program may load the same one again and again
 
 function tellIfLarge(bytes: Uint8Array): void {
-  if (bytes.length < LARGE || told) return;
-  told = true;
+  if (bytes.length < LARGE || told.has(bytes.length)) return;
+  told.add(bytes.length);
   const size = bytes.length / 1e6;
   console.warn(
     `fiberfill: a module of ${size.toFixed(0)} MB is being rewritten so that its functions can leave their stack. ` +
