@@ -89,6 +89,7 @@ func TestOverBudgetFailsWithTheSizes(t *testing.T) {
 func TestTalliesFollowTheRunners(t *testing.T) {
 	events := `{"Action":"run","Package":"p","Test":"A"}
 {"Action":"pass","Package":"p","Test":"A"}
+{"Action":"output","Package":"p","Test":"B","Output":"no B\n"}
 {"Action":"fail","Package":"p","Test":"B"}
 {"Action":"skip","Package":"p","Test":"C"}
 {"Action":"fail","Package":"p"}
@@ -97,15 +98,16 @@ func TestTalliesFollowTheRunners(t *testing.T) {
 `
 	ended := ""
 	goTally, err := countGoEvents(json.NewDecoder(strings.NewReader(events)), func(e goEvent) { ended += e.Test })
-	if want := (tally{passed: 1, failed: 2, skipped: 1}); err != nil || goTally != want {
+	if want := (tally{passed: 1, failed: 2, skipped: 1, said: "no B\n"}); err != nil || goTally != want {
 		t.Errorf("go test: %v, %v; want %v", goTally, err, want)
 	}
 	if ended != "ABC" {
 		t.Errorf("the tests that ended are %s, want ABC", ended)
 	}
 	report := "ok\nℹ tests 5\nℹ suites 0\nℹ pass 2\nℹ fail 1\nℹ cancelled 1\nℹ skipped 1\nℹ todo 0\n"
-	nodeTally, err := countNodeSummary(strings.NewReader(report))
-	if want := (tally{passed: 2, failed: 2, skipped: 1}); err != nil || nodeTally != want {
+	said := "✖ failing tests:\n✖ B (1ms)\n"
+	nodeTally, err := countNodeSummary(strings.NewReader(report + said))
+	if want := (tally{passed: 2, failed: 2, skipped: 1, said: said}); err != nil || nodeTally != want {
 		t.Errorf("node --test: %v, %v; want %v", nodeTally, err, want)
 	}
 	if _, err := countNodeSummary(strings.NewReader("node died\n")); err == nil {

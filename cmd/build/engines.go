@@ -59,12 +59,15 @@ func bunTests(files, without []string) (total tally, err error) {
 		total.passed += t.passed
 		total.failed += t.failed
 		if err = errors.Join(err, counted); err != nil {
+			total.said += passedLine.ReplaceAllString(string(report), "")
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		return nil
 	})
 	return total, err
 }
+
+var passedLine = regexp.MustCompile(`(?m)^\(pass\) .*\n`)
 
 var bunSummary = regexp.MustCompile(`(?m)^\s*(\d+) (pass|fail|error)s?$`)
 

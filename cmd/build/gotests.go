@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // goTests runs go test on every package and counts the tests in its event stream. It prints one line for each package,
@@ -82,9 +83,9 @@ func countGoEvents(events *json.Decoder, seen func(goEvent)) (tally, error) {
 		case "output", "build-output":
 			printed[key] = append(printed[key], e.Output)
 		case "fail", "build-fail":
-			for _, line := range printed[key] {
-				fmt.Print(line)
-			}
+			said := strings.Join(printed[key], "")
+			fmt.Print(said)
+			t.said += said
 			// A package that does not build, or dies outside its tests, has no failed test to count.
 			if e.Test != "" || e.Action == "build-fail" {
 				t.failed++

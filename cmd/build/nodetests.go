@@ -88,12 +88,18 @@ func countNodeSummary(report io.Reader) (tally, error) {
 	counts := map[string]int{}
 	lines := bufio.NewScanner(report)
 	lines.Buffer(nil, 1<<24)
+	failing := false // the reporter repeats failed tests at its end
+	var said strings.Builder
 	for lines.Scan() {
+		if failing = failing || lines.Text() == "✖ failing tests:"; failing {
+			said.WriteString(lines.Text() + "\n")
+		}
 		if m := summaryLine.FindStringSubmatch(lines.Text()); m != nil {
 			counts[m[1]], _ = strconv.Atoi(m[2])
 		}
 	}
-	t := tally{counts["pass"], counts["fail"] + counts["cancelled"], counts["skipped"] + counts["todo"]}
+	t := tally{counts["pass"], counts["fail"] + counts["cancelled"], counts["skipped"] + counts["todo"],
+		said.String()}
 	if err := lines.Err(); err != nil {
 		return t, err
 	}

@@ -11,7 +11,10 @@ import (
 )
 
 // tally counts tests as their runners reported them. A test with subtests counts in addition to its subtests.
-type tally struct{ passed, failed, skipped int }
+type tally struct {
+	passed, failed, skipped int
+	said                    string // by the runner, of the tests that failed
+}
 
 func (t tally) String() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", t.passed, t.failed, t.skipped)
@@ -51,7 +54,8 @@ type runner struct {
 	run  func() (tally, error)
 }
 
-// runTests runs all runners, even if one fails, and ends with one summary line. If a test failed, it exits the process.
+// runTests runs all runners, even if one fails, and ends with one summary line. What was said of failed tests is
+// repeated before it: the end of a log is what people see first. If a test failed, it exits the process.
 func runTests(runners []runner) error {
 	var total tally
 	var failures []error
@@ -63,7 +67,7 @@ func runTests(runners []runner) error {
 			err = errors.New("tests failed")
 		}
 		if err != nil {
-			failures = append(failures, fmt.Errorf("%s: %w", r.name, err))
+			failures = append(failures, fmt.Errorf("%s%s: %w", t.said, r.name, err))
 			t.failed = max(t.failed, 1)
 		}
 		lines += fmt.Sprintf("%-12s %s, in %.0f s\n", r.name, t, time.Since(start).Seconds())
