@@ -109,13 +109,14 @@ func compileTinygo(program, opt string) func(out string) error {
 }
 
 // compileRewriter is the recipe of the rewriter, which is loaded when it is needed. It has a target of its own, with a
-// larger stack, since it recurses into nested blocks.
+// larger stack, since it recurses into nested blocks. To rebuild control flow saves 1,050 bytes in brotli, and costs no
+// time. With -opt=s it would be 11 KB smaller, and take a third longer for each megabyte.
 func compileRewriter(out string) error {
 	compiled := out + ".compiled"
 	if err := tinygoBuild("jsglue/lower/lower.json", "./jsglue/lower", "2", "leaking", compiled); err != nil {
 		return err
 	}
-	return optimise(compiled, out, "-Oz")
+	return optimise(compiled, out, "--flatten", "--rereloop", "-Oz", "-Oz")
 }
 
 func tinygoBuild(target, program, opt, gc, out string) error {
