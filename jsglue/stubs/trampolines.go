@@ -10,28 +10,10 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 // Why: RATIONALE.md, "Why are there trampolines and stubs?".
 func AppendTrampolines(out []byte, m *wasm.Module, marks []byte, tail bool) []byte {
 	w := wasm.Writer{B: out}
-	waits := waiting(m, marks)
+	waits := beginPassing(&w, m, marks, "\x05start")
 	n := uint32(len(waits))
-	section, count := m.BeginTypes(&w)
-	m.EndTypes(&w, section, count, 0)
 
-	section = w.Section(wasm.SectionImport)
-	w.U32(n)
-	for _, i := range waits {
-		w.Raw("\x05start")
-		w.Numbered("", i)
-		w.Op(wasm.KindFunc, m.TypeOf(i))
-	}
-	w.Close(section)
-
-	section = w.Section(wasm.SectionFunc)
-	w.U32(n)
-	for _, i := range waits {
-		w.U32(m.TypeOf(i))
-	}
-	w.Close(section)
-
-	section = w.Section(wasm.SectionGlobal)
+	section := w.Section(wasm.SectionGlobal)
 	w.U32(n)
 	for k, i := range waits {
 		w.RefNull(m.TypeOf(i))
@@ -68,6 +50,32 @@ func AppendTrampolines(out []byte, m *wasm.Module, marks []byte, tail bool) []by
 	}
 	w.Close(section)
 	return w.B
+}
+
+// beginPassing writes what a module begins with whose functions pass calls of the marked imports on: the guest's types;
+// an import from.<i> for each, of the same type, where from is the module's name with its length before it; and that
+// there is a function for each. Returns the indices of the imports.
+func beginPassing(w *wasm.Writer, m *wasm.Module, marks []byte, from string) []uint32 {
+	waits := waiting(m, marks)
+	section, count := m.BeginTypes(w)
+	m.EndTypes(w, section, count, 0)
+
+	section = w.Section(wasm.SectionImport)
+	w.U32(uint32(len(waits)))
+	for _, i := range waits {
+		w.Raw(from)
+		w.Numbered("", i)
+		w.Op(wasm.KindFunc, m.TypeOf(i))
+	}
+	w.Close(section)
+
+	section = w.Section(wasm.SectionFunc)
+	w.U32(uint32(len(waits)))
+	for _, i := range waits {
+		w.U32(m.TypeOf(i))
+	}
+	w.Close(section)
+	return waits
 }
 
 // params writes the instructions that push all parameters.

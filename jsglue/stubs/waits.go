@@ -7,28 +7,10 @@ import "github.com/fiberfill/fiberfill/internal/wasm"
 // where stacks are fiberfill's own: once it has been rewritten its functions can be left, also as values in a table.
 func AppendWaits(out []byte, m *wasm.Module, marks []byte) []byte {
 	w := wasm.Writer{B: out}
-	waits := waiting(m, marks)
+	waits := beginPassing(&w, m, marks, "\x04wait")
 	n := uint32(len(waits))
-	section, count := m.BeginTypes(&w)
-	m.EndTypes(&w, section, count, 0)
 
-	section = w.Section(wasm.SectionImport)
-	w.U32(n)
-	for _, i := range waits {
-		w.Raw("\x04wait")
-		w.Numbered("", i)
-		w.Op(wasm.KindFunc, m.TypeOf(i))
-	}
-	w.Close(section)
-
-	section = w.Section(wasm.SectionFunc)
-	w.U32(n)
-	for _, i := range waits {
-		w.U32(m.TypeOf(i))
-	}
-	w.Close(section)
-
-	section = w.Section(wasm.SectionExport)
+	section := w.Section(wasm.SectionExport)
 	w.U32(n)
 	for k, i := range waits {
 		w.Numbered("f", i)
