@@ -85,8 +85,13 @@ export function alike<T extends Function>(call: T, fn: Function): T {
 
 /** The same for a function that cannot wait. */
 function plainly(fn: Function): (...args: unknown[]) => Promise<unknown> {
-  // Throws if it is none of WebAssembly's. V8 also takes functions of asm.js, which alone have a prototype.
-  new platform.Table({ element: "anyfunc", initial: 1 }).set(0, "prototype" in fn ? {} : fn);
+  if (typeof fn !== "function") throw new TypeError("WebAssembly.promising(): Argument 0 must be a function");
+  try {
+    // A table takes functions of WebAssembly's only, and V8's those of asm.js, too, which alone have a prototype.
+    new platform.Table({ element: "anyfunc", initial: 1 }).set(0, "prototype" in fn ? {} : fn);
+  } catch {
+    throw new TypeError("WebAssembly.promising(): Argument 0 must be a WebAssembly exported function");
+  }
   return async (...args) => fn(...args);
 }
 
@@ -99,21 +104,30 @@ const Suspending = native
         return mark;
       },
     })
-  : class Suspending {
-      static get name(): string {
-        return "Suspending"; // minifiers change the class's own
-      }
+  : new Proxy(
+      class Suspending {
+        static get name(): string {
+          return "Suspending"; // minifiers change the class's own
+        }
 
-      constructor(fn: Function) {
-        kindOf(undefined);
-        if (typeof fn !== "function") throw new TypeError("WebAssembly.Suspending: argument 0 must be a function");
-        functions.set(this, fn);
-      }
+        constructor(fn: Function) {
+          kindOf(undefined);
+          if (typeof fn !== "function") throw new TypeError("WebAssembly.Suspending(): Argument 0 must be a function");
+          functions.set(this, fn);
+        }
 
-      get [Symbol.toStringTag](): string {
-        return "WebAssembly.Suspending";
-      }
-    };
+        get [Symbol.toStringTag](): string {
+          return "WebAssembly.Suspending";
+        }
+      },
+      {
+        apply(): never {
+          throw new TypeError("WebAssembly.Suspending must be invoked with 'new'");
+        },
+      },
+    );
+
+if (!native) Object.defineProperty(Suspending.prototype, "constructor", { value: Suspending });
 
 let defaults: Options["shadowStack"] & {} = {};
 
@@ -433,7 +447,8 @@ const own = {
 export function extended<T extends object>(base: T, own: object): T {
   const made = Object.create(Object.getPrototypeOf(base), Object.getOwnPropertyDescriptors(base));
   for (const [name, value] of Object.entries(own)) {
-    const { enumerable = false } = Object.getOwnPropertyDescriptor(base, name) ?? {};
+    // Web IDL makes the functions of a namespace enumerable, and its classes not.
+    const { enumerable = /^[a-z]/.test(name) } = Object.getOwnPropertyDescriptor(base, name) ?? {};
     Object.defineProperty(made, name, { value, writable: true, enumerable, configurable: true });
   }
   return made;
