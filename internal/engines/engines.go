@@ -103,6 +103,7 @@ const (
 	bunRejections = "Bun's runner takes unhandled rejections for itself, before the test can"
 	nodeFlags     = "it starts Node with flags that this engine lacks"
 	no64          = "these engines have no 64-bit memories"
+	noTable64     = "these engines have no tables with 64-bit indices"
 	bunCaught     = "Bun 1.2's optimising compiler goes astray where exceptions are caught; without it, it passes"
 )
 
@@ -122,6 +123,7 @@ var leftOuts = []leftOut{
 	{"imports that the platform provides, builtins and strings, work beside those that wait",
 		"these engines have no string constants to import", []Engine{Node22, Bun12}},
 	{"a guest whose stack lies in a 64-bit memory serves one call at a time", no64, []Engine{Bun12, WebKit}},
+	{"what lies in a table with 64-bit indices", noTable64, []Engine{Node22, Bun12, WebKit}},
 	{"a guest whose stack pointer is unknown is no worse off than on raw JSPI", no64, []Engine{Bun12, WebKit}},
 	{"try, catch, delegate and rethrow, waiting or not",
 		"JavaScriptCore's older exceptions are no oracle: delegate goes astray in it", []Engine{Bun12, WebKit}},

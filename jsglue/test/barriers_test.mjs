@@ -68,6 +68,34 @@ test("a function behind a barrier keeps its own type", () => {
   }
 });
 
+test("what lies in a table with 64-bit indices, and what JavaScript and a plain module put there", () => {
+  const table = '(table (export "table") i64 4 funcref)';
+  const call = "(call_indirect (type $S) (i64.const 0))";
+  const first = instance(guest(call, { table }));
+  const { calls, plain: answers } = plain(first.inner, "$S");
+  first.table.set(0n, calls);
+  hidden(first.run);
+  const shared = { imports: '(import "m" "table" (table i64 4 funcref))', table: "" };
+  hidden(instance(guest(call, shared), { m: first }).run);
+  const segment = `(module ${FUNCTIONS}
+    (import "m" "table" (table i64 4 funcref)) (import "m" "f" (func $f (type $S)))
+    (elem (i64.const 0) func $f))`;
+  instance(segment, { m: { table: first.table, f: answers } });
+  assert.equal(first.run(), 20);
+  instance(segment, { m: { table: first.table, f: calls } });
+  hidden(first.run);
+});
+
+test("a table of what JavaScript cannot get holds no functions", () => {
+  const made = instance('(module (table (export "table") 1 exnref))');
+  const imports = '(import "m" "table" (table 1 exnref))';
+  const table = "(table 4 funcref)";
+  const { run } = instance(guest("(ref.is_null (table.get 0 (i32.const 0)))", { imports, table }), { m: made });
+  assert.equal(run(), 1);
+  const plainly = instance('(module (import "m" "table" (table 1 exnref)) (export "table" (table 0)))', { m: made });
+  assert.equal(plainly.table, made.table);
+});
+
 test("a function that a plain module has written to a table, and JavaScript has read", () => {
   const { table, inner } = instance(guest("(call_indirect (type $S) (i32.const 0))"));
   const writer = instance(

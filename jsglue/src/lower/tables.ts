@@ -64,11 +64,27 @@ function guarded(table: WebAssembly.Table, value: unknown): unknown {
   return value;
 }
 
+type Index = any; // a number; of a table with 64-bit indices, a BigInt
+
+/** The functions in a table, and where they are. */
+function functionsIn(table: WebAssembly.Table): Map<Index, Function> {
+  const found = new Map<Index, Function>();
+  const length: Index = table.length;
+  try {
+    for (let i = length - length; i < length; i++) {
+      const value: unknown = get!.call(table, i);
+      if (typeof value === "function") found.set(i, value);
+    }
+  } catch {
+    // JavaScript cannot get what the table holds, such as exnref: there are no functions.
+  }
+  return found;
+}
+
 /** Puts barriers in front of the functions in a table for which `due` says so. */
-function sweep(table: WebAssembly.Table, due: (fn: Function, i: number) => boolean): void {
-  for (let i = 0; i < table.length; i++) {
-    const fn = get!.call(table, i) as Function | null;
-    if (!fn || !due(fn, i)) continue;
+function sweep(table: WebAssembly.Table, due: (fn: Function, i: Index) => boolean): void {
+  for (const [i, fn] of functionsIn(table)) {
+    if (!due(fn, i)) continue;
     const safe = guarded(table, fn);
     if (safe !== fn) set!.call(table, i, safe as Function);
   }
@@ -124,21 +140,18 @@ export function watchTables(module: unknown, given: unknown): (instance: WebAsse
   };
   if (!started() || !(module instanceof WebAssembly.Module) || !isObject(given)) return note;
   const { tables } = shared();
-  const before = new Map<WebAssembly.Table, unknown[]>();
+  const before = new Map<WebAssembly.Table, Map<Index, Function>>();
   for (const space of Object.values(given)) {
     if (!isObject(space)) continue;
     for (const value of Object.values(space)) {
       const found = value instanceof WebAssembly.Table && tables.get(value);
       if (!found) continue;
       found.plain = true;
-      before.set(
-        value,
-        Array.from({ length: value.length }, (_, i) => get!.call(value, i)),
-      );
+      before.set(value, functionsIn(value));
     }
   }
   return (instance) => {
     note(instance);
-    before.forEach((values, table) => sweep(table, (fn, i) => fn !== values[i]));
+    before.forEach((functions, table) => sweep(table, (fn, i) => fn !== functions.get(i)));
   };
 }
