@@ -36,8 +36,8 @@ var Browsers = []Engine{Chromium, Firefox, WebKit}
 var fibers = []string{
 	"actors", "actors_guest", "arena", "arena_cancel", "bad_stacks", "cancel", "deliver", "exceptions", "frames",
 	"held", "inside", "jspi", "jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap", "plain",
-	"proposals", "proposals_bad", "proposals_entries", "proposals_plain", "recursion", "room", "scenarios", "serial",
-	"tables", "wirings", "yields",
+	"proposals", "proposals_bad", "proposals_entries", "proposals_plain", "realms", "recursion", "room", "scenarios",
+	"serial", "tables", "wirings", "yields",
 }
 
 // instructions are the files of the stack-switching instructions, which need no JSPI. The project's Node runs them with
@@ -48,9 +48,9 @@ var instructions = []string{
 	"lower_world",
 }
 
-// needsNode are the files that start processes, load packages as Node does, collect garbage, or make a thousand
-// instances, for whose memories a page has no room.
-var needsNode = []string{"jspi", "npm", "actors_guest", "held"}
+// needsNode are the files that start processes, make contexts, load packages as Node does, collect garbage, or make a
+// thousand instances, for whose memories a page has no room.
+var needsNode = []string{"jspi", "npm", "actors_guest", "held", "realms"}
 
 // takesLong are files that make hundreds of guests, which JavaScriptCore compiles one by one, or that give the event
 // loop thousands of turns, for which WebKit asks another process. They run in Bun 1.2, which has the same engine; of

@@ -241,6 +241,8 @@ func TestStackPointer(t *testing.T) {
 		{"a 64-bit memory", sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals(end)), -1},
 		{"a mutable i64 in a 64-bit memory",
 			sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals(end, long)), CannotTell},
+		{"a 64-bit memory beside another, in which the stack may lie",
+			sections(SectionMemory, "\x02\x04\x02\x00\x02", SectionGlobal, globals(end)), CannotTell},
 		{"a constant i64 in a 64-bit memory",
 			sections(SectionMemory, "\x01\x04\x02", SectionGlobal, globals("\x7e\x00\x42\x10\x0b")), -1},
 		{"the end of memory", sections(SectionMemory, memory, SectionGlobal, globals(end)), 0},

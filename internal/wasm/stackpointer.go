@@ -14,7 +14,8 @@ package wasm
 // A module without a memory has no stack pointer. The result is [CannotTell]
 //
 //   - for a stack that grows up, since a fiber's stack would have to begin at the other end of its region
-//   - for a 64-bit memory with a mutable i64, which may be a stack pointer that the stubs cannot set
+//   - for a 64-bit memory with a mutable i64, which may be a stack pointer that the stubs cannot set, or beside another
+//     memory, in which a stack may lie
 //   - for a second stack, which a program has that wasm-merge has put together of several: a fiber has a region in
 //     place of only one
 //   - for a stack beside a second memory, as it may lie in either
@@ -25,7 +26,7 @@ func (m *Module) StackPointer() int32 {
 		return -1
 	}
 	if m.Memory.Is64 {
-		if m.wide {
+		if m.wide || m.stacks > 0 {
 			return CannotTell
 		}
 		return -1

@@ -39,6 +39,12 @@ export function has(platform: { prototype: object }, getter: string, value: unkn
   }
 }
 
+/** Whether a value is a table, from any window. */
+export const isTable = (value: unknown): value is WebAssembly.Table => has(WebAssembly.Table, "length", value);
+
+/** Whether a value is a global, from any window. */
+export const isGlobal = (value: unknown): value is WebAssembly.Global => has(WebAssembly.Global, "value", value);
+
 /** Whether a value is a module, from any window. */
 export function isModule(value: unknown): value is WebAssembly.Module {
   try {

@@ -201,3 +201,14 @@ test("a call that would wait for itself is refused", async () => {
   self = keep(1, 0);
   await assert.rejects(self, { code: "deadlock", message: /keep#\d+ -> keep#\d+$/ });
 });
+
+test("two guests over one memory, each with a pointer of its own to the same stack, take turns with each other", async () => {
+  const memory = new WebAssembly.Memory({ initial: 2 });
+  const text = guest().replace('(memory (export "memory") 2)', '(import "env" "memory" (memory 2))');
+  const { env } = imports(async () => {});
+  const instances = [];
+  for (let i = 0; i < 2; i++)
+    instances.push(await fiberfill.instantiate(assemble(text), { env: { ...env, memory } }, serial));
+  const calls = Array.from({ length: 8 }, (_, v) => instances[v % 2].exports.keep(v, 0));
+  assert.deepEqual(await Promise.all(calls), [0, 1, 2, 3, 4, 5, 6, 7]);
+});

@@ -33,7 +33,7 @@ import { watchTables } from "../lower/tables.js";
 import { shadowStack, type Options } from "../guest/options.js";
 import { SuspendError, WebAssembly as platform } from "../platform.js";
 import { Suspending as Mark } from "../guest/suspending.js";
-import { has, isObject, viewOf } from "../values.js";
+import { has, isGlobal, isObject, viewOf } from "../values.js";
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
 
@@ -282,11 +282,13 @@ function meet(
 ): void {
   const named = shape.chosen?.pointer;
   const pointer = exports[typeof named === "string" ? named : (all[shape.stackPointer]?.name ?? "")];
-  const memory = exports[all[shape.memory]?.name ?? ""] ?? values.find((value) => value instanceof platform.Memory);
-  if (!(pointer instanceof platform.Global) || !(memory instanceof platform.Memory)) return;
+  const memory = exports[all[shape.memory]?.name ?? ""] ?? values.find(isMemory);
+  if (!isGlobal(pointer) || !isMemory(memory)) return;
   const [, made] = ShadowStack.of(pointer, memory, regions);
   met(made, values, all);
 }
+
+const isMemory = (value: unknown): value is WebAssembly.Memory => has(platform.Memory, "buffer", value);
 
 /** Whether others may put functions into a table of a module. */
 function sharesTable(module: WebAssembly.Module): boolean {

@@ -16,7 +16,7 @@ import type { Machine } from "../proposals/load.js";
 import { ShadowStack, met, share } from "./shadowstack.js";
 import { Regions } from "./regions.js";
 import { SOFT } from "../turn/scheduler.js";
-import { Serial } from "./serial.js";
+import { Serial, turnsIn } from "./serial.js";
 import { allocate, AT_ONCE, choose, DENIED, IMPORTED, OWN, type Plan } from "./stacks.js";
 import { Suspending } from "./suspending.js";
 import { transfer } from "./transfer.js";
@@ -162,7 +162,8 @@ export class Link {
     // Without a wait a call needs no stack of its own: it is over before another starts.
     const { source, why } = (binding.plan = this.#separate ? this.#plan : { ...this.#plan, ...nothing });
     binding.copies = source === "copy" && !!stackPointer;
-    if (this.#machine || source === "serial") binding.turns = new Serial();
+    if (source === "serial") binding.turns = turnsIn(memory!);
+    else if (this.#machine) binding.turns = new Serial();
     if (stackPointer && (source === "copy" || source === "serial")) share();
     binding.stacks = {
       source,

@@ -8,6 +8,14 @@ import { FiberError } from "../errors.js";
 import { proceed } from "../turn/spawn.js";
 import type { Call } from "./call.js";
 
+const byMemory = new WeakMap<WebAssembly.Memory, Serial>();
+
+/** The turns of all guests whose stacks lie in this memory, perhaps in the same place: their pointers are not one. */
+export function turnsIn(memory: WebAssembly.Memory): Serial {
+  if (!byMemory.has(memory)) byMemory.set(memory, new Serial());
+  return byMemory.get(memory)!;
+}
+
 export class Serial {
   /** The call whose turn it is. */
   entry: Call | undefined = undefined;

@@ -24,6 +24,7 @@ import { FiberError } from "../errors.js";
 import { OneStack } from "./onestack.js";
 import type { Region, Regions, Tenant } from "./regions.js";
 import { WebAssembly } from "../platform.js";
+import { isGlobal, isTable } from "../values.js";
 import { workerModule } from "../substrate/jspi.js";
 
 /** An owner of frames: a fiber, or a stack that the platform's own promising has made. */
@@ -278,7 +279,7 @@ export function met(
     values.some((value) =>
       typeof value === "function"
         ? /^\d+$/.test(value.name) // a function of wasm
-        : value instanceof WebAssembly.Table || value instanceof WebAssembly.Global,
+        : isTable(value) || isGlobal(value),
     );
   if (place) places++;
   if (places > 1 && open) share();

@@ -112,7 +112,7 @@ function noRoom({ binding, encoded, exportName, name }: Call): FiberError {
       ? `the ${encoded.size} bytes passed to export ${exportName} do not fit on the fiber's stack; write them ` +
         `to the guest's memory and pass their address`
       : `export ${exportName} was given a string or bytes, and fiberfill knows of no stack in its guest's ` +
-        `memory to put them on; if there is one, name by shadowStack.pointer what points to it`;
+        `memory to put them on; name its pointer by shadowStack.pointer`;
   return new FiberError("bad-argument", why, { fiber: name });
 }
 

@@ -4,7 +4,7 @@
 // that nobody can see: a module that is not lowered writes to the table while it runs.
 
 import { WebAssembly } from "../platform.js";
-import { isObject } from "../values.js";
+import { isModule, isObject, isTable } from "../values.js";
 import { shared, started } from "./driver.js";
 
 export const GUARDS = "fiberfill.lower.guards";
@@ -113,7 +113,7 @@ const methods = {
  * too.
  */
 export function guardTable(table: unknown, module: WebAssembly.Module, imported: boolean): void {
-  if (!(table instanceof WebAssembly.Table)) return; // the engine will refuse it
+  if (!isTable(table)) return; // the engine will refuse it
   const { tables } = shared();
   const guards = guardsOf(module);
   const known = tables.get(table);
@@ -136,15 +136,15 @@ export function guardTable(table: unknown, module: WebAssembly.Module, imported:
  */
 export function watchTables(module: unknown, given: unknown): (instance: WebAssembly.Instance) => void {
   const note = ({ exports }: WebAssembly.Instance): void => {
-    for (const value of Object.values(exports)) if (value instanceof WebAssembly.Table) plainTables.add(value);
+    for (const value of Object.values(exports)) if (isTable(value)) plainTables.add(value);
   };
-  if (!started() || !(module instanceof WebAssembly.Module) || !isObject(given)) return note;
+  if (!started() || !isModule(module) || !isObject(given)) return note;
   const { tables } = shared();
   const before = new Map<WebAssembly.Table, Map<Index, Function>>();
   for (const space of Object.values(given)) {
     if (!isObject(space)) continue;
     for (const value of Object.values(space)) {
-      const found = value instanceof WebAssembly.Table && tables.get(value);
+      const found = isTable(value) && tables.get(value);
       if (!found) continue;
       found.plain = true;
       before.set(value, functionsIn(value));

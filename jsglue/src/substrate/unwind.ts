@@ -8,6 +8,7 @@
 // around that one, begins fibers and handles their ends. The scheduler's turns bound both loops.
 // Why: RATIONALE.md, "Why do fibers on stacks of our own go on in a loop?".
 
+import { isGlobal, isTable } from "../values.js";
 import { shared } from "../lower/driver.js";
 import { restore, standsIn } from "../lower/frames.js";
 import { link } from "../lower/link.js";
@@ -384,8 +385,8 @@ const substrate: Substrate = {
  */
 export function mayBeLeft(value: unknown): boolean {
   if (!fiber) return false;
-  if (value instanceof WebAssembly.Table || shared().lowered.has(Object(value))) return true;
-  if (!(value instanceof WebAssembly.Global)) return false;
+  if (isTable(value) || shared().lowered.has(Object(value))) return true;
+  if (!isGlobal(value)) return false;
   try {
     return value.value === null || typeof value.value === "function";
   } catch {
