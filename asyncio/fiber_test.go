@@ -413,3 +413,32 @@ func TestA_wait_for_a_fiber_that_is_not_running_panics_and_says_what_to_do(t *te
 		t.Errorf("from no fiber: %v, want %q", got, want)
 	}
 }
+
+// A Do whose context ends while the loop runs leaves the end of its fiber to the loop. If another fiber has ended the
+// loop meanwhile, nobody will start that fiber.
+func TestGoexit_ends_a_Do_whose_context_is_over(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := asyncio.NewLoop(t.Context())
+		go l.Serve()
+		gate := make(chan struct{})
+		go l.Do(context.Background(), "exit", func(*asyncio.Fiber) error {
+			<-gate
+			runtime.Goexit()
+			return nil
+		})
+		synctest.Wait() // until the fiber keeps the loop
+		ctx, cancel := context.WithCancelCause(t.Context())
+		over := make(chan error)
+		go func() {
+			over <- l.Do(ctx, "other", func(*asyncio.Fiber) error { t.Error("it has started"); return nil })
+		}()
+		synctest.Wait() // until it is in the inbox
+		why := errors.New("why")
+		cancel(why)
+		synctest.Wait() // until Do has seen that the loop runs
+		close(gate)
+		if err := <-over; !errors.Is(err, why) {
+			t.Errorf("Do() = %v, want %v", err, why)
+		}
+	})
+}

@@ -391,9 +391,22 @@ func (l *Loop) renew() {
 	if l.names != nil {
 		l.StartLog()
 	}
+	// A Do whose context ended while the loop ran left its fiber to the loop, and waits.
+	var left []*Fiber
 	l.mu.Lock()
 	l.started = false
+	l.inbox = slices.DeleteFunc(l.inbox, func(m message) bool {
+		over := m.kind == spawnFiber && m.fiber.done != nil && (m.fiber.ctx.Err() != nil || l.ctx.Err() != nil)
+		if over {
+			left = append(left, m.fiber)
+		}
+		return over
+	})
 	l.mu.Unlock()
+	for _, f := range left {
+		f.over = true
+		f.done(f.ended(l.ctx))
+	}
 }
 
 // StartLog empties the loop's log and starts recording every event of the scheduler. Each event costs memory; the log

@@ -54,7 +54,11 @@ func (f *Fiber) Value(key any) any {
 type inImport struct{}
 
 // Read returns a copy of a part of the guest's memory. An address outside of it ends the fiber with a [TrapError].
+//
+// It is for functions that the guest imports, and not for what they give to [asyncio.Block], which runs beside the
+// guest: read before, and write after. Read panics once the call is over, since its stack may be another call's then.
 func (c *Call) Read(at, length uint32) []byte {
+	c.mustLive("Read")
 	bytes, ok := c.guest.read(at, length)
 	if !ok {
 		panic(c.outside(at, uint64(length)))
@@ -66,8 +70,10 @@ func (c *Call) Read(at, length uint32) []byte {
 	return bytes
 }
 
-// Write writes to the guest's memory. An address outside of it ends the fiber with a [TrapError].
+// Write writes to the guest's memory. An address outside of it ends the fiber with a [TrapError]. Like [Call.Read] it
+// is not for functions that run in [asyncio.Block], and panics once the call is over.
 func (c *Call) Write(at uint32, bytes []byte) {
+	c.mustLive("Write")
 	length := uint32(len(bytes))
 	if uint64(len(bytes)) > math.MaxUint32 {
 		panic(c.outside(at, uint64(len(bytes))))
@@ -85,6 +91,14 @@ func (c *Call) Write(at uint32, bytes []byte) {
 	copy(c.stack[from-c.saved:to-c.saved], bytes[from-at:])
 	c.guest.write(at, bytes[:from-at])
 	c.guest.write(to, bytes[to-at:])
+}
+
+// mustLive panics if the call is over.
+func (c *Call) mustLive(op string) {
+	if c.closed.Load() {
+		panic(fmt.Sprintf("guest: Call.%s: fiber %s is over, and another call may have its stack; keep it out of "+
+			"functions that asyncio.Block runs", op, c.Name))
+	}
 }
 
 // away returns the part of a piece of memory that is copied out while the call waits, since another call may use its

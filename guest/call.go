@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero/sys"
@@ -39,6 +40,8 @@ type Call struct {
 	death  error  // not nil: the fiber must not run any more, for this reason
 	// what one of its imports has panicked with
 	panicked *importPanic
+
+	closed atomic.Bool // it is over, and others may have its stack
 
 	swallowed int // waits begun since it was cancelled
 
@@ -313,6 +316,7 @@ func (c *Call) start() ([]uint64, error) {
 // end is the end of every call.
 func (c *Call) end(state State, err error) {
 	g := c.guest
+	c.closed.Store(true)
 	if c.region != nil {
 		g.regions.give(c.region)
 		c.region = nil

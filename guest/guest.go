@@ -402,7 +402,7 @@ func (g *Guest) initialized(c *Call) error {
 
 func (g *Guest) start(calls []*Call) {
 	for _, c := range calls {
-		if c.Over() {
+		if c.Over() || c.fiber != nil { // the latter: a Run inside of a Run, which is about to panic
 			continue
 		}
 		c.fiber = g.Loop.Go(c.Name, func(f *asyncio.Fiber) error {

@@ -1,6 +1,7 @@
 #[link(wasm_import_module = "env")]
 extern "C" {
-    // Writes at most `cap` bytes of what `url` holds to `buf`, and returns how many there are. Provided by the page.
+    // Writes at most `cap` bytes of what `url` holds to `buf`. Returns how long the whole text is, which may be more.
+    // The page provides it.
     fn fetch_text(url: *const u8, url_len: usize, buf: *mut u8, cap: usize) -> usize;
 }
 
@@ -9,5 +10,5 @@ extern "C" {
 pub unsafe extern "C" fn lines(url: *const u8, url_len: usize) -> usize {
     let mut text = [0u8; 4096];
     let length = fetch_text(url, url_len, text.as_mut_ptr(), text.len()); // waits here; other calls go on
-    text[..length].iter().filter(|&&byte| byte == b'\n').count()
+    text[..length.min(text.len())].iter().filter(|&&byte| byte == b'\n').count()
 }
