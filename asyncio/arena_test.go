@@ -238,6 +238,22 @@ func TestRace_attaches_what_a_loser_fails_with(t *testing.T) {
 	}
 }
 
+// A panic is no answer to a cancellation, whatever it panics with.
+func TestRace_attaches_a_panic_with_the_cause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+			_, err := asyncio.Race(f, func(f *asyncio.Fiber) (int, error) {
+				panic(asyncio.Sleep(f, time.Hour))
+			}, func(f *asyncio.Fiber) (int, error) { return 7, nil })
+			return err
+		})
+		var p *asyncio.PanicError
+		if !errors.As(err, &p) {
+			t.Errorf("Run() = %v, want the loser's panic", err)
+		}
+	})
+}
+
 func TestRace_without_functions_panics(t *testing.T) {
 	err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
 		_, err := asyncio.Race[int](f)

@@ -91,6 +91,9 @@ func (f *Fiber) ownCause(err error) bool {
 // onlyCause reports whether err consists of cause and done only. It looks at every joined error, so that another
 // fiber's failure is not mistaken for the cancellation.
 func onlyCause(err, cause, done error) bool {
+	if panicked := (*PanicError)(nil); errors.As(err, &panicked) {
+		return false // whatever it panicked with
+	}
 	var j *joinedError
 	if !errors.As(err, &j) {
 		return errors.Is(err, cause) || errors.Is(err, done)

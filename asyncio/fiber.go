@@ -145,6 +145,16 @@ func (f *Fiber) WaitAll() error {
 	}
 }
 
+// EndAll cancels the children that are left, one after another, the last started first, and waits until all are over,
+// even if f is cancelled. It returns their failures that no fiber has waited for, joined; nil if there are none. The
+// same happens by itself when f's function returns; f may have further children after EndAll.
+func (f *Fiber) EndAll() error {
+	f.mustRun("EndAll")
+	err := f.endChildren(nil)
+	f.children.cause = nil
+	return err
+}
+
 func (f *Fiber) waitChildren() error {
 	f.forAll = true
 	err := f.wait("its children")

@@ -262,6 +262,41 @@ func TestServe_ends_with_its_context(t *testing.T) {
 	})
 }
 
+func TestEndAll_ends_the_children_and_returns_their_failures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ended []string
+		failure := errors.New("failure")
+		sleeps := func(f *asyncio.Fiber) error {
+			err := asyncio.Sleep(f, time.Hour)
+			ended = append(ended, f.Name())
+			return err
+		}
+		err := asyncio.Run(t.Context(), func(f *asyncio.Fiber) error {
+			f.Go("a", sleeps)
+			f.Go("b", sleeps)
+			f.Go("c", func(*asyncio.Fiber) error { return failure })
+			if err := f.Yield(); err != nil {
+				return err
+			}
+			if err := f.EndAll(); !errors.Is(err, failure) {
+				t.Errorf("EndAll() = %v, want %v", err, failure)
+			}
+			if got := strings.Join(ended, " "); got != "b a" {
+				t.Errorf("ended: %s, want b a", got)
+			}
+			if err := f.EndAll(); err != nil {
+				t.Errorf("without children: %v", err)
+			}
+			f.Go("d", sleeps)
+			f.Go("e", func(*asyncio.Fiber) error { return nil }) // the end of one child is not that of another
+			return f.WaitAll()
+		})
+		if got := strings.Join(ended, " "); err != nil || got != "b a d" {
+			t.Errorf("%v, ended: %s", err, got)
+		}
+	})
+}
+
 func TestGoexit_ends_the_caller_and_all_fibers(t *testing.T) {
 	leaktest.Goroutines(t)
 	cleaned, afterRun := 0, false

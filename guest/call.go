@@ -122,7 +122,7 @@ func (g *Guest) Go(name, export string, args ...any) (*Call, error) {
 // contexts say. Run guests that you do not trust in a process of their own.
 func (g *Guest) Call(ctx context.Context, export string, args ...any) ([]any, error) {
 	for c, direct := ctx.Value(inImport{}).(*Call); c != nil; c, _ = c.fiber.Value(inImport{}).(*Call) {
-		if c.guest == g && (direct || g.serial) {
+		if c.guest == g && (direct || g.serial || g.options.Concurrency == 1) {
 			return nil, fmt.Errorf("Guest.Call(%q): the context is that of an import, which fiber %s has called: the "+
 				"guest would wait for itself", export, c.Name)
 		}
@@ -239,6 +239,18 @@ func (c *Call) run(f *asyncio.Fiber) {
 		c.death = c.overflow(end)
 	}
 	g.rest()
+	// What imports have left running may still use the stack, so it ends before the call does.
+	over := func(state State, err error) {
+		if failed := f.EndAll(); failed != nil {
+			c.Results = nil
+			if state == Done {
+				state, err = Failed, fmt.Errorf("fiber %s failed in export %s: %w", c.Name, c.Export, failed)
+			} else {
+				err = errors.Join(err, failed)
+			}
+		}
+		c.end(state, err)
+	}
 	exit, trap := (*sys.ExitError)(nil), (*TrapError)(nil)
 	switch {
 	case c.death != nil:
@@ -246,14 +258,14 @@ func (c *Call) run(f *asyncio.Fiber) {
 		if errors.As(c.death, &trap) {
 			state = Failed
 		}
-		c.end(state, c.death)
+		over(state, c.death)
 	case err == nil:
-		c.end(Done, nil)
+		over(Done, nil)
 	case c.panicked == nil && errors.As(err, &exit):
 		c.exit(exit.ExitCode())
 	case c.panicked == nil && errors.As(err, &trap): // its shadow stack has overflowed
 		trap.Fibers = g.proposal.atTrap
-		c.end(Failed, trap)
+		over(Failed, trap)
 	case !strings.HasPrefix(err.Error(), "wasm error: uncaught exception"): // the runtime exports no such error
 		trap = &TrapError{Fiber: c.Name, Export: c.Export}
 		if c.panicked != nil {
@@ -264,14 +276,14 @@ func (c *Call) run(f *asyncio.Fiber) {
 		if g.proposal != nil {
 			trap.Fibers = g.proposal.atTrap
 		}
-		c.end(Failed, trap)
+		over(Failed, trap)
 	case c.threw == nil:
-		c.end(Failed, fmt.Errorf("fiber %s failed in export %s: an exception of the guest's own that nobody has caught",
+		over(Failed, fmt.Errorf("fiber %s failed in export %s: an exception of the guest's own that nobody has caught",
 			c.Name, c.Export))
 	case f.Err() != nil && errors.Is(c.threw, context.Cause(f)):
-		c.end(Cancelled, context.Cause(f))
+		over(Cancelled, context.Cause(f))
 	default:
-		c.end(Failed, fmt.Errorf("fiber %s failed in export %s: %w", c.Name, c.Export, c.threw))
+		over(Failed, fmt.Errorf("fiber %s failed in export %s: %w", c.Name, c.Export, c.threw))
 	}
 }
 

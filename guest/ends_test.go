@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/fiberfill/fiberfill/asyncio"
 )
@@ -117,14 +118,17 @@ func TestCloseTwice(t *testing.T) {
 // A guest that runs its calls one after another waits for itself if one of its imports calls it by way of another
 // guest.
 func TestCallByWayOfAnotherGuest(t *testing.T) {
-	for _, source := range []Source{Grow, Serial} {
-		t.Run(string(source), func(t *testing.T) {
+	for _, options := range []Options{
+		{Stacks: Stacks{Source: Grow}}, {Stacks: Stacks{Source: Serial}},
+		{Stacks: Stacks{Source: Grow}, Concurrency: 1},
+	} {
+		overlap := options.Stacks.Source == Grow && options.Concurrency == 0
+		t.Run(fmt.Sprint(options.Stacks.Source, options.Concurrency), func(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			var guests [2]*Guest
 			var serving sync.WaitGroup
 			for i := range guests {
-				stacks := Stacks{Source: source}
-				guests[i] = loadWith(t, ctx, initializes, Options{Stacks: stacks, Imports: Imports{"env": {
+				options.Imports = Imports{"env": {
 					"wait": func(f *Fiber) error { return f.Yield() },
 					"plain": func(f *Fiber, n int32) (int32, error) {
 						if n == 0 {
@@ -138,13 +142,14 @@ func TestCallByWayOfAnotherGuest(t *testing.T) {
 							return results[0].(int32), nil
 						})
 					},
-				}}})
+				}}
+				guests[i] = loadWith(t, ctx, initializes, options)
 				serving.Go(func() { guests[i].Serve() })
 			}
 			results, err := guests[0].Call(t.Context(), "plain", 2)
-			if source == Grow && (err != nil || results[0] != int32(7)) {
+			if overlap && (err != nil || results[0] != int32(7)) {
 				t.Errorf("%v, %v", results, err)
-			} else if source == Serial && !strings.Contains(fmt.Sprint(err), "the guest would wait for itself") {
+			} else if !overlap && !strings.Contains(fmt.Sprint(err), "the guest would wait for itself") {
 				t.Errorf("%v, %v", results, err)
 			}
 			stop()
@@ -169,4 +174,72 @@ func TestImportsOfAModuleNamedHost(t *testing.T) {
 	c := call(t, g, "first", "go")
 	g.Run()
 	c.want(t, "7")
+}
+
+// A child that an import starts, and that nobody waits for, ends before the call does. Its failure is the call's.
+func TestChildrenOfImports(t *testing.T) {
+	full := errors.New("the audit log is full")
+	for _, fails := range []bool{true, false} {
+		var ended []string
+		g := load(t, initializes, Options{
+			Ended: func(c *Call) { ended = append(ended, c.Name) },
+			Imports: Imports{"env": {
+				"wait": func(f *Fiber) error { return f.Yield() },
+				"plain": func(f *Fiber, n int32) (int32, error) {
+					f.Go("audit", func(child *asyncio.Fiber) error {
+						if fails {
+							return full
+						}
+						defer func() { ended = append(ended, "child") }()
+						return asyncio.Sleep(child, time.Hour)
+					})
+					return n, f.Yield()
+				},
+			}},
+		})
+		c := call(t, g, "plain", "plain", "7")
+		g.Run()
+		if fails {
+			if !errors.Is(c.Err, full) || c.State != Failed || c.Results != nil {
+				t.Errorf("%v, %v, %v", c.State, c.Results, c.Err)
+			}
+			continue
+		}
+		c.want(t, "7")
+		if got := fmt.Sprint(ended); !strings.HasSuffix(got, "child plain]") {
+			t.Errorf("ended: %s", got)
+		}
+	}
+}
+
+// A function that runs on in Block after its call has been cancelled must not write to the call's stack, which may be
+// another call's.
+func TestWriteAfterTheCall(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	asked, gate, refused := make(chan bool), make(chan bool), make(chan any)
+	g := loadWith(t, ctx, watGuest, Options{Imports: Imports{"env": {
+		"log": func(int32, int32) {},
+		"fetch_text": func(f *Fiber, _ string, buffer, _ uint32) (uint32, error) {
+			return asyncio.Block(f, func(context.Context) (uint32, error) {
+				close(asked)
+				<-gate
+				defer func() { refused <- recover() }()
+				f.Call.Write(buffer, []byte("text"))
+				return 4, nil
+			})
+		},
+	}}})
+	served := make(chan error)
+	go func() { served <- g.Serve() }()
+	own, cancel := context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	if _, err := g.Call(own, "item", "/item?id=1"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	close(gate)
+	if why := fmt.Sprint(<-refused); !strings.Contains(why, "is over, and another call may have its stack") {
+		t.Error(why)
+	}
+	stop()
+	<-served
 }

@@ -151,6 +151,7 @@ var translated = strings.NewReplacer(
 	"Options.Stacks.Source = guest.Grow", "--stacks grow",
 	"Options.Stacks.Source = guest.Serial", "--stacks serial",
 	"Options.Stacks.Source = guest.Copy", "--stacks copy",
+	"Options.Concurrency", "--concurrency",
 )
 
 // misplaced adds a hint to an error about the words after the file, if one of them looks like a flag.

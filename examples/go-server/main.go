@@ -42,24 +42,38 @@ type database interface {
 	Price(ctx context.Context, item string) (int32, error)
 }
 
-// serve answers requests until ctx is done.
-func serve(ctx context.Context, listener net.Listener, db database) error {
-	instance, err := guest.New(ctx, binary, guest.Options{Name: "total.wasm", Imports: shop(db)})
-	if err != nil {
-		return err
-	}
-	defer instance.Close()
+// grace is how long the requests that are under way when the server ends may take.
+const grace = time.Second
 
-	server := &http.Server{Handler: handler(instance)}
-	stop := context.AfterFunc(ctx, func() { server.Shutdown(context.WithoutCancel(ctx)) })
-	defer stop()
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	instance.Serve() // until ctx is done; by then no request is under way
-	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+var errClosing = errors.New("the server is closing")
+
+// serve answers requests until ctx is done, or the listener fails. Requests that are under way then get their answers,
+// or, when the grace is over, errClosing.
+func serve(ctx context.Context, listener net.Listener, db database) error {
+	calls, end := context.WithCancelCause(context.WithoutCancel(ctx)) // they outlive ctx
+	instance, err := guest.New(calls, binary, guest.Options{Name: "total.wasm", Imports: shop(db)})
+	if err != nil {
+		end(nil)
 		return err
 	}
-	return nil
+	server := &http.Server{Handler: handler(instance)}
+	served, over := make(chan error, 1), make(chan struct{})
+	go func() { served <- server.Serve(listener) }()
+	go func() { instance.Serve(); close(over) }()
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		last, stop := context.WithTimeout(calls, grace)
+		if server.Shutdown(last) != nil {
+			end(errClosing)
+			err = server.Shutdown(context.WithoutCancel(ctx))
+		}
+		stop()
+	}
+	end(errClosing)
+	<-over
+	instance.Close()
+	return err
 }
 
 // writerKey is the key of the [http.ResponseWriter] in the context of a request.
@@ -71,14 +85,16 @@ func handler(instance *guest.Guest) http.Handler {
 	mux.HandleFunc("GET /total", func(w http.ResponseWriter, r *http.Request) {
 		ctx := context.WithValue(r.Context(), writerKey{}, w)
 		_, err := instance.Call(ctx, "total", r.FormValue("items"))
-		var trap *guest.TrapError
+		var item unknownItem
 		switch {
-		case err == nil:
-		case errors.As(err, &trap):
+		case err == nil, r.Context().Err() != nil: // the latter: the client has gone
+		case errors.As(err, &item):
+			http.Error(w, item.Error(), http.StatusNotFound)
+		case errors.Is(err, errClosing):
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		default: // a trap, for instance; if the guest is damaged, each further request comes here
 			log.Print(err)
 			http.Error(w, "something is wrong here", http.StatusInternalServerError)
-		default:
-			http.Error(w, err.Error(), http.StatusNotFound)
 		}
 	})
 	return mux
@@ -97,6 +113,11 @@ func shop(db database) guest.Imports {
 	}}
 }
 
+// An unknownItem is an item that has no price.
+type unknownItem string
+
+func (i unknownItem) Error() string { return fmt.Sprintf("there is no %q", string(i)) }
+
 // prices is a database that takes ten milliseconds for an answer.
 type prices map[string]int32
 
@@ -108,7 +129,7 @@ func (p prices) Price(ctx context.Context, item string) (int32, error) {
 	}
 	price, ok := p[item]
 	if !ok {
-		return 0, fmt.Errorf("there is no %q", item)
+		return 0, unknownItem(item)
 	}
 	return price, nil
 }
