@@ -202,7 +202,7 @@ test("a call that would wait for itself is refused", async () => {
   await assert.rejects(self, { code: "deadlock", message: /keep#\d+ -> keep#\d+$/ });
 });
 
-test("two guests over one memory, each with its own pointer to the same stack, take turns with each other", async () => {
+test("two guests over one memory, each with a pointer to the same stack, take turns with each other", async () => {
   const memory = new WebAssembly.Memory({ initial: 2 });
   const text = guest().replace('(memory (export "memory") 2)', '(import "env" "memory" (memory 2))');
   const { env } = imports(async () => {});
