@@ -106,8 +106,8 @@ func (l *Loop) Go(name string, fn func(f *Fiber) error) *Fiber {
 // called from a fiber, whose loop it would block: it panics for a context of a fiber. Use [Fiber.Go] there.
 func (l *Loop) Do(ctx context.Context, name string, fn func(f *Fiber) error) error {
 	if ctx.Value(key.Fiber{}) != nil {
-		panic("asyncio: Loop.Do: the context is that of a fiber, whose loop would be blocked: use Fiber.Go, or Block if " +
-			"it is another loop's")
+		panic("asyncio: Loop.Do: the context is that of a fiber, whose loop would be blocked: use Fiber.Go, or " +
+			"Block if it is another loop's")
 	}
 	f := l.newFiber(ctx, nil, name, fn)
 	over := make(chan error, 1)

@@ -89,8 +89,8 @@ type Options struct {
 	// Imports are the functions that the guest may import besides fiberfill's own: yield and sleep_ms of fiberfill, the
 	// operations of its systems, and WASI's.
 	Imports Imports
-	// Ended is called when a call is over, before any other call runs; not for a Guest.Call that was cancelled before it
-	// began.
+	// Ended is called when a call is over, before any other call runs; not for a Guest.Call that was cancelled before
+	// it began.
 	Ended func(c *Call)
 	// Warn is called once, when a call has to wait for another call because the guest's stacks cannot be kept apart.
 	Warn func(text string)

@@ -103,8 +103,8 @@ func serially(why shadow.Why) string {
 		". What helps, the best first: "
 	switch why {
 	case shadow.Unclear, shadow.Denied:
-		return text + "name its stack pointer by Options.Stacks.Pointer, or export it as __stack_pointer (programs of " +
-			"Go's own toolchain have none, and stay as they are)"
+		return text + "name its stack pointer by Options.Stacks.Pointer, or export it as __stack_pointer (programs " +
+			"of Go's own toolchain have none, and stay as they are)"
 	case shadow.Checks:
 		// Not by copying: a collector would free what only the copies refer to.
 		return text + "build it with TinyGo's -gc=leaking, or with Emscripten's -sSTACK_OVERFLOW_CHECK below 2; " +
@@ -228,9 +228,9 @@ func (r *regions) grow() bool {
 }
 
 func (r *regions) noRoom() error {
-	return fmt.Errorf("the guest's memory has no room for one more shadow stack of %d bytes beside %d; a limit "+
-		"by Options.Concurrency, a smaller Options.Stacks.Size or Options.Stacks.Source = guest.Serial need less", r.size,
-		len(r.all))
+	return fmt.Errorf("the guest's memory has no room for one more shadow stack of %d bytes beside %d; a limit by "+
+		"Options.Concurrency, a smaller Options.Stacks.Size or Options.Stacks.Source = guest.Serial need less",
+		r.size, len(r.all))
 }
 
 func (r *regions) guard(of *region) { r.guest.memory.WriteString(of.low, shadow.Untouched) }

@@ -89,8 +89,8 @@ func rebuild(b binary, check bool) error {
 // and compiles before its first fiber.
 //
 // The recipe drops what TinyGo exports for its own runtime, rebuilds control flow before it is shrunk, twice, and drops
-// the alignment of memory accesses, which engines ignore. These save 160, 120 and 50 bytes of the script tag in brotli; to put
-// functions that are often called first saves 13.
+// the alignment of memory accesses, which engines ignore. These save 160, 120 and 50 bytes of the script tag in brotli;
+// to put functions first that are called from many places saves 13.
 // Exports are marked by //export and not by //go:wasmexport, which asks at each call whether the program has been
 // initialized: 60 bytes, and a load and a branch in each step. wasm-ctor-eval, which would run the initialization
 // beforehand, saves nothing.

@@ -382,7 +382,7 @@ test("a guest without memory needs no stack in it", async () => {
   assert.deepEqual(await Promise.all([exports.f(1, 0), exports.f(2, 0)]), [2, 3]);
   await assert.rejects(exports.f("text"), {
     code: "bad-argument",
-    message: /fiberfill knows of no stack .* name by shadowStack\.pointer what points to it$/,
+    message: /fiberfill knows of no stack .* name its pointer by shadowStack\.pointer$/,
   });
 });
 

@@ -29,7 +29,7 @@ const guest = assemble(`(module
 const kinds = "Suspending" in WebAssembly ? ["jspi", "unwind"] : ["unwind"];
 
 for (const stacks of kinds) {
-  test(`${stacks}: calls from one guest into another, by a table of another window, keep their frames apart`, async () => {
+  test(`${stacks}: calls by a table of another window keep their frames apart`, async () => {
     const table = new Table({ initial: 2, element: "anyfunc" });
     const gates = new Map();
     const wait = fiberfill.suspending((n) => new Promise((open) => gates.set(n, open)));

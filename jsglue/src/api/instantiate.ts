@@ -4,6 +4,7 @@ import { inspector } from "../turn/core.js";
 import { FiberError, isA, words } from "../errors.js";
 import { fiberFunction, strict, type FiberExports, type FiberFunction } from "./exports.js";
 import { isSuspending } from "../substrate/javascriptcore.js";
+import { exportsOf, importsOf } from "../guest/descriptors.js";
 import { Link } from "../guest/link.js";
 import { ready } from "../turn/turn.js";
 import { compile, compileStreaming, shapeOf } from "../guest/module.js";
@@ -71,7 +72,7 @@ async function link(
   const shape = shapeOf(module);
   const substrate = await substrateOf(options, shape);
   ready(kindOf(options));
-  const imports = WebAssembly.Module.imports(module);
+  const imports = importsOf(module, shape);
   // Each once, as the platform does: it may be a getter.
   const read = imports.map(({ module, name }) => given?.[module]?.[name]);
   const systems = systemsOf(imports.filter((_, i) => read[i] === undefined).map(({ module }) => module));
@@ -99,7 +100,7 @@ async function link(
   if (raw) {
     const text =
       `import ${raw.module}.${raw.name} is a WebAssembly.Suspending: while a fiber waits in it, no other can go on; ` +
-      `mark the function with fiberfill.suspending instead`;
+      `mark its function by fiberfill.suspending`;
     throw new FiberError("bad-import", text);
   }
   const async = imports.filter(
@@ -119,7 +120,7 @@ async function link(
   });
   const { binding, thunks } = link.complete(instance);
   const exports: Record<string, unknown> = Object.create(null);
-  WebAssembly.Module.exports(module)
+  exportsOf(module, shape)
     .slice(0, shape.own)
     .forEach(({ name }, k) => {
       const thunk = thunks[k];

@@ -17,6 +17,7 @@ import { CANNOT_TELL, inspector } from "../turn/core.js";
 import type { Binding } from "../guest/binding.js";
 import type { Call, Thunk } from "../guest/call.js";
 import { newCall, type Fiber } from "./fiber.js";
+import { allImports, exportsOf, importsOf } from "../guest/descriptors.js";
 import { Link } from "../guest/link.js";
 import { link as linkRewritten } from "../lower/link.js";
 import type { Regions } from "../guest/regions.js";
@@ -152,7 +153,7 @@ function prepare(source: BufferSource, options: unknown): [BufferSource, Shape |
   const chosen = Object.values(given).some((value) => value !== undefined) ? given : defaults;
   const [shape, bytes] = inspect(inspector(view.length), view, chosen.pointer);
   if (typeof shape === "string") return [bytes as BufferSource, undefined];
-  if (options !== undefined) shape.imports = allImports(shape.header);
+  if (options !== undefined) shape.imports = allImports(shape.header); // those that the platform provides, too
   if (ours) {
     shape.bytes = bytes.slice();
     shape.options = options;
@@ -165,45 +166,17 @@ function isBuffer(source: unknown): source is BufferSource {
 }
 
 function remember(module: WebAssembly.Module, shape: Shape | undefined): WebAssembly.Module {
-  if (shape && (native || lists(module))) shapes.set(module, shape);
+  if (shape) shapes.set(module, shape);
   return module;
-}
-
-/** Whether the engine lists what a module imports and exports: Bun 1.2 does not where types are the collector's. */
-function lists(module: WebAssembly.Module): boolean {
-  try {
-    return !!platform.Module.imports(module) && !!platform.Module.exports(module);
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Lists all imports of a module, including its builtins and string constants, which the platform provides if the
- * options say so.
- */
-function allImports(header: Uint8Array): WebAssembly.ModuleImportDescriptor[] {
-  let end = 8;
-  while (header[end] === 1 || header[end] === 2) {
-    // The type section and the import section.
-    let size = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = header[++end]!;
-      size |= (byte & 127) << shift;
-      if (byte < 128) break;
-    }
-    end += 1 + size;
-  }
-  return platform.Module.imports(new platform.Module(header.slice(0, end)));
 }
 
 /**
  * Lists the guest's own exports, without what the module editor added: code written for JSPI copies all that it finds.
  */
-const exports = alike(
-  (module: WebAssembly.Module) => platform.Module.exports(module).slice(0, shapes.get(module)?.own),
-  platform.Module.exports,
-);
+const exports = alike((module: WebAssembly.Module) => {
+  const shape = shapes.get(module);
+  return shape ? exportsOf(module, shape).slice(0, shape.own) : platform.Module.exports(module);
+}, platform.Module.exports);
 
 const Module: typeof platform.Module = new Proxy(platform.Module, {
   get: (target, name, receiver) => (name === "exports" ? exports : Reflect.get(target, name, receiver)),
@@ -222,7 +195,7 @@ const Module: typeof platform.Module = new Proxy(platform.Module, {
  * runs on raw JSPI.
  */
 function read(module: WebAssembly.Module, given: any, shape: Shape): [table: any, values?: unknown[]] {
-  const listed = platform.Module.imports(module);
+  const listed = importsOf(module, shape);
   const imports = shape.imports ?? listed;
   if (!isObject(given))
     return given === undefined && listed.length === 0 ? [given, imports.map(() => undefined)] : [given];
@@ -265,8 +238,7 @@ function hide(
 // the one outside, and takes the two to lie in one stack. It can be recognised only by the names of these imports.
 const KEEPERS = ["saveState", "restoreState"];
 
-function keepsStacks(module: WebAssembly.Module): boolean {
-  const imports = platform.Module.imports(module);
+function keepsStacks(imports: WebAssembly.ModuleImportDescriptor[]): boolean {
   return KEEPERS.every((wanted) =>
     imports.some(({ module, name, kind }) => module === "env" && name === wanted && kind === "function"),
   );
@@ -290,12 +262,6 @@ function meet(
 
 const isMemory = (value: unknown): value is WebAssembly.Memory => has(platform.Memory, "buffer", value);
 
-/** Whether others may put functions into a table of a module. */
-function sharesTable(module: WebAssembly.Module): boolean {
-  const { imports, exports } = platform.Module;
-  return [...imports(module), ...exports(module)].some(({ kind }) => kind === "table");
-}
-
 interface Linked {
   /** What the platform is to instantiate, with which imports. */
   module: WebAssembly.Module;
@@ -312,13 +278,16 @@ function link(module: WebAssembly.Module, given: any): Linked {
   };
   if (!shape) return plain(given, (instance) => instance);
   const [table, values] = read(module, given, shape);
-  const all = platform.Module.exports(module);
+  const all = exportsOf(module, shape);
   if (!values) return plain(table, (instance) => hide(instance, all, shape.own));
   const waits = values.some((value) => value instanceof Mark);
   if (waits) ready(ours ? "unwind" : "jspi");
-  const keeps = keepsStacks(module);
+  const imported = shape.imports ?? importsOf(module, shape);
+  const keeps = keepsStacks(imported);
   const options = { shadowStack: keeps ? { pointer: null } : shape.chosen! };
-  const leaves = ours && (waits || values.some(mayBeLeft) || sharesTable(module));
+  // Others may put functions into a table of its.
+  const leaves =
+    ours && (waits || values.some(mayBeLeft) || [...imported, ...all].some(({ kind }) => kind === "table"));
   const newLink = () => {
     const substrate = ours ? unwindingNow(needs) : jspi;
     return new Link(inspector(), module, shape, values, options, undefined, substrate, true);
@@ -346,8 +315,7 @@ function link(module: WebAssembly.Module, given: any): Linked {
   };
   const imports = link ? link.imports : table;
   if (!leaves) return plain(imports, made);
-  const kinds = shape.imports ?? platform.Module.imports(module);
-  const functions = values.filter((_, i) => kinds[i]!.kind === "function");
+  const functions = values.filter((_, i) => imported[i]!.kind === "function");
   unwindingNow(needs);
   try {
     const lowered = guestModule(module, shape, functions, (value) => value instanceof Mark);

@@ -11,7 +11,7 @@ import { FiberError } from "../errors.js";
 import { counted } from "../substrate/javascriptcore.js";
 import { shadowStack, type Options } from "./options.js";
 import { prepare } from "./panic.js";
-import { WebAssembly } from "../platform.js";
+import { exportsOf, importsOf } from "./descriptors.js";
 import type { Machine } from "../proposals/load.js";
 import { ShadowStack, met, share } from "./shadowstack.js";
 import { Regions } from "./regions.js";
@@ -71,8 +71,8 @@ export class Link {
   ) {
     this.#binding = new Binding(substrate);
     this.#machine = machine;
-    const imports = shape.imports ?? WebAssembly.Module.imports(module);
-    this.#exports = WebAssembly.Module.exports(module);
+    const imports = shape.imports ?? importsOf(module, shape);
+    this.#exports = exportsOf(module, shape);
     this.#functions = values.filter((_, i) => imports[i]!.kind === "function");
     this.#names = imports.filter(({ kind }) => kind === "function").map(({ module, name }) => `${module}.${name}`);
     this.#importedMemory = values[imports.findIndex(({ kind }) => kind === "memory")];
@@ -162,7 +162,7 @@ export class Link {
     // Without a wait a call needs no stack of its own: it is over before another starts.
     const { source, why } = (binding.plan = this.#separate ? this.#plan : { ...this.#plan, ...nothing });
     binding.copies = source === "copy" && !!stackPointer;
-    if (source === "serial") binding.turns = turnsIn(memory!);
+    if (source === "serial") binding.turns = turnsIn(memory ?? {});
     else if (this.#machine) binding.turns = new Serial();
     if (stackPointer && (source === "copy" || source === "serial")) share();
     binding.stacks = {

@@ -8,10 +8,10 @@ import { FiberError } from "../errors.js";
 import { proceed } from "../turn/spawn.js";
 import type { Call } from "./call.js";
 
-const byMemory = new WeakMap<WebAssembly.Memory, Serial>();
+const byMemory = new WeakMap<object, Serial>();
 
-/** The turns of all guests whose stacks lie in this memory, perhaps in the same place: their pointers are not one. */
-export function turnsIn(memory: WebAssembly.Memory): Serial {
+/** The turns of all guests whose stacks lie in this memory, perhaps in the same place, though their pointers differ. */
+export function turnsIn(memory: object): Serial {
   if (!byMemory.has(memory)) byMemory.set(memory, new Serial());
   return byMemory.get(memory)!;
 }

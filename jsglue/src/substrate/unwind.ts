@@ -9,6 +9,7 @@
 // Why: RATIONALE.md, "Why do fibers on stacks of our own go on in a loop?".
 
 import { isGlobal, isTable } from "../values.js";
+import { importsOf } from "../guest/descriptors.js";
 import { shared } from "../lower/driver.js";
 import { restore, standsIn } from "../lower/frames.js";
 import { link } from "../lower/link.js";
@@ -373,7 +374,7 @@ const substrate: Substrate = {
       : ({ exports: {} } as WebAssembly.Instance);
     const own = functions.map((fn, i) => exports[`f${i}`] ?? fn);
     const given: Record<string, Record<string, unknown>> = {};
-    WebAssembly.Module.imports(module).forEach(({ module: from, name }, i) => ((given[from] ??= {})[name] = own[i]));
+    importsOf(module, shape).forEach(({ module: from, name }, i) => ((given[from] ??= {})[name] = own[i]));
     const lowered = guestModule(module, shape, own, () => false);
     return linked(lowered, given);
   },
