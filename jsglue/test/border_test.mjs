@@ -69,3 +69,16 @@ for (const [type, value] of Object.entries(TYPES)) {
     assert.equal(await WebAssembly.promising(exports.take)(given), 9);
   });
 }
+
+test("what the rewriter refuses has a code", async () => {
+  const text = `(module
+    (import "m" "wait" (func $wait))
+    (func (export "f") (call $wait))
+    (func (export "g") (param ${"i32 ".repeat(995)}) (result i32) (call $wait) (local.get 0)))`;
+  const imports = { m: { wait: fiberfill.suspending(async () => {}) } };
+  await assert.rejects(fiberfill.instantiate(assemble(text), imports, { stacks: "unwind" }), (error) => {
+    assert.equal(error.code, "unsupported-module");
+    assert.match(error.message, /^cannot lower this module, /);
+    return error.cause.name === "CompileError";
+  });
+});

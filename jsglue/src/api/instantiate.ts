@@ -118,7 +118,7 @@ async function link(
     );
     throw refusal(error, imports[odd], values[odd]);
   });
-  const { binding, thunks } = link.complete(instance);
+  const { binding, thunks } = SCRIPT_TAG ? link.complete(instance) : completed(link, instance);
   const exports: Record<string, unknown> = Object.create(null);
   exportsOf(module, shape)
     .slice(0, shape.own)
@@ -164,5 +164,17 @@ function refusal(error: unknown, odd?: WebAssembly.ModuleImportDescriptor, got?:
   if (isA(error, WebAssembly.RuntimeError)) {
     return new FiberError("trap", `the module trapped while it was instantiated: ${words(error)}`, { cause: error });
   }
+  // The rewriter's own name for what it refuses.
+  if (!SCRIPT_TAG && isA(error, WebAssembly.CompileError))
+    return new FiberError("unsupported-module", words(error).replace(/^fiberfill: /, ""), { cause: error });
   return error;
+}
+
+/** The rewriter may refuse the thunks, too. */
+function completed(link: Link, instance: WebAssembly.Instance): ReturnType<Link["complete"]> {
+  try {
+    return link.complete(instance);
+  } catch (error) {
+    throw refusal(error);
+  }
 }
