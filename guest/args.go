@@ -130,6 +130,9 @@ func arguments(export string, definition api.FunctionDefinition, args []any) ([]
 
 // number reads a number of a type.
 func number(t api.ValueType, text string) (uint64, error) {
+	if strings.Contains(text, "_") { // which package strconv takes in some numbers and not in others
+		return 0, errors.New("it must be a number without underscores")
+	}
 	switch t {
 	case api.ValueTypeI32:
 		return integer(text, 32)

@@ -32,6 +32,7 @@ func TestArguments(t *testing.T) {
 		{"sum", "1 2 3 -1", "1, 2, 3, -1"},
 		{"sum", "010 08 -0x10 0X1f", "10, 8, -16, 31"}, // a zero in front does not make a number octal
 		{"sum", "1 2 3 1_000", `argument 4, "1_000", is for a parameter of type i32`},
+		{"sum", "1 2 3 0x1_0", `argument 4, "0x1_0", is for a parameter of type i32: it must be a number without`},
 		{"sum", "1 2 3 0b1", `argument 4, "0b1", is for a parameter of type i32`},
 		{"sum", "1 2 3", "too few arguments, there is none for i32"},
 		{"sum", "1 2 3 four", `argument 4, "four", is for a parameter of type i32`},

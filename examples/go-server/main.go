@@ -43,7 +43,7 @@ type database interface {
 }
 
 // grace is how long the requests that are under way when the server ends may take.
-const grace = time.Second
+var grace = time.Second
 
 var errClosing = errors.New("the server is closing")
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/fiberfill/fiberfill/internal/leaktest"
 )
@@ -139,7 +140,12 @@ func TestClientGoesAway(t *testing.T) {
 // Requests that are under way when the server ends get their answers, and those that take too long are told.
 func TestEnd(t *testing.T) {
 	const requests = 200
+	defer func(was time.Duration) { grace = was }(grace)
 	for _, quick := range []bool{true, false} {
+		grace = time.Minute // which nobody waits for
+		if !quick {
+			grace = time.Millisecond
+		}
 		leaktest.Goroutines(t)
 		t.Cleanup(http.DefaultClient.CloseIdleConnections)
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
