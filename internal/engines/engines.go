@@ -35,9 +35,9 @@ var Browsers = []Engine{Chromium, Firefox, WebKit}
 // fibers are the files of tests about fibers, by the part of the name before _test.mjs.
 var fibers = []string{
 	"actors", "actors_guest", "arena", "arena_cancel", "bad_stacks", "border", "cancel", "deliver", "exceptions",
-	"frames", "held", "inside", "jspi", "jspi_stacks", "legacy", "linked", "npm", "onestack", "options", "overlap",
-	"plain", "proposals", "proposals_bad", "proposals_entries", "proposals_plain", "realms", "recursion", "room",
-	"scenarios", "serial", "tables", "wirings", "yields",
+	"frames", "held", "inside", "jspi", "jspi_stacks", "legacy", "linked", "npm", "object", "onestack", "options",
+	"overlap", "plain", "proposals", "proposals_bad", "proposals_entries", "proposals_plain", "realms", "recursion",
+	"room", "scenarios", "serial", "tables", "wirings", "yields",
 }
 
 // instructions are the files of the stack-switching instructions, which need no JSPI. The project's Node runs them with

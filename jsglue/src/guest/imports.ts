@@ -7,6 +7,7 @@ import { nothing, running, type Call } from "./call.js";
 import { shared, waits } from "./shadowstack.js";
 import { Jump, SLEEP, YIELD, type Suspending } from "./suspending.js";
 import { none } from "./transfer.js";
+import { noNumber } from "./unmarked.js";
 import { visitorWaits } from "./visitor.js";
 import { counted } from "../substrate/javascriptcore.js";
 import { deadly } from "../substrate/jspi.js";
@@ -15,7 +16,9 @@ import { Cancellable, refuseCircle, type Life } from "../turn/life.js";
 import { observed } from "../turn/observe.js";
 import { current } from "../turn/turn.js";
 import { complete, sleep, wait, yieldNow } from "../turn/wait.js";
-import { isThenable, then } from "../values.js";
+import type { Stack } from "../substrate/substrate.js";
+import type { Task } from "../turn/task.js";
+import { describe, isObject, isThenable, then } from "../values.js";
 
 // Why: RATIONALE.md, "Why does a cancelled guest that goes on waiting end in a trap?".
 const PATIENCE = 1000; // waits that a cancelled fiber may begin: enough to clean up
@@ -69,7 +72,7 @@ export function waiting(binding: Binding, name: string, mark: Suspending): unkno
     task.calling = true;
     try {
       result = call(...args);
-      if (!always && !isThenable(result)) return result;
+      if (!always && !isThenable(result)) return SCRIPT_TAG ? result : checked(result, name);
     } catch (error) {
       binding.thrown = error;
       throw error;
@@ -215,7 +218,7 @@ function hear(promise: Promise<unknown>, task: Call, n: number): void {
   try {
     then.call(
       promise,
-      (value) => complete(task, n, false, value),
+      (value) => (SCRIPT_TAG || watch(task, n, value), complete(task, n, false, value)),
       (reason) => complete(task, n, true, reason),
     );
   } catch (error) {
@@ -224,6 +227,31 @@ function hear(promise: Promise<unknown>, task: Call, n: number): void {
     complete(task, n, true, error);
   }
 }
+
+/** Looks at what ends wait n of a fiber. Under JSPI's own names the engine alone decides what it is worth. */
+function watch(task: Call, n: number, value: unknown): void {
+  if (isObject(value) && n === task.waits && !task.thunk.jspi) task.deliver ??= giveObject;
+}
+
+/** A fiber goes on with an object. If the guest expects a number, a deliver function is most likely missing. */
+function giveObject(this: Task, value: unknown, stack: Stack): void {
+  const given = noNumber(value as object, noNumberFrom(this.waitsFor!, value));
+  stack.goOn(value);
+  queueMicrotask(given); // behind the one in which the guest gets it
+}
+
+/** The same for what an import has returned at once. JSPI lets the guest wait for it, for one microtask. */
+function checked(result: unknown, name: string): unknown {
+  if (isObject(result)) {
+    const given = noNumber(result, noNumberFrom(name, result));
+    queueMicrotask(() => queueMicrotask(given));
+  }
+  return result;
+}
+
+const noNumberFrom = (name: string, value: unknown): string =>
+  `import ${name} has given ${describe(value)}, for a number; let a second function, passed to fiberfill.suspending, ` +
+  "write it to the guest's memory and return a number";
 
 /**
  * The user's function as it is called where the engine refuses to suspend: below a plain call of an export, or below

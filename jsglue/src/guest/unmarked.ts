@@ -24,14 +24,30 @@ export function unmarked(value: any, name: string): unknown {
 /** If it is a Promise, makes it throw when it is asked for its value, until the guest has got it. */
 function guard(result: unknown, name: string): void {
   try {
-    if (!isThenable(result) || result.valueOf !== Object.prototype.valueOf) return; // it may have a number of its own
+    if (!isThenable(result)) return;
+  } catch {
+    return; // a Proxy, or a getter of its own: the engine takes it as it is
+  }
+  const text = `import ${name} has returned a Promise, for a number; mark it by fiberfill.suspending`;
+  queueMicrotask(noNumber(result, text));
+}
+
+/**
+ * Makes an object throw when it is asked for its value, as the engine does where the guest expects a number. Call the
+ * result when the guest has got the object. An object with a value of its own, and one that is frozen, are left alone.
+ */
+export function noNumber(object: object, text: string): () => void {
+  try {
     const throws = (): never => {
-      const text = `import ${name} has returned a Promise, for a number; mark it by fiberfill.suspending`;
       throw new FiberError("bad-import", text);
     };
-    if (!Reflect.defineProperty(result, "valueOf", { value: throws, configurable: true })) return; // it is frozen
-    queueMicrotask(() => Reflect.deleteProperty(result, "valueOf"));
+    if (
+      object.valueOf === Object.prototype.valueOf &&
+      Reflect.defineProperty(object, "valueOf", { value: throws, configurable: true })
+    )
+      return () => void Reflect.deleteProperty(object, "valueOf");
   } catch {
-    // A Proxy, or a getter of its own: the engine takes it as it is.
+    // A Proxy, or a getter of its own.
   }
+  return () => {};
 }
