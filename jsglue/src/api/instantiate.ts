@@ -70,7 +70,7 @@ async function link(
   options: Options | undefined,
 ): Promise<Instantiated> {
   const shape = shapeOf(module);
-  const substrate = await substrateOf(options, shape);
+  const substrate = await (SCRIPT_TAG ? substrateOf(options, shape) : substrateOf(options, shape).catch(refuse));
   ready(kindOf(options));
   const imports = importsOf(module, shape);
   // Each once, as the platform does: it may be a getter.
@@ -170,11 +170,15 @@ function refusal(error: unknown, odd?: WebAssembly.ModuleImportDescriptor, got?:
   return error;
 }
 
+function refuse(error: unknown): never {
+  throw refusal(error);
+}
+
 /** The rewriter may refuse the thunks, too. */
 function completed(link: Link, instance: WebAssembly.Instance): ReturnType<Link["complete"]> {
   try {
     return link.complete(instance);
   } catch (error) {
-    throw refusal(error);
+    return refuse(error);
   }
 }
