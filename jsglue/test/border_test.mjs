@@ -6,10 +6,11 @@ import { afterEach, test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { WebAssembly } from "../../web/dist/npm/esm/webassembly.js";
 import { assemble } from "./assemble.mjs";
+import { hasJSPI } from "./engine.mjs";
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"));
 
-const kinds = "Suspending" in globalThis.WebAssembly ? ["jspi", "unwind"] : ["unwind"];
+const kinds = hasJSPI ? ["jspi", "unwind"] : ["unwind"];
 
 const TYPES = {
   anyref: "(ref.null none)",

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
+import { hasJSPI } from "./engine.mjs";
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"));
 
@@ -13,7 +14,7 @@ const guest = (type) =>
     (import "env" "get" (func $get (result ${type})))
     (func (export "call") (result ${type}) (call $get)))`);
 
-const kinds = "Suspending" in WebAssembly ? ["jspi", "unwind"] : ["unwind"];
+const kinds = hasJSPI ? ["jspi", "unwind"] : ["unwind"];
 const objects = () => [new Uint8Array(3), new ArrayBuffer(3), { n: 5 }, [5], Object.freeze([7])];
 
 for (const stacks of kinds)

@@ -5,6 +5,7 @@ import { afterEach, test } from "node:test";
 import { runInNewContext } from "node:vm";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
 import { assemble } from "./assemble.mjs";
+import { hasJSPI } from "./engine.mjs";
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"));
 
@@ -26,7 +27,7 @@ const guest = assemble(`(module
     (local.get 0))
   (func (export "f") (type $f) (call_indirect (type $f) (local.get 0) (i32.const 0))))`);
 
-const kinds = "Suspending" in WebAssembly ? ["jspi", "unwind"] : ["unwind"];
+const kinds = hasJSPI ? ["jspi", "unwind"] : ["unwind"];
 
 for (const stacks of kinds) {
   test(`${stacks}: calls by a table of another window keep their frames apart`, async () => {
