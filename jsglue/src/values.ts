@@ -39,11 +39,23 @@ export function has(platform: { prototype: object }, getter: string, value: unkn
   }
 }
 
+// Most values that come by here are functions, which need not cost an exception; the script tag has looked already.
+
 /** Whether a value is a table, from any window. */
-export const isTable = (value: unknown): value is WebAssembly.Table => has(WebAssembly.Table, "length", value);
+export const isTable = (value: unknown): value is WebAssembly.Table =>
+  (SCRIPT_TAG || typeof value === "object") && has(WebAssembly.Table, "length", value);
 
 /** Whether a value is a global, from any window. */
-export const isGlobal = (value: unknown): value is WebAssembly.Global => has(WebAssembly.Global, "value", value);
+export const isGlobal = (value: unknown): value is WebAssembly.Global =>
+  (SCRIPT_TAG || typeof value === "object") && has(WebAssembly.Global, "value", value);
+
+/** Whether a value is a memory, from any window. */
+export const isMemory = (value: unknown): value is WebAssembly.Memory =>
+  (SCRIPT_TAG || typeof value === "object") && has(WebAssembly.Memory, "buffer", value);
+
+/** Whether a value is a tag, from any window. A tag has no getter that would tell. */
+export const isTag = (value: unknown): value is object =>
+  Object.prototype.toString.call(value) === "[object WebAssembly.Tag]";
 
 /** Whether a value is a module, from any window. */
 export function isModule(value: unknown): value is WebAssembly.Module {

@@ -54,6 +54,16 @@ for (const stacks of kinds)
     });
   }
 
+for (const stacks of kinds)
+  test(`${stacks}: so it is in a plain call, in which an import may answer, and not wait`, async () => {
+    const get = fiberfill.suspending(() => new Uint8Array(3));
+    const { instance } = await fiberfill.instantiate(guest("i32"), { env: { get } }, { stacks });
+    assert.throws(() => instance.exports.call(), {
+      code: "bad-import",
+      message: /an object of type Uint8Array, for a/,
+    });
+  });
+
 test("a call that is cancelled as the object comes is cancelled", async () => {
   let give;
   const get = fiberfill.suspending(() => new Promise((resolve) => (give = resolve)));

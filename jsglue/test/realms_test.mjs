@@ -4,12 +4,13 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { runInNewContext } from "node:vm";
 import * as fiberfill from "../../web/dist/npm/esm/index.js";
+import { WebAssembly as lowering } from "../../web/dist/npm/esm/webassembly.js";
 import { assemble } from "./assemble.mjs";
 import { hasJSPI } from "./engine.mjs";
 
 afterEach(() => assert.deepEqual(fiberfill.fibers(), [], "no fiber is left"));
 
-const { Table } = runInNewContext("WebAssembly");
+const { Module, Table, Tag } = runInNewContext("WebAssembly");
 
 // leaf keeps its parameter in a frame while it waits; f calls what lies in the table.
 const guest = assemble(`(module
@@ -63,4 +64,29 @@ test("a function that cannot be left is behind a barrier in a table of another w
   const { through } = new WebAssembly.Instance(new WebAssembly.Module(plain), { env: { leaf } }).exports;
   table.set(0, through);
   await assert.rejects(exports.f(1), { code: "cannot-suspend" });
+});
+
+test("a tag of another window is the same tag to two modules with the instructions", () => {
+  const imports = { m: { tag: new Tag({ parameters: ["i32"] }) } };
+  const tag = '(import "m" "tag" (tag $tag (param i32)))';
+  const instance = (text, more) =>
+    new lowering.Instance(new lowering.Module(assemble(text)), { m: { ...imports.m, ...more } }).exports;
+  const { give } = instance(`(module ${tag} (func (export "give") (suspend $tag (i32.const 7))))`);
+  const { run } = instance(
+    `(module ${tag} (type $f (func)) (type $c (cont $f))
+      (import "m" "give" (func $give)) (elem declare func $give)
+      (func (export "run") (result i32)
+        (block $h (result i32 (ref $c))
+          (resume $c (on $tag $h) (cont.new $c (ref.func $give)))
+          (return (i32.const 0)))
+        (drop)))`,
+    { give },
+  );
+  assert.equal(run(), 7);
+});
+
+test("a module of another window is instantiated, by each of the namespace's functions", async () => {
+  const module = new Module(assemble('(module (func (export "f") (result i32) (i32.const 7)))'));
+  assert.equal(new lowering.Instance(module).exports.f(), 7);
+  assert.equal((await lowering.instantiate(module)).exports.f(), 7);
 });

@@ -34,7 +34,7 @@ import { watchTables } from "../lower/tables.js";
 import { shadowStack, type Options } from "../guest/options.js";
 import { SuspendError, WebAssembly as platform } from "../platform.js";
 import { Suspending as Mark } from "../guest/suspending.js";
-import { has, isGlobal, isObject, viewOf } from "../values.js";
+import { has, isGlobal, isMemory, isModule, isObject, viewOf } from "../values.js";
 
 const shapes = new WeakMap<WebAssembly.Module, Shape>();
 
@@ -260,8 +260,6 @@ function meet(
   met(made, values, all);
 }
 
-const isMemory = (value: unknown): value is WebAssembly.Memory => has(platform.Memory, "buffer", value);
-
 interface Linked {
   /** What the platform is to instantiate, with which imports. */
   module: WebAssembly.Module;
@@ -364,7 +362,7 @@ export function instantiations(
   instantiateModule: (module: WebAssembly.Module, given: any) => Promise<WebAssembly.Instance>,
 ) {
   async function instantiate(source: BufferSource | WebAssembly.Module, ...[given, ...rest]: any[]): Promise<unknown> {
-    if (source instanceof platform.Module) return instantiateModule(source, given);
+    if (isModule(source)) return instantiateModule(source, given);
     if (!isBuffer(source)) return (platform.instantiate as Function)(source, given, ...rest);
     const module = await compile(source, ...rest);
     return { module, instance: await instantiateModule(module, given) };

@@ -249,7 +249,7 @@ function checked(result: unknown, name: string): unknown {
   return result;
 }
 
-const noNumberFrom = (name: string, value: unknown): string =>
+const noNumberFrom = (name: string, value: unknown) => (): string =>
   `import ${name} has given ${describe(value)}, for a number; let a second function, passed to fiberfill.suspending, ` +
   "write it to the guest's memory and return a number";
 
@@ -265,7 +265,7 @@ export function direct(name: string, mark: Suspending): (...args: any[]) => unkn
   return (...args) => {
     if (fn === SLEEP) throw cannotSuspend(name);
     const result = mark.direct(...args);
-    if (!isThenable(result)) return result;
+    if (!isThenable(result)) return SCRIPT_TAG || mark.always ? result : checked(result, name);
     Promise.resolve(result).catch(() => {}); // nobody will handle it; the error below says what is wrong
     throw cannotSuspend(name);
   };

@@ -3,7 +3,7 @@
 
 import { WebAssembly } from "../platform.js";
 import { refuse, Waiting } from "./waits.js";
-import { isObject } from "../values.js";
+import { isModule, isObject, isTag } from "../values.js";
 import { CLASSES, register, shared, started, VERSION, type Identity } from "./driver.js";
 import { guardTable, GUARDS } from "./tables.js";
 
@@ -46,7 +46,7 @@ function about(module: WebAssembly.Module): About | null {
 
 /** As WebAssembly.Module.imports, without what the rewriter has added. */
 export function imports(module: WebAssembly.Module): WebAssembly.ModuleImportDescriptor[] {
-  const found = module instanceof WebAssembly.Module && about(module);
+  const found = isModule(module) && about(module);
   if (!found) return WebAssembly.Module.imports(module);
   return found.imports.map(([module, name, kind]) => ({
     module,
@@ -68,8 +68,7 @@ export function customSections(module: WebAssembly.Module, name: string): ArrayB
 }
 
 /** Whether a module has been lowered. */
-export const isLowered = (module: unknown): module is WebAssembly.Module =>
-  module instanceof WebAssembly.Module && about(module) !== null;
+export const isLowered = (module: unknown): module is WebAssembly.Module => isModule(module) && about(module) !== null;
 
 /**
  * Returns the import object for the engine, and a function to call with the instance. Throws a LinkError if an imported
@@ -164,7 +163,7 @@ function checkGlobal([from, name]: readonly [string, string, ...unknown[]], valu
  * continuation: the engine sees neither. Returns the import object for the engine, as each value is to be read once.
  */
 export function checkTypes(module: unknown, given: any): any {
-  if (!(module instanceof WebAssembly.Module) || !isObject(given) || !started()) return given;
+  if (!isModule(module) || !isObject(given) || !started()) return given;
   let list: (readonly [module: string, name: string])[];
   let kinds: string[];
   try {
@@ -194,9 +193,9 @@ function identities(found: About, values: unknown[]): Identity[] {
   found.imports.forEach(([from, name, kind], i) => {
     if (kind !== TAG) return;
     const type = found.tags[list.length]!;
-    const tag = values[i] as object;
+    const tag = values[i];
     const whole = `${from}.${name}`;
-    if (!(WebAssembly as any).Tag || !(tag instanceof (WebAssembly as any).Tag)) {
+    if (!isTag(tag)) {
       list.push(make(type, whole)); // the engine will refuse it
       return;
     }
